@@ -209,6 +209,26 @@ $(BUILD)/bench/%: bench/%.c | deps-build
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/bench/*.d)
 
+# ---- Intel's own driver ---------------------------------------------------------------------------------------
+
+# NEO=ROOT: tests/intel/README.md says what has to be there. Not part of the checks, because drivers move on.
+.PHONY: test-intel bench-intel intel-kernels
+test-intel: ## examples, random sequences and former faults on Intel's own driver: NEO=ROOT
+	tests/intel/run.sh test
+bench-intel: ## what the library costs there
+	tests/intel/run.sh bench
+
+# These are made inside ROOT, where compiler, loader and headers are those of its system.
+intel-kernels: $(KERNELS:%=$(BUILD)/kernels/%.spv)
+$(BUILD)/intel/%: tests/intel/%.c | deps-build
+	mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -O0 -o $@ $< $(ZE_LIBS)
+$(BUILD)/intel/%-asan: tests/intel/%.c | deps-build
+	mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -O0 -fsanitize=address,undefined -o $@ $< $(ZE_LIBS)
+
+-include $(wildcard $(BUILD)/intel/*.d)
+
 # ---- the software device and the tests, each in a variant -----------------------------------------------------
 
 # $(call objects,DIRECTORY,FLAGS OF THE DEVICE,FLAGS OF THE TESTS,NEEDS,DIRECTORY OF WHAT TESTS LOAD)
@@ -233,6 +253,12 @@ $(1)/tests/%.o: tests/%.cpp | deps-build deps-test $(4)
 
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o
+
+$(1)/tests/test_scoped: $(1)/tests/plugins/other_version.o
+
+# In C++, and of another version.
+$(1)/tests/plugins/other_version.o: private CXXFLAGS += -I$(1)/tests/plugins/newer
+$(1)/tests/plugins/other_version.o: $(1)/tests/plugins/newer/zetools.h
 
 # Plugins with a copy of the library each, and a program that knows the loader through them alone.
 $(1)/tests/plugins/plugin_c.so: tests/plugins/plugin.c | deps-build deps-test $(4)
@@ -278,6 +304,7 @@ $(BUILD)/$(1)/tests/fixture.o: tests/fixture.c | deps-build deps-test
 	$$(CC) $$(C_FLAGS) -c -o $$@ $$<
 
 $(BUILD)/$(1)/tests/test_process: $(BUILD)/tests/plugins/other_file.o
+$(BUILD)/$(1)/tests/test_scoped: $(BUILD)/tests/plugins/other_version.o
 -include $$(wildcard $(BUILD)/$(1)/tests/*.d)
 $(call programs,$(BUILD)/$(1),$(2),$(BUILD)/$(1),$(BUILD))
 endef
@@ -332,7 +359,7 @@ $(BUILD)/coverage/%: CXX = g++
 $(BUILD)/libze_second.so: $(BUILD)/libze_softgpu.so
 	cp $< $@
 
-$(BUILD)/tests/plugins/failing.so $(BUILD)/tests/plugins/watching.so: $(BUILD)/tests/plugins/%.so: tests/plugins/%.c | deps-build deps-test
+$(BUILD)/tests/plugins/failing.so: $(BUILD)/tests/plugins/%.so: tests/plugins/%.c | deps-build deps-test
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -O0 -fPIC -shared -o $@ $< $(ZE_LIBS)
 
@@ -341,7 +368,7 @@ $(BUILD)/tests/plugins/failing.so $(BUILD)/tests/plugins/watching.so: $(BUILD)/t
 %/tests/test_strict.o: private C_FLAGS = -std=c11 $(CFLAGS) $(ALL_FLAGS)
 
 # What tests load and run, whatever their variant.
-LOADED := $(BUILD)/libze_softgpu.so $(ALL_KERNELS:%=$(BUILD)/kernels/%.so) $(BUILD)/tests/plugins/failing.so $(BUILD)/tests/plugins/watching.so
+LOADED := $(BUILD)/libze_softgpu.so $(ALL_KERNELS:%=$(BUILD)/kernels/%.so) $(BUILD)/tests/plugins/failing.so
 RUN_BY_test_preload := libzt_auto.so simulate
 RUN_BY_test_watch := hang
 RUN_BY_test_hotspots := libzt_auto.so simulate hotspots

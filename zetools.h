@@ -66,7 +66,7 @@
 
        Metrics must be enabled in the driver. zt_open enables them if loader and driver can do so at run
        time. Otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions
-       have GPU times, and zt_get_availability_text returns what is missing.
+       have GPU times, and zt_info.availability_text is what is missing.
 
    TERMS
 
@@ -88,8 +88,8 @@
        hot spot       an instruction of a kernel, with the samples that were taken there
        debugger       a session with one device and one process that uses it, to stop and examine threads
 
-       zt_get_ functions return what a profiler and its tracer have measured. zt_..._name returns the name
-       of a value, zt_..._config_default a configuration. Names that begin with zt__ or ZT__ are private.
+       zt_get_ functions return what a profiler and its tracer have measured; zt_get_info has how many there
+       are of everything. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -106,10 +106,10 @@
    NESTING
 
        Regions may nest and overlap. A region that is begun on a list while another is open there is inside
-       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own
-       times can be added up. zt_region_info has both, and the parent. A region inside different others has
-       several paths, such as "step;solve" and "check;solve", and zt_get_path returns the times of each. A
-       region may also be inside itself. OWN TIME lists when an own time is not known.
+       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own times
+       can be added up. Statistics belong to paths: "solve" inside "step" and inside "check" has its own in
+       each, as "step;solve" and "check;solve", and those of "solve" are the sum (zt_find_path). A region may
+       also be inside itself. OWN TIME lists when an own time is not known.
 
    COMMAND LISTS
 
@@ -170,7 +170,7 @@
 
        begun = collected + lost + dropped + in_flight, at any time. A lost sample ran, but its data is
        missing or invalid. A dropped one was not measured: there was no slot or memory, or a call failed.
-       Both are counted by cause (zt_get_cause) and are not in the statistics.
+       Both are counted by cause (zt_info.causes) and are not in the statistics.
 
        A collected sample has a GPU time and, if they are measured, metrics. Launches outside of
        zt_trace_config.every and limit have times alone. zt_region_info.count and time_ns are of all samples
@@ -188,10 +188,10 @@
 
        A figure that does not apply or is not known is NaN; reports leave it empty, JSON has null.
 
-       Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of
-       a region. Beyond, they are estimated from as many samples, chosen at random with equal chance: with
-       512, the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile
-       1.0.
+       Median and 95th percentile are interpolated linearly from 512 GPU times of each path or, with
+       config.samples, from so many samples: then metrics have them, too. They are exact while all are kept.
+       Then samples are chosen at random with equal chance, and weigh by how many they stand for: with 512,
+       the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile 1.0.
 
    REPORTS
 
@@ -222,13 +222,13 @@
        The tracer observes executions, resets and destructions of lists, so zt_execute, zt_reset and
        zt_release are not needed. It works through the tracing layer of the loader, which zt_trace_start
        enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
+       One tracer runs at a time in a process; zt_auto traces all devices. A second start is refused.
 
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
-       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel.
-       REPLACEMENTS shows how kernels of another module take the place of the application's.
+       zt_trace_config has copies, host times of calls, files of MODULES, and hooks around calls (see HOOKS),
+       too. KERNELS has what is reported of each kernel; REPLACEMENTS, how others take their place.
 
    AUTOMATIC TRACING
 
@@ -246,7 +246,7 @@
        A stream measures a metric group of the device periodically while the application runs.
        zt_stream_open starts it, zt_stream_read delivers its rows, zt_stream_mark appends a marker to a
        command list. The device has little memory for reports, so read often, or set
-       zt_stream_config.reader. Reports of a profiler show the streams that are attached to it
+       zt_stream_config.thread. Reports of a profiler show the streams that are attached to it
        (zt_stream_config.profiler). reports = rows + discarded + waiting, at any time; see STREAMED ROWS.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
@@ -278,10 +278,10 @@
 
    WATCHING
 
-       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports where a kernel hangs. When a region or a traced
-       launch runs longer than zt_watch_config.hang_ns, or the device reports a fault, a thread of the
-       library stops all threads of the device once, counts them by their instructions, and resumes them.
-       The report goes to the log function, to zt_watch_config.function and a file; see WATCHED REGIONS.
+       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports which region or traced launch hangs: one that
+       runs longer than zt_watch_config.hang_ns, and what else is submitted. The report goes to the log
+       function, to zt_watch_config.function and a file; see WATCHED REGIONS. At which instruction the
+       threads of the device are, zt_debug_open shows to another program: see PROGRAM DEBUG.
 
    PROGRAM DEBUG
 
@@ -304,7 +304,7 @@
        hang         zt_watch, zt_watch_stop and zt_close
        benchmark    zt_close, ZT_PASSES, zt_bench and zt_compare with its profiler
        hook         zt_trace_start, zt_trace_stop and zt_close
-       allocator    functions that do more than return a value, as zt_get_counts does
+       allocator    functions that do more than return a value, as zt_get_info does
 
        INSIDE CALLBACKS has the threads on which callbacks run, and calls that behave differently there.
 
@@ -327,7 +327,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_3, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_4, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -372,7 +372,7 @@
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
                                 is left, and Level Zero is not needed. zt_execute and zt_reset make only the
-                                calls of Level Zero. Figures are 0, and not NaN. Pass no profiler and no
+                                calls of Level Zero. Figures are NaN, benchmarks fail. Pass no profiler and no
                                 structure of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
@@ -381,7 +381,7 @@
        ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them
        ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
-                                has no effect, zt_stream_config.reader and zt_watch are refused, and
+                                has no effect, zt_stream_config.thread and zt_watch are refused, and
                                 zt_collect reads samples of hot spots
        ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB);
                                 zt_report says so if one is asked for
@@ -401,7 +401,7 @@
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
 
-/* The version of the declarations. zt_version() returns that of the implementation. */
+/* The version of the header. */
 #define ZETOOLS_VERSION_MAJOR 0
 #define ZETOOLS_VERSION_MINOR 1
 #define ZETOOLS_VERSION_PATCH 0
@@ -420,7 +420,10 @@
 #ifndef ZETOOLS_DISABLE
 #include <level_zero/ze_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
-#elif defined(__has_include)
+#else
+#include <math.h> /* NAN */
+#endif
+#if defined(ZETOOLS_DISABLE) && defined(__has_include)
 #if __has_include(<level_zero/ze_api.h>)
 #include <level_zero/ze_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
@@ -463,8 +466,8 @@ extern "C" {
                    the profiler, stream or debugger that they are from.
    Structures      A structure to be filled in is empty on failure, and where the function does nothing.
    Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
-                   of a field. Start from zt_..._config_default(), or for a benchmark from zeros. Strings and
-                   arrays need not outlive the call.
+                   of a field: zt_stream_config config = {0}; sets all of them. Start zt_config from
+                   zt_config_default(). Strings and arrays need not outlive the call.
    Callbacks       What a callback receives is valid during the call. CALLBACKS lists what it may call.
    Versions        Everything is there since 0.1, unless its declaration names a later version. */
 
@@ -479,7 +482,12 @@ typedef struct zt_allocator zt_allocator; /* the application's allocator */
 typedef struct zt_sample zt_sample;       /* one collected sample */
 
 /* results */
-typedef struct zt_counts zt_counts;           /* samples, and what became of them */
+typedef struct zt_info zt_info;                       /* what there is of a profiler, and what became of it */
+typedef struct zt_counts zt_counts;                   /* samples, and what became of them */
+typedef struct zt_cause_count zt_cause_count;         /* samples that were lost or dropped by one cause */
+typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
+typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
+typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
 typedef struct zt_region_info zt_region_info; /* a region: its counts, times and parent */
 typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
@@ -487,7 +495,7 @@ typedef struct zt_metric zt_metric;           /* a metric: its name, units and k
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
 typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
 typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
-typedef struct zt_passes zt_passes;               /* the state of one ZT_PASSES */
+typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
 #ifdef ZETOOLS_TRACER
 #define ZT__TRACER_DECLARED 1
@@ -496,14 +504,12 @@ typedef struct zt_passes zt_passes;               /* the state of one ZT_PASSES 
 typedef struct zt_trace_config zt_trace_config; /* what a tracer does */
 typedef struct zt_auto_config zt_auto_config;   /* how zt_auto traces and reports */
 typedef struct zt_hook zt_hook;                 /* callbacks of the application around one call */
-typedef struct zt_trace_counts zt_trace_counts; /* launches, and what became of them */
 typedef struct zt_kernel_info zt_kernel_info;   /* a kernel that was launched while tracing */
 typedef struct zt_kernel_shape zt_kernel_shape; /* its launches with the same work-groups */
 typedef struct zt_call_info zt_call_info;       /* a call that was timed */
 
 /* hot spots */
 typedef struct zt_hotspots_config zt_hotspots_config; /* how hot spots are sampled */
-typedef struct zt_hotspots_counts zt_hotspots_counts; /* their samples, and what became of them */
 typedef struct zt_hotspot_info zt_hotspot_info;       /* samples at one instruction of a kernel */
 typedef struct zt_stall zt_stall;                     /* why a thread did not execute its next instruction */
 #endif
@@ -512,7 +518,7 @@ typedef struct zt_stall zt_stall;                     /* why a thread did not ex
 typedef struct zt_stream zt_stream;               /* one metric group of a device, sampled by the clock */
 typedef struct zt_stream_config zt_stream_config; /* how a stream is opened */
 typedef struct zt_row zt_row;                     /* the metrics of one period */
-typedef struct zt_stream_info zt_stream_info;     /* what a stream was opened with */
+typedef struct zt_stream_info zt_stream_info;     /* what a stream measures, and what became of it */
 typedef struct zt_stream_counts zt_stream_counts; /* its reports, and what became of them */
 typedef struct zt_streamed zt_streamed;           /* a streamed metric in a region */
 
@@ -527,9 +533,7 @@ typedef struct zt_bench_changes zt_bench_changes; /* how many benchmarks changed
 
 /* watching */
 typedef struct zt_watch_config zt_watch_config; /* how regions are watched */
-typedef struct zt_watch_info zt_watch_info;     /* what a watch does, and what it has found */
-typedef struct zt_hang zt_hang;                 /* what hangs or has faulted, and where */
-typedef struct zt_hang_place zt_hang_place;     /* where threads were when they were stopped */
+typedef struct zt_hang zt_hang;                 /* what hangs */
 
 /* program debug */
 typedef struct zt_debugger zt_debugger;         /* a session with one device and one process that uses it */
@@ -538,8 +542,8 @@ typedef struct zt_debug_event zt_debug_event;   /* what has happened in a debugg
 typedef struct zt_debug_thread zt_debug_thread; /* a thread of the device, or several */
 typedef struct zt_debug_stops zt_debug_stops;   /* how many threads were stopped */
 typedef struct zt_debug_place zt_debug_place;   /* the kernel and the source line of an instruction */
-typedef struct zt_debug_register_set zt_debug_register_set; /* registers of one kind */
-typedef struct zt_debug_register zt_debug_register;         /* a register */
+typedef struct zt_debug_thread_info zt_debug_thread_info; /* a stopped thread, and where it is */
+typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all of one kind */
 #endif
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
@@ -570,7 +574,7 @@ struct zt_region {
    config    NULL: the defaults
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS, also where metrics cannot be measured: regions then have times alone, and
-   zt_get_availability_text returns why. On failure, zt_get_last_error(NULL) has the message:
+   zt_info.availability_text is why. On failure, zt_get_last_error(NULL) has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
@@ -579,9 +583,9 @@ struct zt_region {
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Returns the last message of a profiler, or "". With NULL, that of this thread's last failure without a
-   profiler or stream, such as of zt_open. The text is this thread's own copy, and valid until the thread
-   calls the library again. */
+/* Returns the last message of a profiler, or "". With NULL, the last message of this thread, whatever it is
+   about: a profiler, a stream, a debugger, or none, as after zt_open has failed. The text is this thread's
+   own copy, and valid until the thread calls the library again. */
 ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
 
 /* ZT_REGION(profiler, list, name) statement
@@ -639,8 +643,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
    links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
-   directly. A file that is replaced keeps its permissions, group and access list; where the system refuses
-   some of these, fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
+   directly. A file that is replaced keeps its permissions and its group; where the system refuses the group,
+   fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
    UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
@@ -671,8 +675,9 @@ ZT_API void zt_close(zt_profiler *profiler);
                                is no number
        INVALID_SIZE            there are more than 16 hooks
        NOT_READY               a call of an earlier trace is still in progress
-       HANDLE_OBJECT_IN_USE    the profiler traces already, or this is inside a hook of any profiler
-   Not by two threads for one profiler at once. */
+       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of zt_auto;
+                               or this is inside a hook
+   Of several threads that call it at once, one succeeds. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing and the sampling of hot spots. What was measured stays. Recorded lists may still be executed,
@@ -704,7 +709,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called with the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
+/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that
+   differ in numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */
@@ -749,10 +755,8 @@ struct zt_region_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of regions, that is, of different names, so far. */
-ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
-
-/* Gets a region by its index. Regions are in the order of their first begin. */
+/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
+   the index of a region also take ZT_PATH(index) for the samples on one path. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
 #endif
@@ -780,9 +784,6 @@ struct zt_metric {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of metrics of all groups and passes. It does not change. */
-ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler);
 
 /* Returns a metric by its index, or NULL if that is too high. */
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
@@ -813,7 +814,7 @@ typedef enum zt_availability {
     ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
     ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
     ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
-    ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
+    ZT_NO_PERMISSION,       /* the process may not use metrics; or, if the text says so, they may be in use */
     ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
     ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
@@ -824,12 +825,6 @@ typedef enum zt_availability {
 } zt_availability;
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns whether metrics are measured, and if not, why. */
-ZT_API zt_availability zt_get_availability(const zt_profiler *profiler);
-
-/* Returns the same as a text, with the call that failed and what to do. */
-ZT_API const char *zt_get_availability_text(const zt_profiler *profiler);
 
 /* Returns the result that belongs to the message of zt_get_last_error, or SUCCESS. */
 ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
@@ -880,16 +875,76 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
+/* Samples that were lost or dropped by one cause. */
+struct zt_cause_count {
+    const char *name; /* "report error", "no slot", ... */
+    uint64_t count;
+};
+
+/* ---- what there is ------------------------------------------------------------------------------------- */
+
+/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts has what
+   became of those that are measured. */
+struct zt_trace_counts {
+    uint64_t launches;
+    uint64_t measured;   /* a region was begun */
+    uint64_t filtered;   /* left out by the configuration */
+    uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
+                            copy engine, unless the profiler measures times alone; one that can be cloned or
+                            changed, or is captured into a graph; and by_pointer */
+    uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
+                            returned while tracing; see TRACED LISTS */
+    uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
+                             barriers, so that they overlap with nothing. Without metrics, few are; see
+                             TRACED LAUNCHES */
+    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
+                             `limit`, so that their samples have times and no metrics */
+};
+
+/* Samples of hot spots, and what became of them: samples = matched + outside + ambiguous + no_room. */
+struct zt_hotspots_counts {
+    uint64_t samples;
+    uint64_t matched;   /* in a kernel */
+    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
+                           created nor launched while tracing */
+    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
+    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
+    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
+                           or no counts. How many samples they had is not known */
+    uint64_t drops;     /* how often the device has dropped samples */
+};
+
+/* What a watch does, and what it has found. */
+struct zt_watch_info {
+    int is_watching; /* not 0: there is a watch */
+    uint32_t hangs;  /* that were reported */
+};
+
+/* What there is of a profiler, and what became of it, so far. What is not used is 0. */
+struct zt_info {
+    zt_availability availability;  /* whether metrics are measured, and if not, why */
+    const char *availability_text; /* the same as a text, with the call that failed and what to do */
+    zt_counts counts;
+    zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
+    uint32_t region_count;                 /* regions, that is, different names */
+    uint32_t path_count;                   /* regions that were begun inside different others */
+    uint32_t metric_count;                 /* metrics of all groups and passes. It does not change */
+    uint32_t streamed_count;               /* metrics of all streams that are, or were, attached */
+    uint32_t pass_count;                   /* 1 where nothing has to be repeated */
+    uint32_t tile_count;                   /* 0 where the device has only one */
+    zt_trace_counts launches;              /* that were appended while tracing */
+    uint32_t kernel_count;                 /* kernels that were launched while tracing */
+    uint32_t call_count;                   /* different calls that were timed */
+    zt_hotspots_counts hotspots;
+    uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
+    zt_watch_info watch;
+};
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns how many samples there are in each state. */
-ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
-
-/* Returns how many samples were lost or dropped by one cause. */
-ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause);
-
-/* Returns the name of a cause: "report error", "no slot", ... */
-ZT_API const char *zt_cause_name(zt_cause cause);
+/* Returns what there is of a profiler, and what became of it. */
+ZT_API zt_info zt_get_info(const zt_profiler *profiler);
 
 #endif
 
@@ -911,9 +966,10 @@ typedef enum zt_limit {
 /* What probably limits a region, and why. */
 struct zt_limit_info {
     zt_limit limit;
+    const char *name;  /* of the limit: "memory bandwidth", "latency", ... */
     char text[320];    /* sentences with the figures that show it, or with what is missing */
-    char missing[256]; /* metrics that were not measured and might show another limit, as for
-                          zt_config.metrics; "": none is known. The device need not have them */
+    char missing[256]; /* metrics that were not measured and might show another limit, of one group of the
+                          device, which the text may name; "": none is known */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -925,9 +981,6 @@ struct zt_limit_info {
    exceed 50%, and does not show by itself that more threads would help.
    Returns SUCCESS, also if the limit is not known. */
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
-
-/* Returns the name of a limit: "memory bandwidth", "latency", ... */
-ZT_API const char *zt_limit_name(zt_limit limit);
 
 /* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
    ZT_PEAKS in the environment overrides it.
@@ -951,6 +1004,11 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 /* ---- nested regions ------------------------------------------------------------------------------------ */
 
 /* A region inside certain others, such as "step;solve"; see NESTING. */
+
+/* Instead of the index of a region: a path by its index, for zt_get_region, zt_get_stats and the like. Counts of
+   lost and dropped samples are those of the region. */
+#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
+
 struct zt_path_info {
     uint32_t region; /* its index, for zt_get_region */
     uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
@@ -961,8 +1019,10 @@ struct zt_path_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of paths, that is, of regions that were begun inside different others, so far. */
-ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
+/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
+   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
+   UINT32_MAX if there is none. */
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 /* Gets a path by its index, which is higher than that of its parent. */
 ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
@@ -999,16 +1059,17 @@ struct zt_timeline_info {
 
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
-    uint64_t samples; /* that ran in this time */
-    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain
+    uint64_t samples;  /* that ran in this time */
+    uint64_t missing;  /* that may have run in it, too: lost, dropped, on their way, or without a certain
                          time. If there are any, all times but span_ns are NaN */
-    double span_ns;   /* from the first begin to the last end. All times are NaN without samples */
-    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, the regions of the
+    double span_ns;    /* from the first begin to the last end. All times are NaN without samples */
+    double busy_ns;    /* covered by samples. If some are of traced kernels or copies, the regions of the
                          application around others do not count, because the device may be idle in them */
-    double kernel_ns; /* covered by traced kernels */
-    double copy_ns;   /* covered by traced copies and fills */
-    double both_ns;   /* covered by a kernel and a copy at once */
-    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double kernel_ns;  /* covered by traced kernels */
+    double copy_ns;    /* covered by traced copies and fills */
+    double both_ns;    /* covered by a kernel and a copy at once */
+    double idle_ns;    /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1028,8 +1089,8 @@ ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
        C++ and GNU C, it returns to the first pass however it is left: at its end, by break, goto, return or
        an exception. In ISO C, only its end does. Not to be nested. Not by two threads at once. */
 
-/* The state of one ZT_PASSES. Its fields are private. */
-struct zt_passes {
+/* The state of one ZT_PASSES. */
+struct zt__pass_state {
     zt_profiler *profiler;
     uint32_t next;
     uint32_t runs;
@@ -1044,29 +1105,23 @@ enum {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of passes: 1 where nothing has to be repeated. */
-ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
-
 /* Gets the statistics of the GPU time of a region in one pass, counted from 0, in nanoseconds: those of the
    samples with the metrics of the pass, or of all samples if no metrics are measured. */
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
-/* The functions that ZT_PASSES calls. zt_passes_next activates the groups of the next pass and returns 1, or
-   0 when there are no more; a pass whose groups cannot be activated is left out. zt_passes_end returns to the
+/* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or
+   0 when there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the
    first pass. Not by two threads at once. */
-ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
-ZT_API int zt_passes_next(zt_passes *passes);
-ZT_API void zt_passes_end(zt_passes *passes);
+ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler);
+ZT_API int zt__next_pass(zt__pass_state *passes);
+ZT_API void zt__end_passes(zt__pass_state *passes);
 
 #endif
 
 /* ---- tiles --------------------------------------------------------------------------------------------- */
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of tiles: 0 where the device has only one. */
-ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
 
 /* As zt_get_stats, for one tile, counted from 0. */
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
@@ -1134,7 +1189,7 @@ struct zt_hook {
     void *user;
 };
 
-/* What a tracer does. Start from zt_trace_config_default(). */
+/* What a tracer does. */
 struct zt_trace_config {
     const char *names;    /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after
                              '!' excludes: "gemm*,!*_tail". NULL: all kernels. */
@@ -1158,33 +1213,6 @@ struct zt_trace_config {
     uint32_t profile_flags; /* zet_profile_flags_t: modules that are created while tracing are built with
                                -zet-profile-flags and these; see MODULES. 0: as the application builds. */
 };
-
-/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts has what
-   became of those that are measured. */
-struct zt_trace_counts {
-    uint64_t launches;
-    uint64_t measured;    /* a region was begun */
-    uint64_t filtered;    /* left out by the configuration */
-    uint64_t elsewhere;   /* on a list that the profiler cannot measure: of another context or device; of a
-                             copy engine, unless the profiler measures times alone; one that can be cloned or
-                             changed, or is captured into a graph */
-    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
-                             barriers, so that they overlap with nothing. Without metrics, few are; see
-                             TRACED LAUNCHES */
-    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
-                             `limit`, so that their samples have times and no metrics */
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_trace_config zt_trace_config_default(void);
-
-/* Returns how many launches were appended while tracing, since the first start. */
-ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
-
-#endif
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 
@@ -1220,7 +1248,6 @@ struct zt_kernel_info {
     uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
     uint32_t code_bytes;             /* of its instructions */
     uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
-    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags reserve them */
     uint32_t required_group_size[3]; /* as its source demands. 0: any */
 
     uint32_t shape_count; /* of `shapes`, which are in descending order of launches */
@@ -1232,9 +1259,6 @@ struct zt_kernel_info {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of kernels that were launched while tracing, so far; see KERNELS. */
-ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler);
 
 /* Gets a kernel by its index: what it is made of, how it was launched, and how much of the device it can
    fill. Kernels are in the order of their first launch. */
@@ -1269,9 +1293,6 @@ struct zt_call_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of different calls that were timed so far. */
-ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
-
 /* Gets a call by its index. Calls are in the order in which they were first made. Median and 95th percentile
    are exact up to 512 calls. */
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
@@ -1284,7 +1305,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
 
 /* ---- opening a stream, reading it, and closing it ------------------------------------------------------ */
 
-/* How a stream is opened. Start from zt_stream_config_default(). */
+/* How a stream is opened. */
 struct zt_stream_config {
     const char *group;       /* A time-based metric group. NULL: "ComputeBasic", else the first that there
                                 is. */
@@ -1293,7 +1314,7 @@ struct zt_stream_config {
                                 sooner and cost more. Default: as many as come in 10 ms. */
     size_t memory_limit;     /* Bytes for reports and their calculation. Raise it if rows are read seldom.
                                 Default: 8 MiB. */
-    int reader; /* Not 0: a thread of the library's own reads from the device into this memory, so that
+    int thread; /* Not 0: a thread of the library's own reads from the device into this memory, so that
                    nothing is lost if the application seldom calls zt_stream_read. */
 
     zt_profiler *profiler;  /* Attaches the stream to this profiler: its timeline and regions then have the
@@ -1315,7 +1336,7 @@ struct zt_row {
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not
                            calculated */
     uint32_t metric_count;
-    const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
+    const double *values; /* in the order of zt_stream_info.metrics. NaN: not measured */
     const char *marker;   /* the name of the marker that ended the row, or NULL */
 };
 
@@ -1325,18 +1346,16 @@ typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
 /* Reports of a stream, and what became of them: reports = rows + discarded + waiting. See STREAMS. */
 struct zt_stream_counts {
-    uint64_t reports;   /* read from the device */
-    uint64_t rows;      /* delivered to a function or a profiler */
-    uint64_t discarded; /* not delivered */
-    uint64_t waiting;   /* not yet delivered */
-    uint64_t gaps;      /* how often the device reported that it had dropped data */
-    uint64_t dropped;   /* reports missing in these gaps, estimated from their length */
+    uint64_t reports;      /* read from the device */
+    uint64_t rows;         /* delivered to a function or a profiler */
+    uint64_t discarded;    /* not delivered */
+    uint64_t waiting;      /* not yet delivered */
+    uint64_t gaps;         /* how often the device reported that it had dropped data */
+    uint64_t dropped;      /* reports missing in these gaps, estimated from their length */
+    uint64_t lost_markers; /* markers of rows that were discarded, where the next row has its own */
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_stream_config zt_stream_config_default(void);
 
 /* Opens a stream on a device or sub-device of an initialised driver, which begins to sample.
    config  NULL: the defaults
@@ -1373,48 +1392,41 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
-   Returns the final counts.
-   The stream stays open, and a message reports this, if a read does not end in 10 seconds, or inside a row
-   function or the stream's log function.
+   counts    receives the final counts; may be NULL
+   Returns SUCCESS, or, while the stream stays open,
+       HANDLE_OBJECT_IN_USE  a read does not end in 10 seconds, or this is inside a row function or the
+                             stream's log function
+       NOT_READY             the thread of config.thread does not end
    Not by two threads at once. */
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
+ZT_API ze_result_t zt_stream_close(zt_stream *stream, zt_row_fn function, void *user,
+                                   zt_stream_counts *counts);
 
 #endif
 
 /* ---- what it measures, and what became of it ----------------------------------------------------------- */
 
-/* What a stream was opened with. */
+/* What a stream measures, and what became of it. */
 struct zt_stream_info {
     const char *group;
-    uint32_t period_ns;      /* as rounded by the driver */
-    uint32_t notify_reports; /* as rounded by the driver */
-    size_t memory;           /* bytes allocated for reports and their calculation */
-    uint64_t reader_cpu_ns;  /* processor time of the reader thread so far */
+    uint32_t metric_count;    /* of a row. It does not change */
+    const zt_metric *metrics; /* in the order of zt_row.values */
+    uint32_t period_ns;       /* as rounded by the driver */
+    uint32_t notify_reports;  /* as rounded by the driver */
+    size_t memory;            /* bytes allocated for reports and their calculation */
+    uint64_t thread_cpu_ns;   /* processor time of the thread of config.thread so far */
+    zt_stream_counts counts;  /* so far */
+    const char *error; /* the last message of the stream, by whichever thread. "": none. This thread's own
+                          copy, valid until the thread calls the library again */
 };
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns what the stream was opened with. */
+/* Returns what the stream measures, and what became of it so far. */
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 
-/* Returns the number of metrics of a row. It does not change. */
-ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream);
-
-/* Returns a metric by its index, or NULL if that is too high. */
-ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric);
-
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_stream_get_last_error has the nearest
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error(NULL) has the nearest
    names. */
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
-
-/* Returns how many reports there are in each state. */
-ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream);
-
-/* As zt_get_last_error, for a stream. */
-ZT_API const char *zt_stream_get_last_error(const zt_stream *stream);
-
-/* As zt_get_last_result, for a stream. */
-ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream);
 
 #endif
 
@@ -1429,9 +1441,6 @@ struct zt_streamed {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of metrics of all streams that are, or were, attached to the profiler. */
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
 
 /* Returns a streamed metric by its index, or NULL if that is too high. */
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
@@ -1498,10 +1507,11 @@ enum { ZT_BENCH_SAMPLES = 1000, ZT_BENCH_OUTLIER = 1, ZT_BENCH_CHANGED = 2 };
 struct zt_bench_result {
     char name[64];
     zt_bench_end end;
-    uint32_t count;    /* samples */
-    uint32_t outliers; /* samples beyond a quartile by more than 1.5 times the interquartile range. They
+    const char *ended_by; /* the same as a text: "precise", "noise", "time", "full" or "not run" */
+    uint32_t count;       /* samples */
+    uint32_t outliers;    /* samples beyond a quartile by more than 1.5 times the interquartile range. They
                           count like any other */
-    uint32_t changed;  /* samples at another frequency. They count like any other */
+    uint32_t changed;     /* samples at another frequency. They count like any other */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
     double quartile1, quartile3;
@@ -1528,9 +1538,6 @@ struct zt_bench_result {
    Not by two threads at once. */
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
 
-/* Returns the name of a condition: "precise", "noise", ... */
-ZT_API const char *zt_bench_end_name(zt_bench_end end);
-
 #endif
 
 /* ---- two variants in one program ----------------------------------------------------------------------- */
@@ -1541,6 +1548,8 @@ struct zt_comparison {
     double ratio;     /* median of b divided by median of a */
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
+    char text[256];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
+                         1.2600): slower." "": nothing was compared */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1558,18 +1567,14 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 #ifndef ZETOOLS_DISABLE
 
-/* Write results as text for people, 80 columns wide: zt_write_benches a table with a row for each result,
-   zt_write_bench and zt_write_comparison one result in full. With the profiler that was benchmarked, as many
-   metrics are added as fit, those first that show most. Metrics that add up are in units a second. "95% +-"
-   is the precision, "with counters" the perturbation.
+/* Writes results as a table for people, 80 columns wide, with a row for each. With the profiler that was
+   benchmarked, as many metrics are added as fit, those first that show most. Metrics that add up are in units
+   a second. "95% +-" is the precision, "with counters" the perturbation.
    count        the number of results
    write, user  receive the text, as in zt_write
    Returns SUCCESS; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                     uint32_t count, zt_write_fn write, void *user);
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user);
-ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
 
 /* Writes results to a file, as zt_report does. The suffix chooses the format:
        .txt, a number, or no suffix  the table of zt_write_benches
@@ -1619,40 +1624,20 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 
 /* ---- sampling instructions ----------------------------------------------------------------------------- */
 
-/* How hot spots are sampled. Start from zt_hotspots_config_default(). */
+/* How hot spots are sampled. */
 struct zt_hotspots_config {
-    uint32_t period_ns;      /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
-    size_t memory_limit;     /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
-    uint32_t addresses;      /* The most addresses that are kept apart; samples at others are counted. Each
+    uint32_t period_ns;  /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
+    size_t memory_limit; /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
+    uint32_t addresses;  /* The most addresses that are kept apart; samples at others are counted. Each
                                 needs up to 300 bytes. A later start can raise it, and not lower it. Default:
                                 65,536. */
-    size_t debug_limit;      /* Bytes of debug information that are kept for source lines, of modules that
+    size_t debug_limit;  /* Bytes of debug information that are kept for source lines, of modules that
                                 are destroyed, or still there at the stop. Default: 64 MiB. */
-    int no_thread;           /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread
+    int no_thread;       /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread
                                 of the library's own does. */
-    uint32_t stops_a_second; /* On a device that does not sample instructions: how often all its threads are
-                                stopped to see where they are, at most 1000. Raise it, such as to 10, where
-                                there is nothing else: each stop delays the work. Needs ZETOOLS_DEBUG.
-                                Default: 0, never. */
-};
-
-/* Samples, and what became of them: samples = matched + outside + ambiguous + no_room. */
-struct zt_hotspots_counts {
-    uint64_t samples;
-    uint64_t matched;   /* in a kernel */
-    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
-                           created nor launched while tracing */
-    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
-    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
-    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
-                           or no counts. How many samples they had is not known */
-    uint64_t drops;     /* how often the device has dropped samples, or a stop has failed */
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_hotspots_config zt_hotspots_config_default(void);
 
 /* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
    earlier starts.
@@ -1660,13 +1645,12 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void);
    Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
        NOT_READY               the profiler does not trace
        UNSUPPORTED_FEATURE     the device has no metric group that samples instructions, or is a root device
-                               of several tiles; the driver does not report where kernels lie; or
-                               config.stops_a_second is needed, without ZETOOLS_DEBUG or a thread for it
+                               of several tiles; or the driver does not report where kernels lie
        NOT_AVAILABLE           the group is in use, and the message names by whom
        HANDLE_OBJECT_IN_USE    likewise, or hot spots are sampled already
        INVALID_SIZE            config.memory_limit is too low
        DEPENDENCY_UNAVAILABLE  the driver's metric library is missing
-       otherwise the result of the call that failed; of zt_debug_open, if config.stops_a_second is needed
+       otherwise the result of the call that failed
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
@@ -1676,9 +1660,6 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
    library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
    about reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
-
-/* Returns how many samples there are so far, and what became of them. */
-ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler);
 
 #endif
 
@@ -1707,9 +1688,6 @@ struct zt_hotspot_info {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of hot spots, that is, of different instructions with samples, so far. */
-ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler);
 
 /* Gets a hot spot by its index. Hot spots are in the order of their first sample. */
 ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
@@ -1766,78 +1744,30 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 #ifdef ZETOOLS_DEBUG
 
-/* The most places in a report of a watch. */
-enum { ZT_MAX_PLACES = 32 };
-
-/* Who debugs a process for zt_watch. */
-typedef enum zt_debugged_by {
-    ZT_DEBUGGED_BY_NOBODY, /* what hangs is reported, but not where */
-    ZT_DEBUGGED_BY_ITSELF,
-    ZT_DEBUGGED_BY_HELPER /* a process that the library has started */
-} zt_debugged_by;
-
-/* Where threads of the device were when they were stopped. */
-struct zt_hang_place {
-    const char *kernel; /* "": not known */
-    uint64_t address;   /* of the instruction */
-    uint64_t offset;  /* of the instruction from the begin of the kernel, in bytes; 0 if that is not known */
-    uint32_t threads; /* that were there */
-    const char *file; /* of the source. "": not known */
-    uint32_t line;    /* from 1; 0: not known */
-};
-
-/* What hangs or has faulted, and where. */
+/* A region or a traced launch that hangs. */
 struct zt_hang {
-    int is_fault; /* not 0: the device has reported a fault, or threads have stopped by themselves */
-    uint64_t fault_address; /* of a page fault; else 0 */
-    const char *fault;      /* what it was, in words. "": no fault */
-    const char *region;     /* that runs for too long; of a fault, one that was running. "": not known */
-    uint64_t running_ns;    /* how long it has run, in nanoseconds */
-    uint32_t others;        /* other lists with regions that run, or wait for what hangs */
-    int has_ended;          /* not 0: the region ended while the threads were being stopped */
-    zt_debugged_by debugged_by;
-    const char *reason;          /* why nobody debugs, or why threads could not be stopped or found */
-    uint32_t stopped;            /* threads that were stopped */
-    uint32_t unstopped;          /* threads that could not be stopped, as far as the device reports them */
-    uint32_t place_count;        /* up to ZT_MAX_PLACES */
-    const zt_hang_place *places; /* in descending order of threads */
-    uint32_t threads_elsewhere;  /* that were stopped at other places */
-    int is_left_stopped;         /* not 0: the threads stay stopped; see zt_watch_config.leave_stopped */
-    const char *text;            /* the whole report, as in the file */
+    const char *region;  /* of a traced launch, the name of its kernel */
+    uint64_t running_ns; /* how long it has run, in nanoseconds */
+    uint32_t others;     /* other lists with regions that run, or wait for it */
+    const char *text;    /* the whole report, as in the file: also the first region of each of these lists */
 };
 
-/* Called with each hang and each fault, on the thread of the watch, after the work was resumed or left
-   stopped. `user` is zt_watch_config.user. */
+/* Called with each hang, on the thread of the watch. `user` is zt_watch_config.user. */
 typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
 
-/* How regions are watched. Start from zt_watch_config_default(). */
+/* How regions are watched. */
 struct zt_watch_config {
     uint64_t hang_ns;    /* A region that runs longer hangs, in nanoseconds; see WATCHING. At least 1 ms.
                             Default: 10 seconds. */
     const char *path;    /* The file of the report; %p is the process ID. The second report goes to
                             hang.%p.2.txt, and so on. "": none. Default: "hang.%p.txt". */
-    zt_hang_fn function; /* Is called with each hang and each fault. NULL: none is. */
+    zt_hang_fn function; /* Is called with each hang. NULL: none is. */
     void *user;
-    int leave_stopped; /* Not 0: threads stay stopped until zt_watch_stop or zt_close. */
-    int no_helper;     /* Not 0: no other process is started to debug this one. */
-};
-
-/* What a watch does, and what it has found. */
-struct zt_watch_info {
-    int is_watching; /* not 0: there is a watch */
-    zt_debugged_by debugged_by;
-    char reason[512];       /* why the process does not debug itself, or why nobody debugs it; else "" */
-    uint32_t hangs, faults; /* that were reported */
-    int is_stopped;         /* not 0: threads of the device are left stopped */
 };
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns a configuration with every field at its default. */
-ZT_API zt_watch_config zt_watch_config_default(void);
-
-/* Watches the regions of a profiler, and its device; see WATCHING. Where debugging is not possible, hangs are
-   reported without places, and zt_watch_get_info returns why. A second call replaces the configuration.
+/* Watches the regions of a profiler; see WATCHING. A second call replaces the configuration.
    config  NULL: the defaults
    Returns SUCCESS, or
        INVALID_NULL_HANDLE   the profiler is from zt_unpack
@@ -1847,14 +1777,11 @@ ZT_API zt_watch_config zt_watch_config_default(void);
    Not by two threads at once. */
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
 
-/* Ends the watch, and resumes threads that were left stopped. zt_close does the same before all else.
+/* Ends the watch. zt_close does the same before all else.
    Returns SUCCESS, also if nothing is watched; NOT_READY if the thread of the watch does not end;
    HANDLE_OBJECT_IN_USE inside a log function.
    Not by two threads at once. */
 ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler);
-
-/* Returns what the watch does, and what it has found. */
-ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
 
 #endif
 
@@ -1866,13 +1793,13 @@ ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
 
 /* ---- sessions and events ------------------------------------------------------------------------------- */
 
-/* How a process is debugged. Start from zt_debug_config_default(). */
+/* How a process is debugged. */
 struct zt_debug_config {
     uint64_t wait_timeout_ns; /* How many nanoseconds calls wait for other threads, and zt_debug_close for
                                  threads of the device that are about to stop. Default: 1 second. */
     size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
     int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
-    zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
+    zt_log_fn log;            /* Receives each message once. NULL: none, or standard error with ZT_LOG. */
     void *log_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
@@ -1903,8 +1830,9 @@ typedef enum zt_debug_event_type {
 /* An event. Members that do not belong to its type are 0. */
 struct zt_debug_event {
     zt_debug_event_type type;
-    int is_held;             /* not 0: what follows, such as a launch of the module, waits until the event is
-                                acknowledged */
+    const char *name;        /* the same as a text: "module load" for ZT_DEBUG_MODULE_LOAD, and so on */
+    int is_held;             /* not 0: what follows, such as a launch of the module, waits until the function
+                                that receives the event has returned */
     uint32_t reason;         /* of DETACHED, a zet_debug_detach_reason_t: 1 if the process has ended. Of
                                 PAGE_FAULT, a zet_debug_page_fault_reason_t: 1 if the address is not mapped,
                                 2 if the access is not permitted */
@@ -1920,15 +1848,12 @@ typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, v
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns a configuration with every field at its default. */
-ZT_API zt_debug_config zt_debug_config_default(void);
-
 /* Attaches to a device and to a process that uses it, or will; see PROGRAM DEBUG. The driver must be
    initialised.
    pid       the process ID. 0: that of this process
    config    NULL: the defaults
    debugger  receives the debugger; NULL on failure
-   Returns SUCCESS. On failure, zt_debug_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
        UNSUPPORTED_FEATURE       the device cannot be debugged
        DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
        INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
@@ -1964,21 +1889,6 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger);
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
                                  void *user);
 
-/* Acknowledges the event that is being delivered, before the function of zt_debug_wait returns. Only that
-   function may call it, on its own thread.
-   Returns SUCCESS, also if that was done or is not needed; INVALID_ARGUMENT outside of the function;
-   otherwise the result of the call that failed. */
-ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
-
-/* Returns the name of a type of events: "module load" for ZT_DEBUG_MODULE_LOAD, and so on. */
-ZT_API const char *zt_debug_event_name(zt_debug_event_type type);
-
-/* As zt_get_last_error, for a debugger. */
-ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger);
-
-/* As zt_get_last_result, for a debugger. */
-ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
-
 #endif
 
 /* ---- threads of the device ----------------------------------------------------------------------------- */
@@ -1988,6 +1898,12 @@ struct zt_debug_stops {
     uint32_t stopped;     /* selected threads that are stopped now, also those that were stopped before */
     uint32_t unavailable; /* the other selected threads: they are idle, or cannot be stopped. The device does
                              not report which */
+};
+
+/* A stopped thread. */
+struct zt_debug_thread_info {
+    zt_debug_thread thread;
+    uint64_t address; /* of the instruction at which it is stopped. 0: the device lacks a register for that */
 };
 
 /* Where an instruction is. */
@@ -2020,16 +1936,14 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
    NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads);
 
-/* Lists the stopped threads of the device.
-   threads  receives them; may be NULL if `count` is 0
-   count    how many there is room for; receives the number of all stopped threads, which may be more
-   Returns SUCCESS; NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. */
-ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count);
-
-/* Gets the address of the instruction at which a thread is stopped.
-   Returns SUCCESS; UNSUPPORTED_FEATURE if the device lacks a register for that; otherwise as
-   zt_debug_read_registers. */
-ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address);
+/* Lists the stopped threads of the device, and where they are.
+   threads  receives them; may be NULL
+   count    how many there is room for, if `threads` is not NULL; receives the number of all stopped threads,
+            which may be more
+   Returns SUCCESS; UNSUPPORTED_FEATURE if the device has no register that can be read; NOT_AVAILABLE if the
+   session is over; otherwise the result of the call that failed. */
+ZT_API ze_result_t zt_debug_get_threads(zt_debugger *debugger, zt_debug_thread_info *threads,
+                                        uint32_t *count);
 
 /* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. Works
    also when the session is over. Runs a program to find the source line, as for hot spots, which takes a few
@@ -2041,74 +1955,55 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 /* ---- memory and registers ------------------------------------------------------------------------------ */
 
-/* A kind of memory. */
-typedef enum zt_debug_space {
+/* Kinds of memory. Registers of each kind are one more: zt_debug_registers.space. */
+enum {
     ZT_DEBUG_MEMORY, /* what pointers point to */
     ZT_DEBUG_SLM     /* shared local memory of the thread's work-group, from 0 on */
-} zt_debug_space;
-
-/* Registers of one kind. */
-struct zt_debug_register_set {
-    char name[16];    /* Intel's: "GRF", "ADDR", "FLAG", "CE", "SR", "CR", "TDR", "ACC", "MME", "SP", "SBA",
-                         "DBG", "FC"; for other types "SET 14" */
-    uint32_t type;    /* as the device numbers it */
-    uint32_t version; /* of the set, as the device numbers it */
-    int is_readable;
-    int is_writable;
-    uint32_t count; /* how many registers. A thread may have fewer */
-    uint32_t bits;  /* of a register */
-    uint32_t bytes; /* that a register takes in a buffer */
 };
 
-/* A register. */
-struct zt_debug_register {
-    const char *set; /* name of its set */
-    uint32_t index;  /* in its set */
-    uint32_t bytes;
+/* A register, or all registers of a kind. To read or write them, pass `space`, an address and a size to
+   zt_debug_read and zt_debug_write: register i begins at address + i * bytes. */
+struct zt_debug_registers {
+    char set[16];     /* their kind. Intel's: "GRF", "ADDR", "FLAG", "CE", "SR", "CR", "TDR", "ACC", "MME",
+                         "SP", "SBA", "DBG", "FC"; for other types "SET 14" */
+    uint32_t type;    /* as the device numbers it */
+    uint32_t version; /* of the set, as the device numbers it */
+    uint32_t space;
+    uint64_t address;
+    int is_readable;
+    int is_writable;
+    uint32_t count; /* how many registers: of a set, a thread may have fewer */
+    uint32_t bits;  /* of a register */
+    uint32_t bytes; /* of a register */
 };
 
 #ifndef ZETOOLS_DISABLE
 
-/* Reads memory of the process, as a stopped thread sees it.
+/* Reads memory of the process, or registers, as a stopped thread sees them.
    thread  the thread. For ZT_DEBUG_MEMORY, also all threads, stopped or not: {ZT_DEBUG_ALL, ZT_DEBUG_ALL,
            ZT_DEBUG_ALL, ZT_DEBUG_ALL}
-   size    in bytes
+   space   ZT_DEBUG_MEMORY, ZT_DEBUG_SLM or zt_debug_registers.space
+   size    in bytes; of registers, a multiple of zt_debug_registers.bytes
    Returns SUCCESS; NOT_AVAILABLE if the thread is not stopped, if it has no such memory, or if the session is
-   over; otherwise the result of the call that failed. */
-ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+   over; INVALID_ARGUMENT if there are no such registers, or they cannot be read; otherwise the result of the
+   call that failed. */
+ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
                                  uint64_t address, void *bytes, size_t size);
 
-/* Writes memory, with parameters and results as those of zt_debug_read. */
-ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+/* Writes memory or registers, with parameters and results as those of zt_debug_read. */
+ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
                                   uint64_t address, const void *bytes, size_t size);
 
-/* Returns the number of register sets of the device. It does not change. */
-ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger);
-
-/* Returns a register set by its index, or NULL if that is too high. */
-ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index);
-
-/* Finds a register by its name, as Intel's assembler and debugger have it: "r12", "a0", "f1", "ce", "sr0",
-   "cr0", "tdr0", "acc3", "mme0", "sp", "dbg0", "fc0"; of SBA "genstbase", "sustbase", "dynbase", "iobase",
-   "isabase", "blsustbase", "blsastbase", "btbase", "scrbase".
-   Returns SUCCESS, or INVALID_ARGUMENT if the device has none. */
-ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found);
-
-/* Reads registers of a stopped thread.
-   set           the name of the set
-   first, count  which of its registers
-   values, size  receive them: each takes zt_debug_register_set.bytes of these `size` bytes
-   Returns SUCCESS, or
-       INVALID_ARGUMENT  there is no such set, it has not as many registers, or it cannot be read
-       INVALID_SIZE      `size` is less than these registers take
-       NOT_AVAILABLE     the thread is not stopped, or the session is over
-       otherwise the result of the call that failed */
-ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                           uint32_t first, uint32_t count, void *values, size_t size);
-
-/* Writes registers, with parameters and results as those of zt_debug_read_registers. */
-ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                            uint32_t first, uint32_t count, const void *values, size_t size);
+/* Gets which registers the device has, and how they are read.
+   name       a register, as Intel's assembler and debugger name it: "r12", "a0", "f1", "ce", "sr0", "cr0",
+              "tdr0", "acc3", "mme0", "sp", "dbg0", "fc0"; of SBA "genstbase", "sustbase", "dynbase",
+              "iobase", "isabase", "blsustbase", "blsastbase", "btbase", "scrbase". Or a kind of registers,
+              such as "GRF". NULL: all kinds
+   registers  receives the register, the kind, or each of them; may be NULL
+   count      how many there is room for, if `registers` is not NULL; receives how many there are
+   Returns SUCCESS; INVALID_ARGUMENT if the device has none of that name. */
+ZT_API ze_result_t zt_debug_get_registers(zt_debugger *debugger, const char *name,
+                                          zt_debug_registers *registers, uint32_t *count);
 
 #endif
 
@@ -2122,7 +2017,7 @@ ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thre
 struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
-    uint32_t metric_count; /* as zt_get_metric_count */
+    uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
     uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
@@ -2157,9 +2052,11 @@ struct zt_config {
     uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
-                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric; GPU time and latencies count as four metrics. Default: 512. */
+    uint32_t samples;        /* Samples kept of each path with all their figures, up to 1,048,576, for median
+                                and 95th percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU
+                                times are kept and, with a timeline, latencies; metrics then have neither.
+                                A path also needs 56 bytes a metric: at most 8 KiB with the metrics of most
+                                devices. See AGGREGATION. Default: 0. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: threads that call the
                    library do. */
@@ -2190,7 +2087,7 @@ ZT_API zt_config zt_config_default(void);
 
 #ifdef ZETOOLS_TRACER
 
-/* How zt_auto traces and reports; see AUTOMATIC TRACING. Start from zt_auto_config_default(). Functions and
+/* How zt_auto traces and reports; see AUTOMATIC TRACING. Functions and
    their user pointers must live until exit. */
 struct zt_auto_config {
     const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
@@ -2200,13 +2097,6 @@ struct zt_auto_config {
     int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
                      overrides this. */
 };
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_auto_config zt_auto_config_default(void);
-
-#endif
 
 #endif /* ZETOOLS_TRACER */
 
@@ -2231,11 +2121,6 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; UNKNOWN if `write`
    stopped it; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
-
-/* ---- the library --------------------------------------------------------------------------------------- */
-
-/* Returns the version of the implementation, "major.minor.patch". */
-ZT_API const char *zt_version(void);
 
 #endif
 
@@ -2271,6 +2156,10 @@ static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
 
 #ifdef __cplusplus
 
+#ifdef ZETOOLS_STATIC
+namespace { /* as the functions that they call: each copy of the library has its own */
+#endif
+
 /* A region that lasts as long as the object. It cannot be copied or moved. */
 struct zt_scope {
     zt_region region;
@@ -2283,17 +2172,21 @@ struct zt_scope {
 
 /* ZT_PASSES in C++. */
 struct zt__all_passes {
-    zt_passes state;
-    explicit zt__all_passes(zt_profiler *profiler) : state(zt_passes_begin(profiler)) {}
-    ~zt__all_passes() { zt_passes_end(&state); }
+    zt__pass_state state;
+    explicit zt__all_passes(zt_profiler *profiler) : state(zt__begin_passes(profiler)) {}
+    ~zt__all_passes() { zt__end_passes(&state); }
     zt__all_passes(const zt__all_passes &) = delete;
     zt__all_passes &operator=(const zt__all_passes &) = delete;
 };
 
+#ifdef ZETOOLS_STATIC
+} /* namespace */
+#endif
+
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
-#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
+#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt__next_pass(&passes.state);)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
@@ -2302,11 +2195,11 @@ struct zt__all_passes {
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
 #define ZT__PASSES(passes, profiler)                                                                         \
-    for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
-         zt_passes_next(&passes);)
+    for (zt__pass_state passes __attribute__((cleanup(zt__end_passes))) = zt__begin_passes(profiler);        \
+         zt__next_pass(&passes);)
 #else
 #define ZT__PASSES(passes, profiler)                                                                         \
-    for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
+    for (zt__pass_state passes = zt__begin_passes(profiler); zt__next_pass(&passes);)
 /* `break` leaves the inner loop. */
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
@@ -2323,7 +2216,8 @@ struct zt__all_passes {
 
 #ifdef ZETOOLS_DISABLE
 
-/* Each function returns what stands for nothing, with figures of 0, and fills in empty structures. */
+/* Each function returns what stands for nothing, and fills in empty structures. Figures are NaN, so that no
+   comparison with one holds; a benchmark returns UNSUPPORTED_FEATURE. */
 
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
@@ -2331,6 +2225,7 @@ struct zt__all_passes {
 #define ZT__RESULT int
 #endif
 #define ZT__SUCCESS ((ZT__RESULT)0)
+#define ZT__UNSUPPORTED ((ZT__RESULT)0x78000003)
 #define ZT__OFF static inline ZT__UNUSED
 
 /* The parameters have the names of those of the functions that they replace, and are not used. */
@@ -2355,10 +2250,33 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
         return empty;                                                                                        \
     }
 
+ZT__OFF ZT__RESULT zt__clear_stats(zt_stats *stats) {
+    if (stats) {
+        stats->count = 0;
+        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 = NAN;
+    }
+    return ZT__SUCCESS;
+}
+
+ZT__OFF void zt__clear_bench(zt_bench_result *result) {
+    size_t i;
+    zt__clear(result, sizeof *result);
+    result->region = UINT32_MAX;
+    result->ended_by = "";
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = NAN;
+    result->min = result->max = result->precision = result->tolerance = NAN;
+    result->bytes_per_second = result->items_per_second = result->frequency_mhz = NAN;
+    result->counter_median = result->perturbation = NAN;
+    for (i = 0; i < ZT_BENCH_SAMPLES; i++) {
+        result->samples[i] = NAN;
+    }
+}
+
 /* clang-format off */
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler) { return ""; }
+ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler)
+    { return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
@@ -2371,108 +2289,97 @@ ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_availability zt_get_availability(const zt_profiler *profiler) { return ZT_AVAILABILITY_UNKNOWN; }
-ZT__OFF const char *zt_get_availability_text(const zt_profiler *profiler) { return ""; }
+ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
+{
+    zt_info info;
+    int i;
+    zt__clear(&info, sizeof info);
+    info.availability = ZT_AVAILABILITY_UNKNOWN;
+    info.availability_text = "";
+    info.pass_count = 1;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        info.causes[i].name = "";
+    }
+    return info;
+}
 ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
-ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_counts)
-ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) { return 0; }
-ZT__OFF const char *zt_cause_name(zt_cause cause) { return ""; }
-ZT__OFF uint32_t zt_get_region_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
+      info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
-    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
+      return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
-ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
+    zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
-ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
-ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
+    zt_stats *stats) { return zt__clear_stats(stats); }
+ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return NAN; }
 ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-    uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
+    uint32_t metric, zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
-    { return ZT__CLEAR(info); }
-ZT__OFF const char *zt_limit_name(zt_limit limit) { return ""; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
-ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
-ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
+ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
+    { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
+      empty.copy_ns = empty.both_ns = empty.idle_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
-    { return ZT__CLEAR(time_ns); }
-ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) ZT__EMPTY(zt_passes)
-ZT__OFF int zt_passes_next(zt_passes *passes) { return passes->runs++ == 0; }
-ZT__OFF void zt_passes_end(zt_passes *passes) {}
+    { return zt__clear_stats(time_ns); }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
-ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
-ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
-ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
     const char *name) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_stream_config zt_stream_config_default(void) ZT__EMPTY(zt_stream_config)
 ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
     zt_stream **stream) { return ZT__CLEAR(stream); }
 ZT__OFF ZT__RESULT zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_stream_mark(zt_stream *stream, const void *list, const char *name)
     { return ZT__SUCCESS; }
-ZT__OFF zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user)
-    ZT__EMPTY(zt_stream_counts)
+ZT__OFF ZT__RESULT zt_stream_close(zt_stream *stream, zt_row_fn function, void *user,
+    zt_stream_counts *counts) { return ZT__CLEAR(counts); }
 ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
-    { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = ""; return empty; }
-ZT__OFF zt_stream_counts zt_stream_get_counts(const zt_stream *stream) ZT__EMPTY(zt_stream_counts)
-ZT__OFF uint32_t zt_stream_get_metric_count(const zt_stream *stream) { return 0; }
-ZT__OFF const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) { return NULL; }
+    { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = empty.error = "";
+      return empty; }
 ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
-ZT__OFF const char *zt_stream_get_last_error(const zt_stream *stream) { return ""; }
-ZT__OFF ZT__RESULT zt_stream_get_last_result(const zt_stream *stream) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_streamed *streamed) { return ZT__CLEAR(streamed); }
+    zt_streamed *streamed)
+    { ZT__CLEAR(streamed); if (streamed) { streamed->mean = streamed->peak = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
-    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { if (result) { zt__clear_bench(result); } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-    zt_comparison *result) { return ZT__CLEAR(result); }
+    zt_comparison *result)
+    { ZT__CLEAR(result); if (result) { zt__clear_bench(&result->a); zt__clear_bench(&result->b);
+      result->ratio = result->low = result->high = NAN; } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-    zt_write_fn write, void *user) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
-    { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, const char *path) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
     { return ZT__CLEAR(changes); }
-ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
 #ifdef ZETOOLS_TRACER
-ZT__OFF zt_hotspots_config zt_hotspots_config_default(void) ZT__EMPTY(zt_hotspots_config)
 ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_hotspots_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_hotspots_counts)
 ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_hotspot_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
-    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; info->share = NAN; } return ZT__SUCCESS; }
 #endif
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
@@ -2480,53 +2387,32 @@ ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 ZT__OFF ZT__RESULT zt_unpack(const void *buffer, size_t size, const zt_config *config, zt_profiler **profiler)
     { return ZT__CLEAR(profiler); }
 #ifdef ZETOOLS_DEBUG
-ZT__OFF zt_watch_config zt_watch_config_default(void) ZT__EMPTY(zt_watch_config)
 ZT__OFF ZT__RESULT zt_watch(zt_profiler *profiler, const zt_watch_config *config) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_watch_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(zt_watch_info)
-ZT__OFF zt_debug_config zt_debug_config_default(void) ZT__EMPTY(zt_debug_config)
 ZT__OFF ZT__RESULT zt_debug_open(const void *device, uint32_t pid, const zt_debug_config *config,
     zt_debugger **debugger) { return ZT__CLEAR(debugger); }
 ZT__OFF ZT__RESULT zt_debug_close(zt_debugger *debugger) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function, void *user)
     { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_acknowledge(zt_debugger *debugger) { return ZT__SUCCESS; }
-ZT__OFF const char *zt_debug_event_name(zt_debug_event_type type) { return ""; }
-ZT__OFF const char *zt_debug_get_last_error(const zt_debugger *debugger) { return ""; }
-ZT__OFF ZT__RESULT zt_debug_get_last_result(const zt_debugger *debugger) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
     zt_debug_stops *stops) { return ZT__CLEAR(stops); }
 ZT__OFF ZT__RESULT zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count)
-    { return ZT__CLEAR(count); }
-ZT__OFF ZT__RESULT zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address)
-    { return ZT__CLEAR(address); }
+ZT__OFF ZT__RESULT zt_debug_get_threads(zt_debugger *debugger, zt_debug_thread_info *threads,
+    uint32_t *count) { return ZT__CLEAR(count); }
+ZT__OFF ZT__RESULT zt_debug_get_registers(zt_debugger *debugger, const char *name,
+    zt_debug_registers *registers, uint32_t *count) { return ZT__CLEAR(count); }
 ZT__OFF ZT__RESULT zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place)
     { ZT__CLEAR(place); if (place) { place->kernel = place->file = ""; } return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, void *bytes, size_t size) { return zt__clear(bytes, bytes ? size : 0); }
-ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, const void *bytes, size_t size) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) { return 0; }
-ZT__OFF const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index)
-    { return NULL; }
-ZT__OFF ZT__RESULT zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found)
-    { ZT__CLEAR(found); if (found) { found->set = ""; } return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-    uint32_t first, uint32_t count, void *values, size_t size)
-    { return zt__clear(values, values ? size : 0); }
-ZT__OFF ZT__RESULT zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-    uint32_t first, uint32_t count, const void *values, size_t size) { return ZT__SUCCESS; }
 #endif
 ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
-#ifdef ZETOOLS_TRACER
-ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
-#endif
 ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
     { return ZT__CLEAR(group); }
 ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
-ZT__OFF const char *zt_version(void) { return ZETOOLS_VERSION; }
 /* clang-format on */
 
 #define zt_execute(profiler, queue, count, lists, fence)                                                     \
@@ -2630,13 +2516,7 @@ typedef zt__disabled_scope zt_scope;
 #include <intrin.h>
 #include <io.h>
 #include <sys/stat.h>
-#if defined(_MSC_VER) && defined(__cplusplus)
-#include <type_traits>
-#endif
 #else
-#ifdef ZETOOLS_DEBUG
-#include <dirent.h>
-#endif
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -2646,12 +2526,8 @@ typedef zt__disabled_scope zt_scope;
 #include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
-#ifdef ZETOOLS_DEBUG
-#include <sys/socket.h>
-#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 #endif
 
@@ -2716,11 +2592,6 @@ int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
 int unsetenv(const char *name);
-char *realpath(const char *path, char *resolved);
-extern char **environ;
-#ifdef ZETOOLS_DEBUG
-int dirfd(DIR *directory);
-#endif
 #endif
 
 #endif /* not _WIN32 */
@@ -2747,9 +2618,8 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() the number that
-   was there. zt__increment_if() increments a number if it is `expected`, and returns whether it did: of
-   several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a
+   number if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2769,87 +2639,28 @@ extern "C" {
 
 #endif
 
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
-
-/* On x64, cl reads volatile numbers with acquire, and writes them with release. */
-
-#ifdef __cplusplus
-
-#define ZT__VOLATILE(pointer) ((volatile std::remove_reference<decltype(*(pointer))>::type *)(pointer))
-
 #else
 
-#define ZT__VOLATILE(pointer) ((volatile __typeof__(*(pointer)) *)(pointer))
-#endif
+#error "zetools.h needs gcc or clang where ZETOOLS_IMPLEMENTATION is"
 
-#define ZT__THREAD_LOCAL __declspec(thread)
-
-#define zt__load(pointer) (*ZT__VOLATILE(pointer))
-
-#define zt__store(pointer, value) ((void)(*ZT__VOLATILE(pointer) = (value)))
-
-#define ZT__CHECKED_FORMAT(text, first)
 #endif
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value);
-
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected);
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits);
 
 /* ==== base/compiler.c =================================================================================== */
 
 /* What compilers do differently: atomic operations, values of a thread, checked formats. */
 
-#if defined(__GNUC__) || defined(__clang__)
-
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
-}
-
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
 }
 
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
     return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE);
 }
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    return __builtin_popcountll(bits);
-}
-
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
-
-ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
-    return (uint32_t)_InterlockedExchangeAdd((volatile long *)number, (long)summand) + summand;
-}
-
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return (uint32_t)_InterlockedExchange((volatile long *)number, (long)value);
-}
-
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
-    return (uint32_t)_InterlockedCompareExchange((volatile long *)number, (long)(expected + 1),
-                                                 (long)expected) == expected;
-}
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    int count = 0;
-    for (; bits; bits &= bits - 1) {
-        count++;
-    }
-    return count;
-}
-
-#else
-
-#error "zetools.h needs gcc, clang, or Visual Studio 2022 17.9 for x64 where ZETOOLS_IMPLEMENTATION is"
-
-#endif
 
 /* ==== base/memory.h ===================================================================================== */
 
@@ -2863,6 +2674,9 @@ ZT__PRIVATE void zt__free(const zt_allocator *allocator, void *memory);
 
 /* Returns a copy of a text, or NULL without memory. */
 ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *text);
+
+/* Copies a configuration of `size` bytes. NULL stands for one of zeros, which is the default. */
+ZT__PRIVATE void zt__copy_config(void *to, const void *given, size_t size);
 
 /* ==== base/memory.c ===================================================================================== */
 
@@ -2902,6 +2716,14 @@ ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *
     size_t size = strlen(text) + 1;
     char *copy = (char *)zt__allocate(allocator, size, 1);
     return copy ? (char *)memcpy(copy, text, size) : NULL;
+}
+
+ZT__PRIVATE void zt__copy_config(void *to, const void *given, size_t size) {
+    if (given) {
+        memcpy(to, given, size);
+    } else {
+        memset(to, 0, size);
+    }
 }
 
 /* ==== base/numbers.h ==================================================================================== */
@@ -3056,7 +2878,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
 /* Returns 0 if any thread holds the mutex. */
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
 
@@ -3088,16 +2910,8 @@ ZT__PRIVATE uint32_t zt__read_thread_number(void);
 /* Stores the name that the system shows for a thread of this process; "" if it has ended. */
 ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size);
 
-/* Allocates a value of a thread: memory filled with zeros, which any copy of this header can free. Returns
-   NULL without memory. */
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size);
-
-ZT__PRIVATE void zt__free_thread_value(void *value);
-
-/* Creates a key, under which each thread has a value of its own. With `frees_values`, the value of a thread
-   that ends is freed, even if the copy of this header that allocated it was unloaded. Returns 0 if no key is
-   left. */
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values);
+/* Creates a key, under which each thread has a value of its own. Returns 0 if no key is left. */
+ZT__PRIVATE int zt__create_key(zt__thread_key *key);
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key);
 
@@ -3117,18 +2931,14 @@ ZT__PRIVATE int zt__is_no_process(uint32_t process);
    keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
+/* Keeps the file that has this code loaded until the process ends: the application has pointers into it. */
+ZT__PRIVATE void zt__keep_loaded(void);
+
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-#ifndef _WIN32
-
-/* Returns whether the program has more rights than the user who runs it: its file has another user's
-   (set-user-ID), or capabilities. */
-ZT__PRIVATE int zt__has_extra_rights(void);
-#endif
-
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program with
-   more rights than its user heeds none: they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program that
+   has more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -3138,8 +2948,8 @@ ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 /* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
-/* Returns whether the user may do what is reserved for privileged ones. */
-ZT__PRIVATE int zt__is_privileged(void);
+/* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
+ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);
@@ -3166,12 +2976,9 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file under a name that only the caller uses. What has the name already was left by another
-   process, or laid there by another user: it is removed, and a link is not followed. The new file will
-   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
-   one, not even for a moment. If there is none to replace, `properties` is NULL. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties);
+/* Creates a file that is going to replace one with these properties; NULL: there is none. At no moment may more
+   users read it than that one. A file or link that has its name is removed, and never followed. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties);
 
 /* Creates a file without a name. */
 ZT__PRIVATE FILE *zt__create_temporary_file(void);
@@ -3254,7 +3061,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     pthread_mutex_lock(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
 }
 
@@ -3335,16 +3142,8 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     }
 }
 
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
-    return calloc(1, size);
-}
-
-ZT__PRIVATE void zt__free_thread_value(void *value) {
-    free(value);
-}
-
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
-    return pthread_key_create(key, frees_values ? free : NULL) == 0;
+ZT__PRIVATE int zt__create_key(zt__thread_key *key) {
+    return pthread_key_create(key, NULL) == 0;
 }
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key) {
@@ -3377,11 +3176,32 @@ ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
     }
 }
 
+/* A Dl_info, which strict modes hide. */
+typedef struct zt__library_address {
+    const char *file;
+    const void *begin;
+    const char *symbol;
+    const void *address;
+} zt__library_address;
+
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
+    zt__library_address found = {NULL, NULL, NULL, NULL};
+    int (*find_address)(const void *address, void *found);
+    zt__find_symbol(NULL, "dladdr", (void *)&find_address);
+    if (find_address && find_address(&anchor, &found) &&
+        found.file) { /* a program is not opened, nor unloaded */
+        dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+}
+
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return pthread_atfork(NULL, NULL, function) == 0;
 }
 
-ZT__PRIVATE int zt__has_extra_rights(void) {
+/* Returns whether the program has more rights than the user who runs it: its file has another user's
+   (set-user-ID), or capabilities. */
+static int zt__has_extra_rights(void) {
     return getauxval(AT_SECURE) != 0;
 }
 
@@ -3401,8 +3221,28 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     setenv(name, value, replaces);
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    return geteuid() == 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    static const struct {
+        const char *path, *remedy;
+    } files[] = {
+        {"/proc/sys/dev/xe/observation_paranoid",
+         "As root, write 0 to /proc/sys/dev/xe/observation_paranoid, or run with CAP_PERFMON."},
+        {"/proc/sys/dev/i915/perf_stream_paranoid",
+         "As root, write 0 to /proc/sys/dev/i915/perf_stream_paranoid, or run with CAP_PERFMON."},
+    };
+    const char *remedy = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(files); i++) {
+        FILE *file = fopen(files[i].path, "re");
+        int number;
+        if (file) {
+            if (fscanf(file, "%d", &number) != 1 || number != 0) {
+                remedy = files[i].remedy;
+            }
+            fclose(file);
+        }
+    }
+    return remedy;
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -3471,19 +3311,36 @@ static void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
+/* Waits until a descriptor has room. Returns 0 if it has none after 10 seconds. */
+static int zt__await_room(int descriptor) {
+    enum { LONGEST_MS = 10000 };
+    const uint64_t begin = zt__now_ns();
+    struct pollfd writable = {descriptor, POLLOUT, 0};
+    uint64_t passed_ms = 0;
+    int ready;
+    do {
+        ready = poll(&writable, 1, (int)(LONGEST_MS - passed_ms));
+        passed_ms = (zt__now_ns() - begin) / 1000000;
+    } while (ready < 0 && errno == EINTR && passed_ms < LONGEST_MS);
+    return ready > 0;
+}
+
 /* Returns 0 if all was written. What the application has written to `file` is flushed first. A C library
    discards it if a signal interrupts the flush, so this waits until there is room: a pipe then has enough for
-   the usual buffer. */
+   the usual buffer. A terminal or a pipe that does not block is waited for likewise. */
 static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
-    struct pollfd writable = {descriptor, POLLOUT, 0};
-    while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
-    }
+    zt__await_room(descriptor);
     if (fflush(file) != 0) {
         return 1;
     }
     while (size > 0) {
         ssize_t written = write(descriptor, next, size);
-        if (written < 0 && errno != EINTR) {
+        if (written < 0 && errno == EAGAIN) {
+            if (!zt__await_room(descriptor)) {
+                errno = EAGAIN;
+                return 1;
+            }
+        } else if (written < 0 && errno != EINTR) {
             return 1;
         }
         next += written > 0 ? written : 0;
@@ -3528,25 +3385,16 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
-/* Gives a new file, which only its owner may use, the group, the access list and the permissions of the file
-   `from`. Where the system refuses one of them, fewer may use the new file than the other. */
-static void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
-    static const char name[] = "system.posix_acl_access";
-    char list[4096];
+/* Gives a new file, which only its owner may use, group and permissions of the file that it replaces. If the system
+   refuses the group, others may do with it what both the group and others might. */
+static void zt__copy_access(int file, const zt__file_properties *properties) {
+    mode_t all = properties->permissions;
+    mode_t shared = all & all >> 3 & 7;
     int has_group = fchown(file, (uid_t)-1, properties->group) == 0;
-    ssize_t size = getxattr(from, name, list, sizeof list);
-    if (size > 0 && has_group) {
-        fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
-    } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions;
-        mode_t shared = all & all >> 3 & 7; /* what both the group and others may do */
-        fremovexattr(file, name);           /* the list that its directory gives to new files */
-        fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
-    }
+    fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
 }
 
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     FILE *file;
     int descriptor;
     unlink(path);
@@ -3555,7 +3403,7 @@ ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                           properties ? properties->permissions & 0700 : 0666);
     } while (descriptor < 0 && errno == EINTR);
     if (descriptor >= 0 && properties) {
-        zt__copy_access(descriptor, replaced, properties);
+        zt__copy_access(descriptor, properties);
     }
     file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (!file && descriptor >= 0) {
@@ -4066,7 +3914,7 @@ typedef struct zt__suffix {
     int shows_timeline;
 } zt__suffix;
 
-/* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
+/* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
 typedef struct zt__file_path {
     char text[5120];
 } zt__file_path;
@@ -4114,6 +3962,11 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 }
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
+#ifdef ZETOOLS_NO_PAGE
+    enum { PAGE_SHOWS_TIMELINE = 0 };
+#else
+    enum { PAGE_SHOWS_TIMELINE = 1 };
+#endif
     /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
@@ -4121,8 +3974,8 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
         {".trace.json", ZT_FORMAT_TRACE, 1},
         {".json", ZT_FORMAT_JSON, 0},
         {".csv", ZT_FORMAT_CSV, 0},
-        {".html", ZT_FORMAT_HTML, 1},
-        {".htm", ZT_FORMAT_HTML, 1},
+        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
+        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
         {".prom", ZT_FORMAT_OPENMETRICS, 0},
         {".txt", ZT_FORMAT_TABLE, 0},
     };
@@ -4217,6 +4070,72 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     }
 }
 
+/* ==== base/files.h ====================================================================================== */
+
+/* Files that are written whole: beside the name, and then renamed. */
+
+/* Writes the content of a file. UNKNOWN: the file does not take it, and errno has the reason. Other failures
+   are reported by the function itself. */
+typedef ze_result_t (*zt__content_fn)(const void *content, FILE *file);
+
+/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. `file` may be
+   NULL: it could not be opened. Returns what `write` returns; UNKNOWN with the reason in errno, if the file
+   could not be written. */
+ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
+                                          const void *content);
+
+/* Writes a file beside the one of this name and renames it, so that nobody reads an incomplete one. The file
+   has the access rights of the one that it replaces. Returns as zt__write_content. */
+ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content);
+
+/* ==== base/files.c ====================================================================================== */
+
+/* Files that are written whole: beside the name, and then renamed. */
+
+ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
+                                          const void *content) {
+    ze_result_t result;
+    unsigned console;
+    int reason;
+    if (!file) {
+        return ZE_RESULT_ERROR_UNKNOWN;
+    }
+    console = zt__begin_utf8(file);
+    errno = 0;
+    result = write(content, file);
+    reason = errno;
+    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+        reason = errno;
+    }
+    zt__end_utf8(console);
+    errno = reason;
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content) {
+    const char *name = zt__file_name(path);
+    char beside[4096 + 64];
+    zt__file_properties before;
+    int reason, has_before = zt__get_file_properties(path, &before);
+    FILE *part;
+    ze_result_t result;
+    /* A long name is cut, because the name of a file has 255 bytes at the most. */
+    snprintf(beside, sizeof beside, "%.*s%.128s.%ld.%lx.part", (int)(name - path), path, name,
+             zt__get_process_id(), (unsigned long)zt__this_thread());
+    part = zt__create_file(beside, has_before ? &before : NULL);
+    result = zt__write_content(part, fclose, write, content);
+    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(beside, path)) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    if (part && result != ZE_RESULT_SUCCESS) {
+        reason = errno;
+        zt__remove_file(beside);
+        errno = reason;
+    }
+    return result;
+}
+
 /* ==== base/threads.h ==================================================================================== */
 
 /* Waits with a deadline, mutexes that know their thread, and the library's own threads. */
@@ -4233,7 +4152,8 @@ typedef struct zt__wait {
    held, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
-    uintptr_t owner; /* the thread, or 0. Atomic */
+    uintptr_t owner;  /* the thread, or 0. Atomic, like the next */
+    uint32_t waiting; /* threads: while there are any, zt__try_lock fails, so that none of them starves */
 } zt__timed_mutex;
 
 /* A thread that repeats a step until the step returns 0 or the thread is stopped. Between steps it may sleep
@@ -4241,7 +4161,6 @@ typedef struct zt__timed_mutex {
 typedef struct zt__thread {
     int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
-    int is_abandoned; /* at exit it hung: it must not call the driver or the application any more. Atomic */
     struct zt__thread_list *list; /* that it is in: of the copy of this header that has started it. Another
                                      copy may stop it */
     struct zt__thread *next;
@@ -4276,7 +4195,7 @@ ZT__PRIVATE uint32_t zt__get_thread_number(void);
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed);
 
-/* Returns 0 if any thread holds it, this one included. */
+/* Returns 0 if any thread holds it, this one included, or waits for it. */
 ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed);
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed);
@@ -4348,12 +4267,16 @@ ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
     return zt__load(&timed->owner) == zt__this_thread();
 }
 
-ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
-    if (zt__is_owner(timed) || !zt__lock_if_free(&timed->mutex)) {
+static int zt__lock_if_free(zt__timed_mutex *timed) {
+    if (zt__is_owner(timed) || !zt__try_lock_mutex(&timed->mutex)) {
         return 0;
     }
     zt__store(&timed->owner, zt__this_thread());
     return 1;
+}
+
+ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
+    return !zt__load(&timed->waiting) && zt__lock_if_free(timed);
 }
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
@@ -4363,12 +4286,13 @@ ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
 
 ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    while (!zt__try_lock(timed)) {
-        if (zt__is_owner(timed) || !zt__wait_again(&wait)) {
-            return 0;
-        }
-    }
-    return 1;
+    int is_locked;
+    zt__add(&timed->waiting, 1);
+    do {
+        is_locked = zt__lock_if_free(timed);
+    } while (!is_locked && !zt__is_owner(timed) && zt__wait_again(&wait));
+    zt__add(&timed->waiting, UINT32_MAX); /* one less */
+    return is_locked;
 }
 
 /* ---- the library's own threads --------------------------------------------------------------------------- */
@@ -4470,7 +4394,6 @@ static void zt__stop_threads_at_exit(void) {
         if (!zt__is_calling_thread(thread->handle) && zt__await_thread(thread)) {
             zt__join_thread(thread);
         } else {
-            zt__store(&thread->is_abandoned, 1);
             zt__remove_thread(thread);
         }
     }
@@ -4541,17 +4464,6 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
    not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name);
 
-#ifndef _WIN32
-
-/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
-   wait for all of its children, or ignore them; then waitpid fails. */
-ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline);
-
-/* Lets a program start with no signal blocked: the calling thread may be one of the library's, which block
-   nearly all. Returns 0 if that fails. */
-ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes);
-#endif
-
 /* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
    that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
    must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
@@ -4594,7 +4506,9 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
 /* The descriptor of `object` in the program; ZT__TOOL_OBJECT is its path. */
 enum { ZT__TOOL_DESCRIPTOR = 9 };
 
-ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
+/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then waitpid fails. */
+static void zt__await_child(pid_t process, uint64_t deadline) {
     enum { KILLED_NS = 1000000000 };
     zt__wait wait = zt__wait_until(deadline);
     pid_t ended;
@@ -4609,7 +4523,9 @@ ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
     }
 }
 
-ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes) {
+/* Lets a program start with no signal blocked: the calling thread may be one of the library's, which block
+   nearly all. Returns 0 if that fails. */
+static int zt__unblock_signals(posix_spawnattr_t *attributes) {
     zt__signal_set none;
     sigemptyset(&none);
     return posix_spawnattr_setsigmask(attributes, (const sigset_t *)(const void *)&none) == 0 &&
@@ -4733,13 +4649,13 @@ typedef struct zt__active_group {
 } zt__active_group;
 
 typedef struct zt__process {
-    zt__mutex mutex;         /* guards groups and profilers, and activation and calculation in the driver */
-    zt__thread_key depth;    /* how many ZT__INTERNAL sections a thread is in */
-    zt__thread_key messages; /* a zt__thread_messages, or NULL */
+    zt__mutex mutex;      /* guards groups and profilers, and activation and calculation in the driver */
+    zt__thread_key depth; /* how many ZT__INTERNAL sections a thread is in */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
+    uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
 } zt__process;
@@ -4758,15 +4674,8 @@ typedef struct zt__message_text {
     char text[1024];
 } zt__message_text;
 
-typedef struct zt__thread_messages {
-    zt__message_text last; /* of calls without a profiler or stream */
-    zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
-} zt__thread_messages;
-
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
-   Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
-   opened, and another thread of the parent may have held the C library's lock of the environment at the
-   fork. */
+   Sets no variable of the environment: a thread may have held the C library's lock of it at the fork. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -4777,14 +4686,11 @@ ZT__PRIVATE uintptr_t zt__get_depth(void);
 
 ZT__PRIVATE void zt__change_depth(int by);
 
-/* Returns the messages of this thread, or NULL without memory. */
-ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);
-
 /* ==== base/shared.c ===================================================================================== */
 
-/* The block that all copies of this header in a process share, and what belongs to a thread. */
+/* The block that all copies of this header in a process share. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_4"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -4836,11 +4742,11 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     zt__process_identity identity;
     char value[128], inherited[1];
     zt__process *created = NULL, *process = zt__load(&zt__known_process);
-    int has_depth, has_messages;
+    int has_depth;
     if (process) {
         return process;
     }
-    if (!zt__exchange(&handles_fork, 1)) {
+    if (zt__increment_if(&handles_fork, 0)) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
@@ -4850,9 +4756,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     }
 
     /* The first copy creates the block. */
-    has_depth = created && zt__create_key(&created->depth, 0);
-    has_messages = has_depth && zt__create_key(&created->messages, 1);
-    if (has_messages) {
+    has_depth = created && zt__create_key(&created->depth);
+    if (has_depth) {
         zt__create_mutex(&created->mutex);
         /* The profilers of a forked child have other numbers than those of its parent, so regions that the
            parent has begun are ignored. */
@@ -4867,11 +4772,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
         process = zt__read_process_variable();
     }
     if (created != process) {
-        if (has_messages) {
-            zt__destroy_mutex(&created->mutex);
-            zt__delete_key(created->messages);
-        }
         if (has_depth) {
+            zt__destroy_mutex(&created->mutex);
             zt__delete_key(created->depth);
         }
         free(created);
@@ -4896,25 +4798,6 @@ ZT__PRIVATE void zt__change_depth(int by) {
             zt__set_thread_value(process->depth, (void *)(depth + (uintptr_t)(intptr_t)by));
         }
     }
-}
-
-/* ---- messages of a thread -------------------------------------------------------------------------------- */
-
-ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
-    zt__process *process = zt__get_process();
-    zt__thread_messages *messages;
-    if (!process) {
-        return NULL;
-    }
-    messages = (zt__thread_messages *)zt__get_thread_value(process->messages);
-    if (!messages) {
-        messages = (zt__thread_messages *)zt__allocate_thread_value(sizeof *messages);
-        if (messages && !zt__set_thread_value(process->messages, messages)) {
-            zt__free_thread_value(messages);
-            messages = NULL;
-        }
-    }
-    return messages;
 }
 
 /* ==== base/diagnostics.h ================================================================================ */
@@ -4943,9 +4826,13 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(METRIC_LIBRARY_MISSING, "zetMetricGroupGet: the device lists no counters (%u groups in all). The "     \
                               "driver's metric libraries are missing: install Intel Metrics Discovery and "  \
                               "Metrics Library (libigdmd, libigdml) of the driver's version.")               \
-    X(NO_PERMISSION, "%s failed: %s. The system reserves metrics for privileged users. As root, write 0 to " \
-                     "%s, or run with CAP_PERFMON.")                                                         \
+    X(NO_PERMISSION, "%s failed: %s. This process has no permission to use metrics. %s")                     \
+    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. Either this process has no permission to use metrics, or "    \
+                               "the counters are in use by another process or by a stream or query of this " \
+                               "program's own: the driver's answer is the same. %s Or close the other "      \
+                               "user, then open again.")                                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
+    X(COUNTERS_HELD, "%s: the device's counters are in use by %s. Close it, then open again.")               \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
                        "config.groups or ZT_GROUPS.")                                                        \
@@ -4965,9 +4852,14 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
                "reset or destroyed, or raise config.max_slots.")                                             \
+    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
+                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
+    X(TIMED_OUT,                                                                                             \
+      "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
+      "allow more time: timeouts are in nanoseconds.")                                                       \
     X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
                    "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
                    "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
@@ -4988,7 +4880,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(COLLECTOR_BUSY, "%s: another thread was still collecting when the time was up. Try again, or shorten " \
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
-    X(BAD_INDEX, "%s: index %u is too high. Call zt_get_%s_count() first.")                                  \
+    X(BAD_INDEX, "%s: index %u is too high. See %s_count of zt_get_info().")                                 \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
@@ -5020,9 +4912,9 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
     X(SEVERAL_TILES, "%s: the device has %u tiles, and group '%.64s' cannot be sampled on all of them at "   \
                      "once. Open a %s on each sub-device (zeDeviceGetSubDevices).")                          \
-    X(NO_READER, "zt_stream_open: config.reader is set, and %s. Call zt_stream_read() often instead.")       \
+    X(NO_READER, "zt_stream_open: config.thread is set, and %s. Call zt_stream_read() often instead.")       \
     X(STREAM_GAP, "zetMetricStreamerReadData: the device dropped data that were not read in time. Call "     \
-                  "zt_stream_read() more often, set config.reader, or raise config.period_ns.")              \
+                  "zt_stream_read() more often, set config.thread, or raise config.period_ns.")              \
     X(NOT_CALCULATED, "%s failed: %s. These reports are discarded. Update the driver if this persists.")     \
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that receives rows, "   \
                    "nor from two threads at once.")                                                          \
@@ -5033,7 +4925,9 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
-    X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
+    X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
+                       "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
+                       "start without zt_auto.")                                                             \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -5045,12 +4939,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     /* of hot spots */                                                                                       \
     X(NO_INSTRUCTION_SAMPLING,                                                                               \
       "zt_hotspots_start: none of the %u metric groups of the device samples instructions, as "              \
-      "EuStallSampling does. Use another device or a newer driver, or set config.stops_a_second.")           \
-    X(CANNOT_STOP, "zt_hotspots_start: no metric group of the device samples instructions, and its threads " \
-                   "cannot be stopped for config.stops_a_second: %s")                                        \
-    X(STOPS_ENDED, "zt_hotspots_start: threads of the device are not stopped for samples any more: %s")      \
-    X(STOP_UNANSWERED, "zt_hotspots_start: where threads of the device are could not be read: %s Such "      \
-                       "stops are counted in zt_hotspots_counts.drops.")                                     \
+      "EuStallSampling does. Use another device or a newer driver.")                                         \
     X(NOT_TRACING, "zt_hotspots_start: the profiler does not trace, so it is not known where kernels lie. "  \
                    "Call zt_trace_start() before.")                                                          \
     X(NO_ADDRESSES, "zt_hotspots_start: %s. Where kernels lie is not known. Update loader and driver.")      \
@@ -5076,8 +4965,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of program debug */                                                                                   \
     X(DEBUG_UNSUPPORTED,                                                                                     \
-      "zetDeviceGetDebugProperties: this device cannot be debugged. Pass the root device in place of a "     \
-      "sub-device; otherwise this needs another device, or a newer driver.")                                 \
+      "zetDeviceGetDebugProperties: this device cannot be debugged: the kernel's i915 or xe driver lacks "   \
+      "eudebug, or it is a sub-device. Pass the root device, or install a kernel with eudebug.")             \
     X(DEBUG_SWITCHED_OFF, "%s: %s. The system has switched program debug off. As root, write 1 to %s, and "  \
                           "start the program again.")                                                        \
     X(DEBUG_NOT_ENABLED,                                                                                     \
@@ -5113,19 +5002,17 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
       "zt_debug_stop: %u stops wait for the device to answer. Wait for one of them, or stop "                \
       "all threads at once.")                                                                                \
     X(NO_REGISTER, "%s: the device has no register or set '%.32s' that can be accessed like this. Call "     \
-                   "zt_debug_get_register_set() for those that it has.")                                     \
-    X(BAD_REGISTERS, "%s: the set '%.32s' has %u registers. Name fewer.")                                    \
-    X(SMALL_BUFFER, "%s: %u registers of the set '%.32s' take %u bytes each. Pass a larger buffer.")         \
+                   "zt_debug_get_registers() for those that it has.")                                        \
+    X(BAD_REGISTERS,                                                                                         \
+      "%s: the set '%.32s' has %u registers of %u bytes. Pass the address and size of whole ones.")          \
     X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \
                        "config.module_limit if that is lower, or free memory.")                              \
     X(NO_KERNEL_THERE,                                                                                       \
       "zt_debug_where: no module that was loaded has a kernel at 0x%llx. Call it while the "                 \
       "module is loaded, and build modules with symbols.")                                                   \
-    X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
     /* of watching */                                                                                        \
     X(HANG, "zt_watch: %s")                                                                                  \
-    X(NOT_DEBUGGED, "zt_watch: hangs are reported without places, as nobody can debug this process. %s")     \
-    X(NO_WATCH_THREAD, "zt_watch: no thread can be started%s. Watching needs one.")                          \
+    X(NO_WATCH_THREAD, "zt_watch: no thread can be started. Watching needs one.")                            \
     X(WATCH_HANGS, "%s: the thread of the watch does not return from the driver, or from config.function. "  \
                    "Call it again later.")                                                                   \
     /* of zt_bench */                                                                                        \
@@ -5152,11 +5039,16 @@ typedef enum zt__message {
 ZT__MESSAGES(X)
 #undef X
 
+/* How many different messages of a kind are logged. */
+enum { ZT__LOGGED_OF_KIND = 8 };
+
 /* The messages of a profiler or stream. */
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    uint8_t logged[ZT__MESSAGE_COUNT]; /* not 0: a message of this kind was logged, which is done once */
+    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that
+       differs from it in numbers alone is not logged again. */
+    uint64_t logged[ZT__MESSAGE_COUNT][ZT__LOGGED_OF_KIND];
     zt_log_fn log;
     void *log_user;
     int device_lost; /* atomic */
@@ -5168,15 +5060,18 @@ typedef struct zt__log_call {
     const struct zt__log_call *outer;
 } zt__log_call;
 
-/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
-   the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
-   is a callback: no mutex may be held. */
+/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of the thread
+   and of a profiler, stream or debugger, and logs it unless it was logged before, or eight others of its kind
+   were. If `diagnostics` is NULL, prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS.
+   The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
 /* Prints a line on standard error. If that cannot be written, the line is lost. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(1, 2) void zt__print_message(const char *format, ...);
+
+/* Returns the name of a cause: "report error", "no slot", ... */
+ZT__PRIVATE const char *zt__cause_name(zt_cause cause);
 
 ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user);
 
@@ -5215,13 +5110,13 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 /* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
-/* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
-   valid until this thread calls the library again. */
+/* Returns the last message of a profiler, stream or debugger; if `diagnostics` is NULL, that of the thread. */
+ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics);
+
+/* Returns its text, which stays valid until this thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
-ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics);
-
-/* Copies the last message of a profiler or stream, which is destroyed next, to the thread. */
+/* Makes the last message of what is destroyed next that of the thread, with another result. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result);
 
 /* ==== base/diagnostics.c ================================================================================ */
@@ -5308,7 +5203,7 @@ ZT_API const char *zt_result_name(ze_result_t result) {
 #undef ZT__CASE
 #undef ZT__CASE_NEWER
 
-ZT_API const char *zt_cause_name(zt_cause cause) {
+ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
     static const char *const names[ZT_CAUSE_COUNT] = {
         "report error",
         "report lost",
@@ -5362,22 +5257,42 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
 
 ZT__PRIVATE ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
 
+static ZT__THREAD_LOCAL zt__message_text zt__last_of_thread; /* whatever it is about */
+
+/* Returns whether a message is to be logged, and adds it to those of its kind that were. */
+static int zt__is_new(uint64_t logged[ZT__LOGGED_OF_KIND], const char *text) {
+    char key[sizeof(zt__message_text)];
+    size_t used = 0;
+    uint64_t hash;
+    uint32_t i;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9') {
+            key[used++] = *text;
+        }
+    }
+    hash = zt__hash(key, used) | 1;
+    for (i = 0; i < ZT__LOGGED_OF_KIND && logged[i] && logged[i] != hash; i++) {
+    }
+    if (i == ZT__LOGGED_OF_KIND || logged[i]) {
+        return 0;
+    }
+    logged[i] = hash;
+    return 1;
+}
+
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
     zt__log_call call;
-    int is_first; /* of its kind */
+    int is_new;
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
     va_end(arguments);
     now.result = (ze_result_t)result;
+    zt__last_of_thread = now;
     if (!diagnostics) {
-        zt__thread_messages *messages = zt__get_thread_messages();
-        if (messages) {
-            messages->last = now;
-        }
         if (zt__default_log()) {
             zt__log_to_stderr((int)result, now.text, NULL);
         }
@@ -5385,10 +5300,9 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    is_first = !diagnostics->logged[message];
-    diagnostics->logged[message] |= (uint8_t)is_first;
+    is_new = zt__is_new(diagnostics->logged[message], now.text);
     zt__unlock(diagnostics->mutex);
-    if (is_first && diagnostics->log) {
+    if (is_new && diagnostics->log) {
         call.diagnostics = diagnostics;
         call.outer = zt__log_calls;
         zt__log_calls = &call;
@@ -5433,6 +5347,10 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
     }
+    if (result == ZE_RESULT_ERROR_INVALID_NULL_HANDLE) { /* the library passes none */
+        remedy = "A context, device or list was destroyed before the profiler or stream that uses it. Close "
+                 "that first; call zt_release before a list is destroyed.";
+    }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
 }
 
@@ -5457,43 +5375,25 @@ ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (!messages) {
-        return "";
+ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics) {
+    zt__message_text last = zt__last_of_thread;
+    if (diagnostics) {
+        zt__lock(diagnostics->mutex);
+        last = diagnostics->last;
+        zt__unlock(diagnostics->mutex);
     }
-    if (!diagnostics) {
-        return messages->last.text;
-    }
-    zt__lock(diagnostics->mutex);
-    messages->copy = diagnostics->last;
-    zt__unlock(diagnostics->mutex);
-    return messages->copy.text;
+    return last;
 }
 
-ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics) {
-    zt__thread_messages *messages;
-    ze_result_t result;
-    if (!diagnostics) {
-        messages = zt__get_thread_messages();
-        return messages ? messages->last.result : ZE_RESULT_SUCCESS;
-    }
-    zt__lock(diagnostics->mutex);
-    result = diagnostics->last.result;
-    zt__unlock(diagnostics->mutex);
-    return result;
+ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
+    static ZT__THREAD_LOCAL zt__message_text copy;
+    copy = zt__get_last_message(diagnostics);
+    return copy.text;
 }
 
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (messages) {
-        messages->last = diagnostics->last;
-        messages->last.result = result;
-    }
-}
-
-ZT_API const char *zt_version(void) {
-    return ZETOOLS_VERSION;
+    zt__last_of_thread = diagnostics->last;
+    zt__last_of_thread.result = result;
 }
 
 /* ==== base/windows.c ==================================================================================== */
@@ -5548,7 +5448,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     AcquireSRWLockExclusive(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return TryAcquireSRWLockExclusive(mutex) != 0;
 }
 
@@ -5672,30 +5572,15 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     }
 }
 
-/* Each C library of the process has a heap of its own. The system's is the common one. */
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
-    return HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
-}
-
-ZT__PRIVATE void zt__free_thread_value(void *value) {
-    HeapFree(GetProcessHeap(), 0, value);
-}
-
-/* Called by a thread that ends, with its value. */
-static void NTAPI zt__free_ended_value(void *value) {
-    zt__free_thread_value(value);
-}
-
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
     HMODULE module;
-    /* Threads call zt__free_ended_value when they end, so the DLL that has it stays loaded until the process
-       ends. */
-    if (frees_values &&
-        !GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                            (LPCSTR)(uintptr_t)zt__free_ended_value, &module)) {
-        return 0;
-    }
-    *key = FlsAlloc(frees_values ? zt__free_ended_value : NULL);
+    GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN, &anchor,
+                       &module);
+}
+
+ZT__PRIVATE int zt__create_key(zt__thread_key *key) {
+    *key = FlsAlloc(NULL);
     return *key != FLS_OUT_OF_INDEXES;
 }
 
@@ -5761,15 +5646,8 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     }
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    TOKEN_ELEVATION elevation = {0};
-    DWORD size = 0;
-    HANDLE token;
-    if (OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
-        GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size);
-        CloseHandle(token);
-    }
-    return elevation.TokenIsElevated != 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    return "Run as administrator.";
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -5845,11 +5723,10 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
 }
 
 /* Who may read it is inherited from its directory. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     zt__wide_path wide;
     int file;
-    (void)replaced, (void)properties;
+    (void)properties;
     if (!zt__to_wide(path, &wide)) {
         return NULL;
     }
@@ -6920,20 +6797,14 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__counter_holder *holder) {
-    const char *name = zt_result_name(result);
-    /* Without permission, drivers return different results from different calls. */
-    int may_be_forbidden =
-        result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
+    const char *name = zt_result_name(result), *remedy = zt__find_permission_remedy();
+    /* Drivers return these without permission, and also while another process uses the counters. */
+    const int is_ambiguous =
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-    /* Where the system keeps whether it reserves counters for privileged users. */
-    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
-                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
-    char files[160];
-    zt__counter_holder other;
+    zt__counter_holder own;
     zt__process *process;
-    uint32_t i, found = 0;
-    int all_may = 1; /* the system reserves counters for nobody */
+    uint32_t i;
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -6946,50 +6817,44 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    snprintf(files, sizeof files, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
-    for (i = 0; i < ZT__COUNT_OF(paths) && may_be_forbidden; i++) {
-        FILE *file = zt__open_file(paths[i], ZT__TO_READ);
-        int value, is_number;
-        if (!file) {
-            continue;
-        }
-        is_number = fscanf(file, "%d", &value) == 1;
-        fclose(file);
-        if (!is_number) {
-            snprintf(files, sizeof files, "%s", paths[i]);
-        } else if (value != 0 || !found) {
-            snprintf(files, sizeof files, "%s (now %d)", paths[i], value);
-        }
-        all_may &= is_number && value == 0;
-        found++;
-    }
-    if (may_be_forbidden && !(found && all_may) && !zt__is_privileged()) {
-        zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
+    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
+        zt__report(diagnostics, NO_PERMISSION, result, call, name,
+                   remedy ? remedy : "Run as a privileged user.");
         return ZT_NO_PERMISSION;
     }
-    /* With permission, the same results mean that another process uses the counters. */
-    if (!may_be_forbidden && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+    if (!is_ambiguous && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
         result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
+    if (holder && holder->text[0]) { /* the library has refused, and no call of the driver has failed */
+        zt__report(diagnostics, COUNTERS_HELD, result, is_streamed ? "zt_stream_open" : "zt_open",
+                   holder->text);
+        return ZT_IN_USE;
+    }
     /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
        because of a stream of this process, or a stream because of a profiler. */
-    snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
-    process = holder && holder->text[0] ? NULL : zt__get_process();
+    own.text[0] = 0;
+    process = zt__get_process();
     if (process) {
         zt__lock(&process->mutex);
         for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
             const zt__active_group *active = &process->active_groups[i];
             if (active->users && active->is_streamed != is_streamed &&
                 zt__share_counters(active->device, device)) {
-                zt__describe_holder(active, &other);
+                zt__describe_holder(active, &own);
             }
         }
         zt__unlock(&process->mutex);
     }
-    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name,
-               holder && holder->text[0] ? holder->text : other.text);
+    if (!own.text[0]) {
+        if (is_ambiguous && remedy) {
+            zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, remedy);
+            return ZT_NO_PERMISSION;
+        }
+        snprintf(own.text, sizeof own.text, "another process, or a stream or query of this program's own");
+    }
+    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, own.text);
     return ZT_IN_USE;
 }
 
@@ -7627,6 +7492,20 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability);
 
+/* Finds the group that has the most of the wanted metrics, among the usable groups of the device that are not
+   selected.
+   lists    for each wanted metric its names, separated by commas
+   weights  for each how much it counts; 0: it is not wanted
+   found    receives for each which of its names the group has, from 1; 0: none
+   name     receives the name of the group
+   count    at most ZT__MAX_REQUESTED_METRICS
+   Returns 0 if no group has any. */
+ZT__PRIVATE int zt__find_other_group(zt__diagnostics *diagnostics, const zt_allocator *allocator,
+                                     const zt__driver *driver, ze_device_handle_t device,
+                                     const zt__selection *selection, const char *const *lists,
+                                     const uint32_t *weights, uint32_t count, uint8_t *found,
+                                     char name[ZET_MAX_METRIC_GROUP_NAME]);
+
 /* ==== metrics/selection.c =============================================================================== */
 
 /* The groups that a configuration requests, and which of them are measured together. */
@@ -7735,14 +7614,21 @@ static int zt__domain_has_room(const zt__selector *selector, uint32_t index, uin
     return count < most;
 }
 
+static uint32_t zt__count_bits(uint64_t bits) {
+    uint32_t count = 0;
+    for (; bits; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
 /* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
    missing metrics. Leaves out groups whose domain has `most` selected groups. Returns UINT32_MAX if no other
    group has that metric. */
 static uint32_t zt__find_next_group(const zt__selector *selector, const zt__metric_cover *cover,
                                     uint32_t most) {
     uint64_t bit, rarest = 0;
-    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
-    int count, highest = 0;
+    uint32_t i, count, highest = 0, fewest = UINT32_MAX, next = UINT32_MAX;
     for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
         uint32_t groups = 0;
         for (i = 0; i < cover->group_count; i++) {
@@ -7994,6 +7880,67 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     return result;
 }
 
+/* ---- groups that are not selected ------------------------------------------------------------------------ */
+
+/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of
+   those that the group has. */
+static uint32_t zt__weigh_group(const zt__group *group, const char *const *lists, const uint32_t *weights,
+                                uint32_t count, uint8_t *found) {
+    uint32_t i, m, sum = 0;
+    for (i = 0; i < count; i++) {
+        const char *list = lists[i], *name;
+        uint8_t number = 0;
+        size_t length;
+        found[i] = 0;
+        while (weights[i] && !found[i] && zt__next_name(&list, &name, &length)) {
+            number++;
+            for (m = 0; m < group->metric_count && !found[i]; m++) {
+                found[i] = zt__equals(group->metrics[m].name, name, length) ? number : 0;
+            }
+        }
+        sum += found[i] ? weights[i] : 0;
+    }
+    return sum;
+}
+
+ZT__PRIVATE int zt__find_other_group(zt__diagnostics *diagnostics, const zt_allocator *allocator,
+                                     const zt__driver *driver, ze_device_handle_t device,
+                                     const zt__selection *selection, const char *const *lists,
+                                     const uint32_t *weights, uint32_t count, uint8_t *found,
+                                     char name[ZET_MAX_METRIC_GROUP_NAME]) {
+    static const char remedy[] = "Reports do not name a group that would show more.";
+    uint8_t has[ZT__MAX_REQUESTED_METRICS];
+    zt__catalog catalog;
+    zt__group group;
+    const char *call;
+    uint32_t i, sum, most = 0;
+    ze_result_t result = zt__open_catalog(allocator, driver, device, &catalog, &call);
+    memset(found, 0, count);
+    if (zt__check(diagnostics, result, call, remedy) != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    for (i = 0; i < catalog.count; i++) {
+        if (zt__has_group(selection, catalog.handles[i]) ||
+            !zt__is_usable_group(&catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
+            continue;
+        }
+        memset(&group, 0, sizeof group);
+        group.handle = catalog.handles[i];
+        result = zt__load_metrics(allocator, &group, &call);
+        if (zt__check(diagnostics, result, call, remedy) == ZE_RESULT_SUCCESS) {
+            sum = zt__weigh_group(&group, lists, weights, count, has);
+            if (sum > most) {
+                most = sum;
+                memcpy(found, has, count);
+                memcpy(name, catalog.properties[i].name, ZET_MAX_METRIC_GROUP_NAME);
+            }
+        }
+        zt__free_group(allocator, &group);
+    }
+    zt__close_catalog(allocator, &catalog);
+    return most > 0;
+}
+
 /* ==== metrics/statistics.h ============================================================================== */
 
 /* Mean, deviation, minimum and maximum of all samples; median and 95th percentile of those that are kept. */
@@ -8009,19 +7956,26 @@ typedef struct zt__moments {
    it is the weight of the columns that are averaged. */
 typedef struct zt__sample_layout {
     uint32_t column_count;
-    uint32_t row_limit;                 /* the most rows kept for quantiles: config.samples */
+    uint32_t row_limit;                 /* the most samples kept for quantiles */
+    uint32_t kept_count;                /* columns that these have, */
+    const uint32_t *kept_columns;       /* and which, in ascending order */
     const zt_aggregation *aggregations; /* how the values of each column are combined */
 } zt__sample_layout;
 
-/* The statistics of a region, or of a call. One thread at a time writes, and holds the owner's mutex when it
+/* The statistics of a path, or of a call. One thread at a time writes, and holds the owner's mutex when it
    does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
-    zt__moments *moments;          /* of each column, or NULL: no sample yet */
-    double *rows;                  /* samples kept for quantiles */
-    uint32_t kept, capacity;       /* in rows */
-    uint64_t seen[ZT__MAX_PASSES]; /* samples added, of each pass */
-    uint64_t seed;                 /* with the number of a sample, decides whether it is kept */
+    zt__moments *moments;    /* of each column, or NULL: no sample yet */
+    float *rows;             /* samples kept for quantiles: their kept columns */
+    uint32_t kept, capacity; /* in rows */
+    uint64_t count;          /* samples added */
+    uint64_t seed;           /* with the number of a sample, decides whether it is kept */
 } zt__statistics;
+
+/* A kept value, and for how many samples it stands. */
+typedef struct zt__kept_value {
+    double value, weight;
+} zt__kept_value;
 
 /* Adds a value by West's weighted form of Welford's update, in which no digits cancel. Mean and `m2` ignore a
    value whose weight is not positive. */
@@ -8032,23 +7986,17 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from);
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics);
 
-/* Returns the number of samples of the pass that has most of them. */
-ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics);
-
 /* Makes room for `more` samples. Called by the thread that writes, without the mutex: it is locked here while
    pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
    kept. */
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
                                     const zt__sample_layout *layout, zt__statistics *statistics,
-                                    uint32_t more);
+                                    uint64_t more);
 
-/* Adds a sample of a pass, in which columns that the pass does not measure are NaN. The mutex is held, and
-   room was reserved.
-
+/* Adds a sample, in which columns that were not measured are NaN. The mutex is held, and room was reserved.
    All samples are kept as long as there is room. After that, reservoir sampling gives all samples so far the
-   same chance. The n-th sample of each pass goes to the same row, or to none: each pass fills in the columns
-   that it measures. */
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
+   same chance. */
+ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
                                 const double *row);
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
@@ -8062,22 +8010,24 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
 
 ZT__PRIVATE void zt__clear_stats(zt_stats *stats);
 
-/* Fills in the statistics of one column, except median and 95th percentile. The mutex is held. */
-ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                 uint32_t column, zt_stats *stats);
+/* Fills in the statistics of one column, except median and 95th percentile. NULL: there is no sample. */
+ZT__PRIVATE void zt__get_moments(zt_aggregation aggregation, const zt__moments *moments, zt_stats *stats);
 
-/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is
-   held. */
+/* Returns whether values of a column are kept. */
+ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column);
+
+/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`; 0 if the column is
+   not kept. The mutex is held. */
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                     uint32_t column, double *to);
+                                     uint32_t column, zt__kept_value *to);
 
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share);
 
-/* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
-ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
-                                   uint32_t count, zt_stats *stats);
+/* Adds median and 95th percentile to the statistics of a column. Sorts the values. */
+ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
+                                   zt_stats *stats);
 
 /* ==== metrics/statistics.c ============================================================================== */
 
@@ -8130,25 +8080,13 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
-ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics) {
-    uint64_t most = 0;
-    uint32_t pass;
-    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
-        most = statistics->seen[pass] > most ? statistics->seen[pass] : most;
-    }
-    return most;
-}
-
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
                                     const zt__sample_layout *layout, zt__statistics *statistics,
-                                    uint32_t more) {
-    enum { FIRST_ROWS = 8 };
-    uint64_t wanted = zt__samples_per_pass(statistics) + more;
-    uint64_t capacity = FIRST_ROWS;
-    double *rows, *before = statistics->rows;
-    if (statistics->moments && statistics->capacity == layout->row_limit) {
-        return 1;
-    }
+                                    uint64_t more) {
+    enum { FIRST_VALUES = 512 }; /* the GPU times of a path are kept without another allocation */
+    uint64_t wanted = statistics->count + more;
+    uint64_t capacity = FIRST_VALUES / layout->kept_count + 1;
+    float *rows, *before = statistics->rows;
     if (!statistics->moments) {
         zt__moments *moments =
             (zt__moments *)zt__allocate(allocator, layout->column_count, sizeof *statistics->moments);
@@ -8168,12 +8106,12 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     if (capacity <= statistics->capacity) {
         return 1;
     }
-    rows = (double *)zt__allocate(allocator, (size_t)capacity * layout->column_count, sizeof *rows);
+    rows = (float *)zt__allocate(allocator, (size_t)capacity * layout->kept_count, sizeof *rows);
     if (!rows) {
         return 1;
     }
     if (statistics->kept) {
-        memcpy(rows, before, (size_t)statistics->kept * layout->column_count * sizeof *rows);
+        memcpy(rows, before, (size_t)statistics->kept * layout->kept_count * sizeof *rows);
     }
     zt__lock(mutex);
     statistics->rows = rows;
@@ -8199,31 +8137,26 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
+ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
                                 const double *row) {
     double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
-    uint64_t n = statistics->seen[pass]++, state;
+    uint64_t n = statistics->count++, state;
     uint64_t place = n; /* the row in which it is kept, if there is such a row */
-    double *kept;
-    uint32_t column;
+    uint32_t column, i;
     if (n == statistics->kept && n < statistics->capacity) {
         statistics->kept++;
-        for (column = 0; column < layout->column_count; column++) {
-            statistics->rows[(size_t)n * layout->column_count + column] = zt__nan();
-        }
-    } else if (n >= statistics->kept) {
+    } else {
         state = zt__random_state(statistics->seed, n);
         place = zt__random(&state) % (n + 1);
     }
-    kept = place < statistics->kept ? statistics->rows + (size_t)place * layout->column_count : NULL;
+    for (i = 0; i < layout->kept_count && place < statistics->kept; i++) {
+        statistics->rows[(size_t)place * layout->kept_count + i] = (float)row[layout->kept_columns[i]];
+    }
     weights[ZT_AGGREGATE_SUM] = 1;
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
             zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
-            if (kept) {
-                kept[column] = row[column];
-            }
         }
     }
 }
@@ -8236,9 +8169,9 @@ static double zt__random_fraction(uint64_t *state) {
 }
 
 /* Copies `wanted` of `count` rows, chosen at random with equal chance, in their order. `to` may be `rows`. */
-static void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, double *to, const double *rows,
+static void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, float *to, const float *rows,
                           uint32_t count, uint32_t wanted) {
-    size_t columns = layout->column_count;
+    size_t columns = layout->kept_count;
     for (; wanted; rows += columns, count--) {
         if (zt__random_fraction(state) * count < wanted) {
             memmove(to, rows, columns * sizeof *rows);
@@ -8250,8 +8183,7 @@ static void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, doub
 
 ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
-    uint64_t of_into = zt__samples_per_pass(into), of_from = zt__samples_per_pass(from);
-    uint64_t state = zt__random_state(into->seed, of_into + of_from);
+    uint64_t state = zt__random_state(into->seed, into->count + from->count);
     /* [0] is of `into`, and [1] of `from` */
     uint32_t i, kept[2], stay[2] = {0, 0};
     double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
@@ -8260,11 +8192,11 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
     }
     kept[0] = into->kept;
     kept[1] = from->kept;
-    left[0] = (double)of_into;
-    left[1] = (double)of_from;
+    left[0] = (double)into->count;
+    left[1] = (double)from->count;
     step[0] = kept[0] ? left[0] / kept[0] : 0;
     step[1] = kept[1] ? left[1] / kept[1] : 0;
-    if (of_into + of_from <= into->capacity && kept[0] == of_into && kept[1] == of_from) {
+    if (into->count + from->count <= into->capacity && kept[0] == into->count && kept[1] == from->count) {
         memcpy(stay, kept, sizeof stay);
     } else {
         while (stay[0] + stay[1] < into->capacity) {
@@ -8280,15 +8212,13 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
         zt__draw_rows(layout, &state, into->rows, into->rows, kept[0], stay[0]);
     }
     if (stay[1]) {
-        zt__draw_rows(layout, &state, into->rows + (size_t)stay[0] * layout->column_count, from->rows,
-                      kept[1], stay[1]);
+        zt__draw_rows(layout, &state, into->rows + (size_t)stay[0] * layout->kept_count, from->rows, kept[1],
+                      stay[1]);
     }
     into->kept = stay[0] + stay[1];
+    into->count += from->count;
     for (i = 0; i < layout->column_count; i++) {
         zt__merge_moments(&into->moments[i], &from->moments[i]);
-    }
-    for (i = 0; i < ZT__MAX_PASSES; i++) {
-        into->seen[i] += from->seen[i];
     }
 }
 
@@ -8301,10 +8231,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
     stats->median = stats->p95 = zt__nan();
 }
 
-ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                 uint32_t column, zt_stats *stats) {
-    const zt__moments *moments = statistics->moments ? &statistics->moments[column] : NULL;
-    zt_aggregation aggregation = layout->aggregations[column];
+ZT__PRIVATE void zt__get_moments(zt_aggregation aggregation, const zt__moments *moments, zt_stats *stats) {
     zt__clear_stats(stats);
     if (!moments || moments->count == 0) {
         return;
@@ -8326,14 +8253,30 @@ ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__stat
     }
 }
 
+/* Returns the place of a column in a kept row, or `kept_count` if it is not kept. */
+static uint32_t zt__place_of_column(const zt__sample_layout *layout, uint32_t column) {
+    uint32_t place = 0;
+    while (place < layout->kept_count && layout->kept_columns[place] != column) {
+        place++;
+    }
+    return place;
+}
+
+ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column) {
+    return zt__place_of_column(layout, column) < layout->kept_count;
+}
+
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                     uint32_t column, double *to) {
-    uint32_t i, count = 0;
-    for (i = 0; i < statistics->kept; i++) {
-        double value = statistics->rows[(size_t)i * layout->column_count + column];
+                                     uint32_t column, zt__kept_value *to) {
+    uint32_t i, place = zt__place_of_column(layout, column), count = 0;
+    for (i = 0; i < statistics->kept && place < layout->kept_count; i++) {
+        double value = statistics->rows[(size_t)i * layout->kept_count + place];
         if (!zt__is_nan(value)) {
-            to[count++] = value;
+            to[count++].value = value;
         }
+    }
+    for (i = 0; i < count; i++) {
+        to[i].weight = (double)statistics->moments[column].count / count;
     }
     return count;
 }
@@ -8384,12 +8327,37 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     return values[rank] + (next - values[rank]) * (position - rank);
 }
 
-ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
-                                   uint32_t count, zt_stats *stats) {
-    zt_aggregation aggregation = layout->aggregations[column];
+static int zt__compare_kept_values(const void *a, const void *b) {
+    double one = ((const zt__kept_value *)a)->value, other = ((const zt__kept_value *)b)->value;
+    return one < other ? -1 : one > other;
+}
+
+/* As zt__quantile, of sorted values. Each is in the middle of the samples that it stands for, and the first and
+   the last are the quantiles 0 and 1. */
+static double zt__weighted_quantile(const zt__kept_value *values, uint32_t count, double share) {
+    double last = 0, position = 0, wanted, next;
+    uint32_t i;
+    for (i = 1; i < count; i++) {
+        last += (values[i - 1].weight + values[i].weight) / 2;
+    }
+    wanted = share * last;
+    for (i = 0; i + 1 < count; i++) {
+        next = position + (values[i].weight + values[i + 1].weight) / 2;
+        if (next > wanted) {
+            return values[i].value +
+                   (values[i + 1].value - values[i].value) * ((wanted - position) / (next - position));
+        }
+        position = next;
+    }
+    return values[count - 1].value;
+}
+
+ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
+                                   zt_stats *stats) {
     if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
-        stats->median = zt__quantile(values, count, 0.5);
-        stats->p95 = zt__quantile(values, count, 0.95);
+        qsort(values, count, sizeof *values, zt__compare_kept_values);
+        stats->median = zt__weighted_quantile(values, count, 0.5);
+        stats->p95 = zt__weighted_quantile(values, count, 0.95);
     }
 }
 
@@ -8400,8 +8368,7 @@ ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t col
 enum {
     ZT__BATCH = 64,
     ZT__MAX_REGIONS = 65536,
-    ZT__MAX_NESTED_PATHS = 65536,
-    ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
+    ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 64,
     ZT__TIMES_PASS = ZT__MAX_PASSES, /* of probes for times alone, where other probes have metrics */
@@ -8445,20 +8412,13 @@ typedef struct zt__way {
 
 typedef struct zt__path zt__path;
 
-/* A region, which its name identifies. */
+/* A region, which its name identifies. Its statistics are those of its paths together. */
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
     zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
-    double operations;         /* of a sample; 0: not known */
-    uint64_t bytes;            /* that collected samples have copied or filled, */
-    double bytes_ns;           /* and the GPU time of these samples */
-    double launch_error_ns;    /* the largest error of a launch latency */
-    zt__statistics times;      /* GPU time and latencies of all samples */
-    zt__statistics statistics; /* all else, of the samples with metrics, and their GPU time */
-    zt__moments *streamed;     /* for each metric of attached streams */
-    uint32_t streamed_count;
+    double operations; /* of a sample; 0: not known */
 } zt__region_record;
 
 /* Two regions are on the same path if they have the same name and are inside regions on the same path. */
@@ -8470,16 +8430,21 @@ typedef struct zt__path_key {
 /* What was collected of a region inside certain others. Paths neither move nor disappear. */
 struct zt__path {
     zt__path_key key;
-    uint32_t index, depth; /* a path inside no other has depth 1 */
-    zt__path *next;        /* of the same region */
-    zt__path *inner;       /* the paths directly inside, the newest first, */
-    zt__path *next_inner;  /* and the next of those in key.outer */
-    int is_repeated;       /* its region is also one of those around it */
-    int outlives_outer;    /* a region on it has ended after the one around that */
-    int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
-    uint64_t count;        /* samples that were collected and have a GPU time, */
-    double time_ns;        /* and the sum of these times */
-    uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
+    uint32_t index, depth;  /* a path inside no other has depth 1 */
+    zt__path *next;         /* of the same region */
+    zt__path *inner;        /* the paths directly inside, the newest first, */
+    zt__path *next_inner;   /* and the next of those in key.outer */
+    int is_repeated;        /* its region is also one of those around it */
+    int outlives_outer;     /* a region on it has ended after the one around that */
+    int is_own_unknown;     /* regions directly inside were not measured, or have outlived it */
+    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time */
+    uint64_t with_metrics;  /* collected samples that have metrics */
+    uint64_t bytes;         /* that collected samples have copied or filled, */
+    double bytes_ns;        /* and the GPU time of these samples */
+    double launch_error_ns; /* the largest error of a launch latency */
+    zt__statistics statistics;
+    zt__moments *streamed; /* for each metric of attached streams */
+    uint32_t streamed_count;
 };
 
 /* What a region is around. */
@@ -8750,10 +8715,11 @@ struct zt_profiler {
     uint32_t lost_flag_count;
     uint32_t pass_count;
     uint32_t tile_count;      /* 0 if the device has no separate tiles */
-    zt__sample_layout layout; /* of samples with metrics: GPU time; metrics; GPU time of each pass if several;
-                                 metrics of each tile if any */
-    zt__sample_layout times_layout; /* of all samples: GPU time; latencies */
-    uint32_t row_length;            /* values of a sample: the columns of `layout`, and then the latencies */
+    zt__sample_layout layout; /* of a sample: GPU time; metrics; GPU time of the samples with the metrics of
+                                 each pass, if there are metrics; metrics of each tile, if any; latencies */
+    uint32_t row_length;      /* its columns */
+    int keeps_latencies;      /* for quantiles */
+    uint32_t *kept_columns;   /* of the layout */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
@@ -8781,7 +8747,7 @@ struct zt_profiler {
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
-    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK];
+    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK + 1];
     uint32_t path_count, path_capacity;
     zt__path root;      /* around all paths */
     zt__map list_map;   /* to lists */
@@ -8856,14 +8822,12 @@ ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
 
 /* Where GPU time, metrics, tiles, passes and latencies are in the row of a sample. Not the columns of reports. */
 
-enum { ZT__TIME_COLUMNS = 1 + ZT_LATENCY_COUNT };
-
-/* Returns the column of the GPU time in one pass. */
+/* Returns the column of the GPU time of samples with the metrics of a pass; that of all samples where no metrics
+   are measured. */
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass);
 
 ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric);
 
-/* Latencies follow the columns of the layout in a row. */
 ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency);
 
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
@@ -8873,12 +8837,17 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler);
 
 /* Where GPU time, metrics, tiles, passes and latencies are in the row of a sample. Not the columns of reports. */
 
+/* Returns how many columns of GPU times of passes there are. */
+static uint32_t zt__count_pass_times(const zt_profiler *profiler) {
+    return profiler->metric_count > 0 ? profiler->pass_count : 0;
+}
+
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass) {
-    return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
+    return profiler->metric_count > 0 ? 1 + profiler->metric_count + pass : 0;
 }
 
 ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
-    uint32_t first = 1 + profiler->metric_count + (profiler->pass_count == 1 ? 0 : profiler->pass_count);
+    uint32_t first = 1 + profiler->metric_count + zt__count_pass_times(profiler);
     return first + tile * profiler->metric_count + metric;
 }
 
@@ -8886,18 +8855,32 @@ ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t la
     return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
 }
 
+/* Returns whether the values of a column are kept for quantiles: all if config.samples asks for it. Otherwise the
+   GPU times, also those of passes where they are compared, and the latencies if they are measured. */
+static int zt__keeps_column(const zt_profiler *profiler, uint32_t column) {
+    return column == 0 || profiler->config.samples > 0 ||
+           (profiler->pass_count > 1 && column >= zt__pass_time_column(profiler, 0) &&
+            column < zt__tile_column(profiler, 0, 0)) ||
+           (profiler->keeps_latencies && column >= zt__latency_column(profiler, 0));
+}
+
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
-    static const zt_aggregation of_times[ZT__TIME_COLUMNS] = {ZT_AGGREGATE_SUM, ZT_AGGREGATE_SUM,
-                                                              ZT_AGGREGATE_SUM};
-    uint32_t metric, tile, pass, count = zt__latency_column(profiler, 0);
+    enum { GPU_TIMES_KEPT = 512 };
+    zt__sample_layout *layout = &profiler->layout;
+    uint32_t column, metric, tile, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
-    if (!aggregations) {
+    uint32_t *kept = (uint32_t *)zt__allocate(&profiler->config.allocator, count, sizeof *kept);
+    profiler->column_aggregations = aggregations;
+    profiler->kept_columns = kept;
+    if (!aggregations || !kept) {
         return 0;
     }
-    aggregations[0] = ZT_AGGREGATE_SUM;
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        aggregations[zt__pass_time_column(profiler, pass)] = ZT_AGGREGATE_SUM;
+    for (column = 0; column < count; column++) {
+        aggregations[column] = ZT_AGGREGATE_SUM; /* of times */
+        if (zt__keeps_column(profiler, column)) {
+            kept[layout->kept_count++] = column;
+        }
     }
     for (metric = 0; metric < profiler->metric_count; metric++) {
         aggregations[1 + metric] = profiler->metrics[metric].aggregation;
@@ -8905,13 +8888,10 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
             aggregations[zt__tile_column(profiler, tile, metric)] = profiler->metrics[metric].aggregation;
         }
     }
-    profiler->column_aggregations = aggregations;
-    profiler->layout.column_count = count;
-    profiler->layout.aggregations = aggregations;
-    profiler->times_layout.column_count = ZT__TIME_COLUMNS;
-    profiler->times_layout.aggregations = of_times;
-    profiler->layout.row_limit = profiler->times_layout.row_limit = profiler->config.samples;
-    profiler->row_length = count + ZT_LATENCY_COUNT;
+    layout->column_count = profiler->row_length = count;
+    layout->row_limit = profiler->config.samples > 0 ? profiler->config.samples : (uint32_t)GPU_TIMES_KEPT;
+    layout->kept_columns = kept;
+    layout->aggregations = aggregations;
     return 1;
 }
 
@@ -8938,9 +8918,6 @@ static void zt__fill_config(zt_config *config) {
     }
     if (!config->max_slots) {
         config->max_slots = 16384;
-    }
-    if (!config->samples) {
-        config->samples = 512;
     }
     if (!config->max_passes) {
         config->max_passes = 1;
@@ -8998,148 +8975,6 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
     }
     profiler->columns = zt__duplicate_text(&config->allocator, columns);
     return profiler->columns != NULL;
-}
-
-/* ==== regions/creation.h ================================================================================ */
-
-/* Creates, frees and registers profilers. */
-
-/* Returns a profiler that measures nothing yet, or NULL without memory. */
-ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete);
-
-ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler);
-
-/* Adds a profiler to those of the process, so that zt_end recognises a region whose profiler is closed.
-   Returns 0 if there are too many, or the process has no block. */
-ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler);
-
-/* Returns whether a profiler is open in this process. Profilers of the parent process are not. */
-ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler);
-
-/* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
-   may be closing it. */
-ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id);
-
-ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler);
-
-/* ==== regions/creation.c ================================================================================ */
-
-/* Creates, frees and registers profilers. */
-
-ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
-    zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);
-    uint32_t pass;
-    if (!profiler) {
-        return NULL;
-    }
-    profiler->config = *complete;
-    zt__create_mutex(&profiler->collector.mutex);
-    zt__create_mutex(&profiler->mutex);
-    profiler->diagnostics.mutex = &profiler->mutex;
-    profiler->diagnostics.log = complete->log;
-    profiler->diagnostics.log_user = complete->log_user;
-    profiler->pass_count = 1;
-    for (pass = 0; pass <= ZT__TIMES_PASS; pass++) {
-        profiler->passes[pass].index = pass;
-        profiler->passes[pass].time_metric = UINT32_MAX;
-    }
-    return profiler;
-}
-
-static void zt__free_lists(const zt_allocator *allocator, zt__list *lists) {
-    while (lists) {
-        zt__list *list = lists;
-        lists = list->next;
-        zt__free(allocator, list);
-    }
-}
-
-ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
-    zt_allocator allocator = profiler->config.allocator;
-    uint32_t i;
-    for (i = 0; i < profiler->region_count; i++) {
-        zt__free_statistics(&allocator, &profiler->regions[i]->times);
-        zt__free_statistics(&allocator, &profiler->regions[i]->statistics);
-        zt__free(&allocator, profiler->regions[i]->streamed);
-        zt__free(&allocator, profiler->regions[i]);
-    }
-    zt__free_lists(&allocator, profiler->lists);
-    zt__free_lists(&allocator, profiler->unused_lists);
-    while (profiler->all_recordings) {
-        zt__recording *recording = profiler->all_recordings;
-        profiler->all_recordings = recording->next_of_all;
-        zt__free(&allocator, recording);
-    }
-    for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
-        zt__free(&allocator, profiler->batch.raw[i]);
-        zt__free(&allocator, profiler->batch.values[i]);
-    }
-    zt__free(&allocator, profiler->batch.rows);
-    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
-        zt__free(&allocator, profiler->path_blocks[i]);
-    }
-    zt__map_free(&profiler->names, &allocator);
-    zt__map_free(&profiler->path_map, &allocator);
-    zt__map_free(&profiler->list_map, &allocator);
-    for (i = 0; i < profiler->list_names.capacity; i++) {
-        zt__free(&allocator, profiler->list_names.entries[i].value);
-    }
-    zt__map_free(&profiler->list_names, &allocator);
-    zt__free(&allocator, (void *)profiler->regions);
-    for (i = 0; i < profiler->selection.group_count; i++) {
-        zt__free_group(&allocator, &profiler->selection.groups[i]);
-    }
-    zt__free(&allocator, profiler->metrics);
-    zt__free(&allocator, profiler->lost_flags);
-    zt__free(&allocator, profiler->column_aggregations);
-    zt__free(&allocator, profiler->columns);
-    zt__free(&allocator, profiler->reports);
-    zt__free(&allocator, profiler->strings);
-    zt__destroy_mutex(&profiler->collector.mutex);
-    zt__destroy_mutex(&profiler->mutex);
-    zt__free(&allocator, profiler);
-}
-
-ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
-    uint32_t i;
-    if (!process) {
-        return 0;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_PROFILERS && zt__load(&process->profilers[i]);) {
-        i++;
-    }
-    if (i < ZT__MAX_PROFILERS) {
-        profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
-        zt__store(&process->profiler_ids[i], profiler->id);
-        zt__store(&process->profilers[i], profiler);
-    }
-    zt__unlock(&process->mutex);
-    return i < ZT__MAX_PROFILERS;
-}
-
-ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
-    zt__process *process = zt__find_process();
-    uint32_t i;
-    for (i = 0; process && i < ZT__MAX_PROFILERS; i++) {
-        if (zt__load(&process->profilers[i]) == profiler) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
-    zt__process *process = zt__find_process();
-    uint32_t i = id % ZT__MAX_PROFILERS;
-    return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
-}
-
-ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
-    if (zt__find_profiler(profiler->id) == profiler) {
-        zt__store(&zt__get_process()->profilers[profiler->id % ZT__MAX_PROFILERS], (zt_profiler *)NULL);
-    }
 }
 
 /* ==== regions/deciding.h ================================================================================ */
@@ -9249,6 +9084,9 @@ ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data)
 
 /* Regions by name, paths, lists by handle, and names of lists. */
 
+/* The region that stands for those that are begun on more than ZT__MAX_PATHS paths. */
+#define ZT__OTHER_REGION "(other)"
+
 ZT__PRIVATE const char *zt__shown_name(const char *name);
 
 /* What follows is called with the mutex held. What adds something unlocks it while memory is allocated. */
@@ -9261,8 +9099,8 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
 ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
 
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
-   are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
-   inside no other. */
+   are nested too deeply, such as where many are never ended, it is that of the region inside no other. If there
+   are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
 ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle);
@@ -9336,7 +9174,6 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
         memcpy(copy, name, length);
         made->name = copy;
         made->index = profiler->region_count;
-        made->times.seed = made->statistics.seed = zt__hash(name, length);
         zt__map_add(&profiler->names, copy, length, made);
         profiler->regions[profiler->region_count++] = made;
         return made;
@@ -9365,20 +9202,31 @@ static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt_
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
                                            zt__region_record *region) {
     zt__path *path = zt__find_path(profiler, outer, region), *above, *block;
+    zt_cause cause;
     int has_room = 1;
-    if (!path && outer->depth > 0 &&
-        (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
-        outer->is_own_unknown = 1;
+    if (!path && (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_PATHS)) {
+        outer->is_own_unknown = outer->depth > 0;
         outer = &profiler->root;
+        path = zt__find_path(profiler, outer, region);
+    }
+    if (!path && profiler->path_count >= ZT__MAX_PATHS) {
+        region = zt__find_or_add_region(profiler, ZT__OTHER_REGION, &cause);
+        if (!region) {
+            return NULL;
+        }
         path = zt__find_path(profiler, outer, region);
     }
     while (!path && has_room &&
            (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
         if (profiler->path_count == profiler->path_capacity) {
+            if (profiler->path_capacity / ZT__PATHS_PER_BLOCK == ZT__COUNT_OF(profiler->path_blocks)) {
+                return NULL; /* many threads have added paths at once */
+            }
             block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
             has_room = block || profiler->path_count < profiler->path_capacity;
-            if (block &&
-                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+            /* Else another thread has added one. */
+            if (block && profiler->path_count == profiler->path_capacity &&
+                profiler->path_capacity / ZT__PATHS_PER_BLOCK < ZT__COUNT_OF(profiler->path_blocks)) {
                 profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
                 profiler->path_capacity += ZT__PATHS_PER_BLOCK;
                 block = NULL;
@@ -9401,6 +9249,7 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     region->paths = path;
     path->next_inner = outer->inner;
     outer->inner = path;
+    path->statistics.seed = zt__hash(region->name, strlen(region->name)) + outer->statistics.seed;
     for (above = outer; above->depth > 0; above = above->key.outer) {
         path->is_repeated |= above->key.region == region;
     }
@@ -9478,6 +9327,150 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
         return zt__report_no_memory(&profiler->diagnostics, "zt_name_list", "the name of a list");
     }
     return ZE_RESULT_SUCCESS;
+}
+
+/* ==== regions/creation.h ================================================================================ */
+
+/* Creates, frees and registers profilers. */
+
+/* Returns a profiler that measures nothing yet, or NULL without memory. */
+ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete);
+
+ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler);
+
+/* Adds a profiler to those of the process, so that zt_end recognises a region whose profiler is closed.
+   Returns 0 if there are too many, or the process has no block. */
+ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler);
+
+/* Returns whether a profiler is open in this process. Profilers of the parent process are not. */
+ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler);
+
+/* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
+   may be closing it. */
+ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id);
+
+ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler);
+
+/* ==== regions/creation.c ================================================================================ */
+
+/* Creates, frees and registers profilers. */
+
+ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
+    zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);
+    uint32_t pass;
+    if (!profiler) {
+        return NULL;
+    }
+    profiler->config = *complete;
+    zt__create_mutex(&profiler->collector.mutex);
+    zt__create_mutex(&profiler->mutex);
+    profiler->diagnostics.mutex = &profiler->mutex;
+    profiler->diagnostics.log = complete->log;
+    profiler->diagnostics.log_user = complete->log_user;
+    profiler->pass_count = 1;
+    for (pass = 0; pass <= ZT__TIMES_PASS; pass++) {
+        profiler->passes[pass].index = pass;
+        profiler->passes[pass].time_metric = UINT32_MAX;
+    }
+    return profiler;
+}
+
+static void zt__free_lists(const zt_allocator *allocator, zt__list *lists) {
+    while (lists) {
+        zt__list *list = lists;
+        lists = list->next;
+        zt__free(allocator, list);
+    }
+}
+
+ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
+    zt_allocator allocator = profiler->config.allocator;
+    uint32_t i;
+    for (i = 0; i < profiler->region_count; i++) {
+        zt__free(&allocator, profiler->regions[i]);
+    }
+    zt__free_lists(&allocator, profiler->lists);
+    zt__free_lists(&allocator, profiler->unused_lists);
+    while (profiler->all_recordings) {
+        zt__recording *recording = profiler->all_recordings;
+        profiler->all_recordings = recording->next_of_all;
+        zt__free(&allocator, recording);
+    }
+    for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
+        zt__free(&allocator, profiler->batch.raw[i]);
+        zt__free(&allocator, profiler->batch.values[i]);
+    }
+    zt__free(&allocator, profiler->batch.rows);
+    for (i = 0; i < profiler->path_count; i++) {
+        zt__free_statistics(&allocator, &zt__path_at(profiler, i)->statistics);
+        zt__free(&allocator, zt__path_at(profiler, i)->streamed);
+    }
+    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
+        zt__free(&allocator, profiler->path_blocks[i]);
+    }
+    zt__map_free(&profiler->names, &allocator);
+    zt__map_free(&profiler->path_map, &allocator);
+    zt__map_free(&profiler->list_map, &allocator);
+    for (i = 0; i < profiler->list_names.capacity; i++) {
+        zt__free(&allocator, profiler->list_names.entries[i].value);
+    }
+    zt__map_free(&profiler->list_names, &allocator);
+    zt__free(&allocator, (void *)profiler->regions);
+    for (i = 0; i < profiler->selection.group_count; i++) {
+        zt__free_group(&allocator, &profiler->selection.groups[i]);
+    }
+    zt__free(&allocator, profiler->metrics);
+    zt__free(&allocator, profiler->lost_flags);
+    zt__free(&allocator, profiler->column_aggregations);
+    zt__free(&allocator, profiler->kept_columns);
+    zt__free(&allocator, profiler->columns);
+    zt__free(&allocator, profiler->reports);
+    zt__free(&allocator, profiler->strings);
+    zt__destroy_mutex(&profiler->collector.mutex);
+    zt__destroy_mutex(&profiler->mutex);
+    zt__free(&allocator, profiler);
+}
+
+ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    uint32_t i;
+    if (!process) {
+        return 0;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_PROFILERS && zt__load(&process->profilers[i]);) {
+        i++;
+    }
+    if (i < ZT__MAX_PROFILERS) {
+        profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
+        zt__store(&process->profiler_ids[i], profiler->id);
+        zt__store(&process->profilers[i], profiler);
+    }
+    zt__unlock(&process->mutex);
+    return i < ZT__MAX_PROFILERS;
+}
+
+ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
+    zt__process *process = zt__find_process();
+    uint32_t i;
+    for (i = 0; process && i < ZT__MAX_PROFILERS; i++) {
+        if (zt__load(&process->profilers[i]) == profiler) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
+    zt__process *process = zt__find_process();
+    uint32_t i = id % ZT__MAX_PROFILERS;
+    return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
+}
+
+ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
+    if (zt__find_profiler(profiler->id) == profiler) {
+        zt__store(&zt__get_process()->profilers[profiler->id % ZT__MAX_PROFILERS], (zt_profiler *)NULL);
+    }
 }
 
 /* ==== regions/reading.h ================================================================================= */
@@ -9857,161 +9850,6 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__recording *record
     return is_complete;
 }
 
-/* ==== regions/calculating.h ============================================================================= */
-
-/* Rows of figures, from what was read. */
-
-/* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
-   call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. No mutex
-   is held. */
-ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler);
-
-/* ==== regions/calculating.c ============================================================================= */
-
-/* Rows of figures, from what was read. */
-
-static const double zt__two_to_64 = 18446744073709551616.0;
-
-/* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
-static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
-    const zt__batch *batch = &profiler->batch;
-    const zt__pass *pass = batch->pass;
-    uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
-    uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
-    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
-    double longest_ns, turn_ns, excess_ns;
-    uint32_t g, m, tile, i;
-    for (i = 0; i < profiler->row_length; i++) {
-        row[i] = zt__nan();
-    }
-    for (g = 0; g < pass->group_count; g++) {
-        const zt__group *group = &pass->groups[g];
-        const zet_typed_value_t *values =
-            batch->values[g] + (size_t)reading->report * group->metric_count * group->tiles;
-        for (tile = 0; tile < group->tiles; tile++) {
-            double *to = row + (profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
-                                                     : 1 + group->first_metric);
-            for (m = 0; m < group->metric_count; m++) {
-                to[m] = zt__value_of(values++);
-            }
-        }
-    }
-
-    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
-       are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
-       weighted by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
-    for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
-        const zt_metric *metric = &profiler->metrics[m];
-        int takes_largest = metric->aggregation == ZT_AGGREGATE_FLAG;
-        double whole = zt__nan(), weights = 0;
-        for (i = 0; i < ZT__COUNT_OF(clocks) && metric->aggregation == ZT_AGGREGATE_SUM; i++) {
-            takes_largest |= strcmp(metric->units, clocks[i]) == 0;
-        }
-        for (tile = 0; tile < profiler->tile_count; tile++) {
-            double value = row[zt__tile_column(profiler, tile, m)], weight = 1;
-            if (metric->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
-                weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
-            }
-            if (zt__is_nan(value) || !zt__is_positive(weight)) {
-                continue;
-            }
-            weights += weight;
-            if (zt__is_nan(whole)) {
-                whole = value;
-            } else if (metric->aggregation == ZT_AGGREGATE_MEAN) {
-                whole += (value - whole) * weight / weights;
-            } else if (takes_largest) {
-                whole = value > whole ? value : whole;
-            } else if (metric->aggregation == ZT_AGGREGATE_SUM) {
-                whole += value;
-            }
-        }
-        row[1 + m] = whole;
-    }
-
-    /* No sample takes longer than from its submission to the moment at which it was seen complete. The limit has
-       a margin, because the device's clock may run a little faster than the host's. */
-    longest_ns = (double)(reading->times.not_after_ns - reading->times.not_before_ns);
-    turn_ns = ((double)mask + 1) * profiler->ns_per_tick;
-    excess_ns = profiler->facts.timer_hz ? zt__two_to_64 / (double)profiler->facts.timer_hz : 0;
-    if (pass->time_metric == UINT32_MAX) {
-        row[0] = (double)ticks * profiler->ns_per_tick;
-        if (longest_ns >= turn_ns) { /* the clock may have turned once more than the ticks show */
-            zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
-        }
-    } else {
-        /* The GPU time of a region around another, on a list that is executed again, is that of a negative number
-           of ticks, without a sign, and without a flag. */
-        double *time_ns = &row[1 + pass->time_metric];
-        if (!profiler->tile_count && *time_ns > longest_ns * 1.0625 + 1e6 && excess_ns - *time_ns >= 0 &&
-            excess_ns - *time_ns <= longest_ns) {
-            *time_ns = excess_ns - *time_ns;
-        }
-        row[0] = *time_ns;
-    }
-    if (pass->index != ZT__TIMES_PASS) {
-        row[zt__pass_time_column(profiler, pass->index)] = row[0];
-    }
-    for (i = 0; i < profiler->lost_flag_count; i++) {
-        if (zt__is_positive(row[profiler->lost_flags[i].column])) {
-            zt__lose(reading, profiler->lost_flags[i].cause);
-        }
-    }
-    if (reading->outcome == ZT__READ && row[0] > longest_ns * 1.0625 + 1e6) {
-        zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
-    }
-}
-
-ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__batch *batch = &profiler->batch;
-    uint32_t g, i;
-    for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
-        zt__group *group = &batch->pass->groups[g];
-        size_t report_values = (size_t)group->metric_count * group->tiles;
-        void *values = batch->values[g];
-        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
-                                       sizeof *batch->values[g]);
-        batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
-        if (has_room) {
-            result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
-                                           batch->values[g]);
-        }
-        for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
-            zt__reading *reading = &batch->readings[i];
-            ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-            if (reading->outcome == ZT__READ && has_room) {
-                alone = zt__calculate_reports(&profiler->driver, group,
-                                              batch->raw[g] + reading->report * group->report_size, 1,
-                                              batch->values[g] + reading->report * report_values);
-            }
-            if (reading->outcome == ZT__READ && alone != ZE_RESULT_SUCCESS) {
-                reading->result = alone;
-                reading->call = !has_room           ? "config.allocator"
-                                : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
-                                                    : "zetMetricGroupCalculateMultipleMetricValuesExp";
-                zt__lose(reading, ZT_LOST_READ_FAILED);
-            }
-        }
-    }
-    for (i = 0; i < batch->count; i++) {
-        zt__reading *reading = &batch->readings[i];
-        zt__region_record *region = reading->region;
-        if (reading->outcome == ZT__READ) {
-            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
-        }
-        if (reading->outcome == ZT__READ &&
-            !(zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times,
-                                  batch->count) &&
-              (batch->pass->group_count == 0 ||
-               zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics,
-                                   batch->count)))) {
-            zt__lose(reading, ZT_DROPPED_NO_MEMORY);
-        }
-    }
-}
-
 /* ==== regions/recordings.h ============================================================================== */
 
 /* The states of recordings, what they count, and their probes. */
@@ -10085,6 +9923,9 @@ ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass);
 
 /* Returns whether samples of a list are on their way. */
 ZT__PRIVATE int zt__is_busy(const zt__list *list);
+
+/* Returns the name of a region that was begun and not ended, or NULL. Locks the mutex. */
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
 
 /* Counts regions that are not ended, those that are recorded and were not seen to run, and samples that were
    submitted and not read. Locks the mutex. */
@@ -10316,6 +10157,20 @@ ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recor
     }
 }
 
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__list *list;
+    const char *name;
+    zt__lock(&locked->mutex);
+    list = locked->open_regions ? locked->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
+    }
+    name = list ? list->innermost->path->key.region->name : NULL;
+    zt__unlock(&locked->mutex);
+    return name;
+}
+
 ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
                                    uint64_t *submitted) {
     zt_profiler *locked = zt__mutable(profiler);
@@ -10540,35 +10395,39 @@ ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cau
 
 /* ==== regions/adding.h ================================================================================== */
 
-/* What was read and calculated is counted, and added to the statistics of its region. */
+/* What was read and calculated is counted, and added to the statistics of its path. */
+
+/* Makes room for `more` samples of a path. Called by the thread that holds the collector, without the mutex.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
+
+/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
+   The mutex is held. */
+ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                                 uint64_t bytes);
 
 /* Counts what has become of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row);
 
 /* ==== regions/adding.c ================================================================================== */
 
-/* What was read and calculated is counted, and added to the statistics of its region. */
+/* What was read and calculated is counted, and added to the statistics of its path. */
 
-/* Adds a sample to the statistics of its region and its path. */
-static void zt__add_to_statistics(zt_profiler *profiler, const zt__reading *reading, const double *row) {
-    const zt__pass *pass = profiler->batch.pass;
-    zt__region_record *region = reading->region;
-    zt__path *path = reading->path;
-    double times[ZT__TIME_COLUMNS];
-    times[0] = row[0];
-    memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
-    zt__add_sample(&profiler->times_layout, &region->times, 0, times);
-    if (pass->group_count) {
-        zt__add_sample(&profiler->layout, &region->statistics, pass->index, row);
-    }
-    if (reading->bytes) {
-        region->bytes += reading->bytes;
-        region->bytes_ns += row[0];
-    }
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more) {
+    return zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
+                               &path->statistics, more);
+}
+
+ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                                 uint64_t bytes) {
+    zt__add_sample(&profiler->layout, &path->statistics, row);
+    path->with_metrics += profiler->passes[pass].group_count > 0;
     if (!zt__is_nan(row[0])) {
-        path->count++;
-        path->time_ns += row[0];
         path->missing--;
+    }
+    if (bytes) {
+        path->bytes += bytes;
+        path->bytes_ns += row[0];
     }
 }
 
@@ -10602,7 +10461,155 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (profiler->sample_collected) {
         profiler->sample_collected(profiler, reading, row);
     }
-    zt__add_to_statistics(profiler, reading, row);
+    zt__add_to_path(profiler, reading->path, profiler->batch.pass->index, row, reading->bytes);
+}
+
+/* ==== regions/calculating.h ============================================================================= */
+
+/* Rows of figures, from what was read. */
+
+/* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
+   call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. No mutex
+   is held. */
+ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler);
+
+/* ==== regions/calculating.c ============================================================================= */
+
+/* Rows of figures, from what was read. */
+
+static const double zt__two_to_64 = 18446744073709551616.0;
+
+/* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
+static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
+    const zt__batch *batch = &profiler->batch;
+    const zt__pass *pass = batch->pass;
+    uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
+    uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
+    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
+    double longest_ns, turn_ns, excess_ns;
+    uint32_t g, m, tile, i;
+    for (i = 0; i < profiler->row_length; i++) {
+        row[i] = zt__nan();
+    }
+    for (g = 0; g < pass->group_count; g++) {
+        const zt__group *group = &pass->groups[g];
+        const zet_typed_value_t *values =
+            batch->values[g] + (size_t)reading->report * group->metric_count * group->tiles;
+        for (tile = 0; tile < group->tiles; tile++) {
+            double *to = row + (profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
+                                                     : 1 + group->first_metric);
+            for (m = 0; m < group->metric_count; m++) {
+                to[m] = zt__value_of(values++);
+            }
+        }
+    }
+
+    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
+       are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
+       weighted by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
+    for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
+        const zt_metric *metric = &profiler->metrics[m];
+        int takes_largest = metric->aggregation == ZT_AGGREGATE_FLAG;
+        double whole = zt__nan(), weights = 0;
+        for (i = 0; i < ZT__COUNT_OF(clocks) && metric->aggregation == ZT_AGGREGATE_SUM; i++) {
+            takes_largest |= strcmp(metric->units, clocks[i]) == 0;
+        }
+        for (tile = 0; tile < profiler->tile_count; tile++) {
+            double value = row[zt__tile_column(profiler, tile, m)], weight = 1;
+            if (metric->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
+                weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
+            }
+            if (zt__is_nan(value) || !zt__is_positive(weight)) {
+                continue;
+            }
+            weights += weight;
+            if (zt__is_nan(whole)) {
+                whole = value;
+            } else if (metric->aggregation == ZT_AGGREGATE_MEAN) {
+                whole += (value - whole) * weight / weights;
+            } else if (takes_largest) {
+                whole = value > whole ? value : whole;
+            } else if (metric->aggregation == ZT_AGGREGATE_SUM) {
+                whole += value;
+            }
+        }
+        row[1 + m] = whole;
+    }
+
+    /* No sample takes longer than from its submission to the moment at which it was seen complete. The limit has
+       a margin, because the device's clock may run a little faster than the host's. */
+    longest_ns = (double)(reading->times.not_after_ns - reading->times.not_before_ns);
+    turn_ns = ((double)mask + 1) * profiler->ns_per_tick;
+    excess_ns = profiler->facts.timer_hz ? zt__two_to_64 / (double)profiler->facts.timer_hz : 0;
+    if (pass->time_metric == UINT32_MAX) {
+        row[0] = (double)ticks * profiler->ns_per_tick;
+        if (longest_ns >= turn_ns) { /* the clock may have turned once more than the ticks show */
+            zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
+        }
+    } else {
+        /* The GPU time of a region around another, on a list that is executed again, is that of a negative number
+           of ticks, without a sign, and without a flag. */
+        double *time_ns = &row[1 + pass->time_metric];
+        if (!profiler->tile_count && *time_ns > longest_ns * 1.0625 + 1e6 && excess_ns - *time_ns >= 0 &&
+            excess_ns - *time_ns <= longest_ns) {
+            *time_ns = excess_ns - *time_ns;
+        }
+        row[0] = *time_ns;
+    }
+    if (pass->index != ZT__TIMES_PASS) {
+        row[zt__pass_time_column(profiler, pass->index)] = row[0];
+    }
+    for (i = 0; i < profiler->lost_flag_count; i++) {
+        if (zt__is_positive(row[profiler->lost_flags[i].column])) {
+            zt__lose(reading, profiler->lost_flags[i].cause);
+        }
+    }
+    if (reading->outcome == ZT__READ && row[0] > longest_ns * 1.0625 + 1e6) {
+        zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
+    }
+}
+
+ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
+    zt__batch *batch = &profiler->batch;
+    uint32_t g, i;
+    for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
+        zt__group *group = &batch->pass->groups[g];
+        size_t report_values = (size_t)group->metric_count * group->tiles;
+        void *values = batch->values[g];
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
+                                       sizeof *batch->values[g]);
+        batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
+        if (has_room) {
+            result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
+                                           batch->values[g]);
+        }
+        for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
+            zt__reading *reading = &batch->readings[i];
+            ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            if (reading->outcome == ZT__READ && has_room) {
+                alone = zt__calculate_reports(&profiler->driver, group,
+                                              batch->raw[g] + reading->report * group->report_size, 1,
+                                              batch->values[g] + reading->report * report_values);
+            }
+            if (reading->outcome == ZT__READ && alone != ZE_RESULT_SUCCESS) {
+                reading->result = alone;
+                reading->call = !has_room           ? "config.allocator"
+                                : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
+                                                    : "zetMetricGroupCalculateMultipleMetricValuesExp";
+                zt__lose(reading, ZT_LOST_READ_FAILED);
+            }
+        }
+    }
+    for (i = 0; i < batch->count; i++) {
+        zt__reading *reading = &batch->readings[i];
+        if (reading->outcome == ZT__READ) {
+            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
+        }
+        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading->path, batch->count)) {
+            zt__lose(reading, ZT_DROPPED_NO_MEMORY);
+        }
+    }
 }
 
 /* ==== regions/collecting.h ============================================================================== */
@@ -10779,10 +10786,10 @@ static void zt__deliver_batch(zt_profiler *profiler) {
         }
         if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
             zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name, zt_cause_name(reading->cause));
+                       reading->region->name, zt__cause_name(reading->cause));
         } else if (reading->outcome == ZT__LOST) {
             zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name, zt_cause_name(reading->cause));
+                       reading->region->name, zt__cause_name(reading->cause));
         }
         if (reading->is_unreported) {
             zt__report(&profiler->diagnostics, UNOBSERVED_LIST, ZE_RESULT_WARNING_DROPPED_DATA,
@@ -11052,11 +11059,20 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
     /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
     uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
     int64_t begin = 0, end = 0; /* ticks since `first` */
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result;
     memset(tiles, 0, sizeof tiles);
+    *call = "zeEventQueryStatus"; /* the other two succeed before the time stamps are there */
+    result = zeEventQueryStatus(event);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
     if (count > 1) {
         *call = "zeEventQueryTimestampsExp";
         result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        if (result == ZE_RESULT_SUCCESS && count > 0 && count < profiler->tiles_stamped) {
+            /* Drivers write nothing if there are fewer. */
+            result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        }
         count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
@@ -11563,8 +11579,12 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         return ZE_RESULT_SUCCESS;
     }
     if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
+        uint64_t awaited;
+        zt__lock(&profiler->mutex);
+        awaited = profiler->awaited;
+        zt__unlock(&profiler->mutex);
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
-                   (unsigned long long)zt_get_counts(profiler).in_flight);
+                   (unsigned long long)awaited);
     }
     if (!zt__lock_until(&profiler->collector, deadline)) {
         return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
@@ -11595,34 +11615,6 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     return result;
 }
 
-ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler) {
-    return profiler ? profiler->pass_count : 1;
-}
-
-ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
-    zt_passes passes = {NULL, 0, 0};
-    if (zt_get_pass_count(profiler) > 1 && profiler->device &&
-        !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
-        passes.profiler = profiler;
-    }
-    return passes;
-}
-
-/* A pass that cannot be entered is skipped, but the statement runs at least once. */
-ZT_API int zt_passes_next(zt_passes *passes) {
-    while (passes->profiler && passes->next < passes->profiler->pass_count) {
-        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
-            passes->runs++;
-            return 1;
-        }
-    }
-    if (passes->runs++ == 0) {
-        return 1;
-    }
-    zt_passes_end(passes);
-    return 0;
-}
-
 ZT__PRIVATE void zt__return_to_first_pass(zt_profiler *profiler) {
     int is_due;
     zt__lock(&profiler->mutex);
@@ -11636,7 +11628,31 @@ ZT__PRIVATE void zt__return_to_first_pass(zt_profiler *profiler) {
     }
 }
 
-ZT_API void zt_passes_end(zt_passes *passes) {
+ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
+    zt__pass_state passes = {NULL, 0, 0};
+    if (profiler && profiler->pass_count > 1 && profiler->device &&
+        !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
+        passes.profiler = profiler;
+    }
+    return passes;
+}
+
+/* A pass that cannot be entered is skipped, but the statement runs at least once. */
+ZT_API int zt__next_pass(zt__pass_state *passes) {
+    while (passes->profiler && passes->next < passes->profiler->pass_count) {
+        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
+            passes->runs++;
+            return 1;
+        }
+    }
+    if (passes->runs++ == 0) {
+        return 1;
+    }
+    zt__end_passes(passes);
+    return 0;
+}
+
+ZT_API void zt__end_passes(zt__pass_state *passes) {
     zt_profiler *profiler = passes->profiler;
     if (profiler) {
         passes->profiler = NULL;
@@ -11883,12 +11899,19 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
 /* Reports that all of config.max_slots are in use. */
 static void zt__report_no_slot(zt_profiler *profiler, const char *name) {
     const zt__recording *recording;
-    uint32_t recorded = 0;
+    const char *open = zt__name_open_region(profiler);
+    uint32_t recorded = 0, open_count;
     zt__lock(&profiler->mutex);
+    open_count = profiler->open_regions;
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recorded += recording->list && !recording->is_queue ? recording->count : 0;
     }
     zt__unlock(&profiler->mutex);
+    if (open && (uint64_t)open_count * 2 >= profiler->config.max_slots) {
+        zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                   (unsigned)profiler->config.max_slots, (unsigned)open_count, open, name);
+        return;
+    }
     zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                (unsigned)profiler->config.max_slots, (unsigned)recorded, name);
 }
@@ -12465,7 +12488,9 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (zt__is_device_lost(&profiler->diagnostics)) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
     }
-    return is_complete ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    return is_complete ? ZE_RESULT_SUCCESS
+                       : zt__report(&profiler->diagnostics, TIMED_OUT, ZE_RESULT_NOT_READY, "zt_collect",
+                                    (unsigned long long)timeout_ns);
 }
 
 /* ==== results/clocks.h ================================================================================== */
@@ -12733,25 +12758,68 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
 
 /* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
 
+/* Returns how many samples there are in each state. */
+ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler);
+
+/* Returns how many samples of a profiler were lost or dropped by one cause. */
+ZT__PRIVATE uint64_t zt__get_cause(const zt_profiler *profiler, zt_cause cause);
+
+/* As in zt_info. */
+ZT__PRIVATE uint32_t zt__get_region_count(const zt_profiler *profiler);
+
+ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler);
+
+ZT__PRIVATE zt_availability zt__get_availability(const zt_profiler *profiler);
+
+ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler);
+
 /* Returns the index of a metric. If there is none, returns UINT32_MAX and reports the nearest names, which
    are also stored in `nearest` unless that is NULL. */
 ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
                                      uint32_t count, const char *name, zt__nearest *nearest);
 
-/* Reports an index that is too high, and names zt_get_<what>_count, which returns the count. Without a profiler
+/* Reads a number that the mutex guards. */
+ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number);
+
+/* Reports an index that is too high, and names <what>_count of zt_info, which has the count. Without a profiler
    returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index);
 
-/* Finds a region by its index, for a public function `call` that stores what it returns in `out`, its
-   parameter of the name `what`. If there is no profiler, no `out` or no such region, returns NULL, and stores
-   what the public function returns in `result`. A record does not move as long as the profiler lives. */
-ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler, const char *call,
-                                                    uint32_t region, const char *what, const void *out,
-                                                    ze_result_t *result);
+/* What statistics are of: a region, that is, all its paths together, or one path. Both stay as long as the
+   profiler lives. */
+typedef struct zt__subject {
+    const zt__region_record *region; /* NULL: there is none */
+    const zt__path *path;            /* NULL: all paths of the region */
+} zt__subject;
 
-/* Returns how many samples were collected in all passes. The mutex is held, unless this is a copy. */
-ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics);
+/* Sums over the samples of a subject. */
+typedef struct zt__totals {
+    uint64_t count, with_metrics, bytes;
+    double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
+    double launch_error_ns; /* the largest error of a launch latency */
+} zt__totals;
+
+/* Finds a region by its index, or a path by ZT_PATH of its index. No mutex is held. */
+ZT__PRIVATE zt__subject zt__subject_at(zt_profiler *profiler, uint32_t index);
+
+/* The same for a public function `call` that stores what it returns in `out`, its parameter of the name `what`. If
+   there is no profiler, no `out` or no such region, returns no subject, and stores what the public function returns
+   in `result`. */
+ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char *call, uint32_t index,
+                                        const char *what, const void *out, ze_result_t *result);
+
+/* The mutex is held. */
+ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);
+
+/* The mutex is held. */
+ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column);
+
+/* The same of a metric of attached streams. The mutex is held. */
+ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric);
+
+/* Returns the GPU time of all samples on a path. The mutex is held. */
+ZT__PRIVATE double zt__time_of(const zt__path *path);
 
 /* Returns how the passes differ, as ZT_DIFFERS_ bits, judged by the GPU time of each. */
 ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_stats *pass_times);
@@ -12761,17 +12829,15 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
    collected. The mutex is held. */
 ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate);
 
-/* Adds up the paths of a region. The mutex is held. */
-ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_record *record,
-                               zt_region_info *info);
+/* Fills in parent, own and total time. The mutex is held. */
+ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject, zt_region_info *info);
 
-/* The mutex is held. */
-ZT__PRIVATE void zt__add_bytes(const zt__region_record *record, zt_region_info *info);
+ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info);
 
-/* Gets the statistics of one column of a layout of the profiler. Without memory, median and 95th percentile
-   are NaN. */
-ZT__PRIVATE ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
-                                       const zt__sample_layout *layout, uint32_t column, zt_stats *stats);
+/* Gets the statistics of one column, and the values that are kept of it, sorted, unless `values` is NULL. The caller
+   frees these. Returns 0 without memory: then median and 95th percentile are NaN. */
+ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
+                               zt__kept_value **values, uint32_t *count);
 
 /* Removes figures of the launch latency that are smaller than its error: they may as well be 0. */
 ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns);
@@ -12779,18 +12845,13 @@ ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns);
 /* Returns the region with an index that is known to be valid. No mutex is held. */
 ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32_t region);
 
-/* Copies statistics with this layout, all of one moment. The copy is freed with zt__free_statistics. Returns
-   0 without memory. */
-ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layout *layout,
-                                    const zt__statistics *from, zt__statistics *copy);
-
 /* ==== results/results.c ================================================================================= */
 
 /* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
 
 /* ---- counts and descriptions ----------------------------------------------------------------------------- */
 
-ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
+ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     zt_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -12803,40 +12864,29 @@ ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
+ZT__PRIVATE uint64_t zt__get_cause(const zt_profiler *profiler, zt_cause cause) {
     zt_profiler *locked = zt__mutable(profiler);
     uint64_t count;
-    if (!profiler || (unsigned)cause >= ZT_CAUSE_COUNT) {
-        return 0;
-    }
     zt__lock(&locked->mutex);
     count = profiler->causes[cause];
     zt__unlock(&locked->mutex);
     return count;
 }
 
-ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&locked->mutex);
-    count = profiler->region_count;
-    zt__unlock(&locked->mutex);
-    return count;
+ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number) {
+    uint32_t read;
+    zt__lock(&zt__mutable(profiler)->mutex);
+    read = *number;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    return read;
 }
 
-ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler) {
-    return profiler ? profiler->metric_count : 0;
+ZT__PRIVATE uint32_t zt__get_region_count(const zt_profiler *profiler) {
+    return profiler ? zt__read_locked(profiler, &profiler->region_count) : 0;
 }
 
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
     return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
-}
-
-ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler) {
-    return profiler ? profiler->tile_count : 0;
 }
 
 static const char *zt__metric_name_at(const void *metrics, uint32_t index) {
@@ -12879,58 +12929,139 @@ ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char
 
 /* ---- statistics ------------------------------------------------------------------------------------------ */
 
-ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler, const char *call,
-                                                    uint32_t region, const char *what, const void *out,
-                                                    ze_result_t *result) {
-    zt_profiler *locked = zt__mutable(profiler);
-    const zt__region_record *record = NULL;
-    *result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return NULL;
-    }
-    if (!out) {
-        *result = zt__report_null(&locked->diagnostics, call, what);
-        return NULL;
-    }
-    zt__lock(&locked->mutex);
-    if (region < profiler->region_count) {
-        record = profiler->regions[region];
-    }
-    zt__unlock(&locked->mutex);
-    if (!record) {
-        *result = zt__report_index(profiler, call, "region", region);
-    }
-    return record;
-}
-
-ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics) {
-    uint64_t collected = 0;
-    uint32_t pass;
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        collected += statistics->seen[pass];
-    }
-    return collected;
-}
-
-/* Returns room for the kept values of so many columns of statistics, with the mutex locked, so that they fit
-   until it is unlocked. Each call allocates it, because several threads may call at once. Returns NULL if no
-   values are kept, or without memory: then there are no quantiles. */
-static double *zt__lock_with_room(zt_profiler *profiler, const zt__statistics *statistics, uint32_t columns) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    double *values = NULL;
-    uint32_t room = 0;
+ZT__PRIVATE zt__subject zt__subject_at(zt_profiler *profiler, uint32_t index) {
+    zt__subject subject = {NULL, NULL};
     zt__lock(&profiler->mutex);
-    while (statistics->kept > room) {
-        room = statistics->capacity;
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, values);
-        values = (double *)zt__allocate(allocator, room, columns * sizeof *values);
-        zt__lock(&profiler->mutex);
-        if (!values) {
-            break;
+    if (index < profiler->region_count) {
+        subject.region = profiler->regions[index];
+    } else if (index >= ZT_PATH(0) && index - ZT_PATH(0) < profiler->path_count) {
+        subject.path = zt__path_at(profiler, index - ZT_PATH(0));
+        subject.region = subject.path->key.region;
+    }
+    zt__unlock(&profiler->mutex);
+    return subject;
+}
+
+ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char *call, uint32_t index,
+                                        const char *what, const void *out, ze_result_t *result) {
+    zt__subject subject = {NULL, NULL};
+    *result = ZE_RESULT_SUCCESS;
+    if (profiler && !out) {
+        *result = zt__report_null(&zt__mutable(profiler)->diagnostics, call, what);
+    } else if (profiler) {
+        subject = zt__subject_at(zt__mutable(profiler), index);
+        if (!subject.region) {
+            *result = index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
+                                         : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
         }
     }
+    return subject;
+}
+
+/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. The mutex is held. */
+static const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
+    if (subject.path) {
+        return path ? NULL : subject.path;
+    }
+    return path ? path->next : subject.region->paths;
+}
+
+ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
+    const zt__path *path = NULL;
+    zt__totals totals = {0, 0, 0, 0, 0};
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        totals.count += path->statistics.count;
+        totals.with_metrics += path->with_metrics;
+        totals.bytes += path->bytes;
+        totals.bytes_ns += path->bytes_ns;
+        if (totals.launch_error_ns < path->launch_error_ns) {
+            totals.launch_error_ns = path->launch_error_ns;
+        }
+    }
+    return totals;
+}
+
+ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
+    const zt__path *path = NULL;
+    zt__moments sum;
+    memset(&sum, 0, sizeof sum);
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        if (path->statistics.moments) {
+            zt__merge_moments(&sum, &path->statistics.moments[column]);
+        }
+    }
+    return sum;
+}
+
+ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
+    const zt__path *path = NULL;
+    zt__moments sum;
+    memset(&sum, 0, sizeof sum);
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        if (metric < path->streamed_count) {
+            zt__merge_moments(&sum, &path->streamed[metric]);
+        }
+    }
+    return sum;
+}
+
+ZT__PRIVATE double zt__time_of(const zt__path *path) {
+    return path->statistics.moments ? path->statistics.moments[0].sum : 0;
+}
+
+/* Locks the mutex, and copies the kept values of a column. Each call allocates room, because several threads may
+   call at once. Returns NULL if no values are kept, or without memory: then `has_memory` is 0. */
+static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject subject, uint32_t column,
+                                            uint32_t *count, int *has_memory) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__sample_layout *layout = &profiler->layout;
+    const zt__path *path;
+    zt__kept_value *values = NULL;
+    uint64_t room = 0, kept;
+    *count = 0;
+    *has_memory = 1;
+    for (;;) {
+        kept = 0;
+        zt__lock(&profiler->mutex);
+        for (path = NULL; zt__is_kept(layout, column) && (path = zt__next_of(subject, path)) != NULL;) {
+            kept += path->statistics.kept;
+        }
+        if (kept <= room) {
+            break;
+        }
+        room = kept + kept / 8; /* more may be collected meanwhile */
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, values);
+        values = (zt__kept_value *)zt__allocate(allocator, (size_t)room, sizeof *values);
+        if (!values) {
+            *has_memory = 0;
+            zt__lock(&profiler->mutex);
+            return NULL;
+        }
+    }
+    for (path = NULL; values && (path = zt__next_of(subject, path)) != NULL;) {
+        *count += zt__copy_column(layout, &path->statistics, column, values + *count);
+    }
     return values;
+}
+
+ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
+                               zt__kept_value **values, uint32_t *count) {
+    zt_aggregation aggregation = profiler->layout.aggregations[column];
+    uint32_t kept_count;
+    int has_memory;
+    zt__kept_value *kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
+    zt__moments moments = zt__sum_moments(subject, column);
+    zt__unlock(&profiler->mutex);
+    zt__get_moments(aggregation, &moments, stats);
+    zt__add_quantiles(aggregation, kept, kept_count, stats);
+    if (values) {
+        *values = kept;
+        *count = kept_count;
+    } else {
+        zt__free(&profiler->config.allocator, kept);
+    }
+    return has_memory;
 }
 
 ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_stats *pass_times) {
@@ -12966,11 +13097,11 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
 }
 
 ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
-    double own_ns = path->time_ns;
+    double own_ns = zt__time_of(path);
     uint64_t missing = path->inner ? path->missing : 0;
     const zt__path *inner;
     for (inner = path->inner; inner; inner = inner->next_inner) {
-        own_ns -= inner->time_ns;
+        own_ns -= zt__time_of(inner);
         missing += inner->missing;
     }
     if (estimate) {
@@ -12980,15 +13111,14 @@ ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
     return path->is_own_unknown || missing || own_ns < 0 ? zt__nan() : own_ns;
 }
 
-ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_record *record,
-                               zt_region_info *info) {
-    const zt__path *path, *outer = record->paths ? record->paths->key.outer : &profiler->root;
+ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject, zt_region_info *info) {
+    const zt__path *path = zt__next_of(subject, NULL), *outer = path ? path->key.outer : &profiler->root;
     int is_same = 1;
     info->own_ns = info->total_ns = 0;
-    for (path = record->paths; path; path = path->next) {
+    for (; path; path = zt__next_of(subject, path)) {
         info->own_ns += zt__get_own_time(path, NULL);
-        if (!path->is_repeated) {
-            info->total_ns += path->time_ns;
+        if (subject.path || !path->is_repeated) {
+            info->total_ns += zt__time_of(path);
         } else if (path->outlives_outer) {
             info->total_ns = zt__nan();
         }
@@ -12997,22 +13127,8 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
 }
 
-ZT__PRIVATE void zt__add_bytes(const zt__region_record *record, zt_region_info *info) {
-    info->bytes = record->bytes;
-    info->bytes_per_second =
-        zt__is_positive(record->bytes_ns) ? (double)record->bytes / record->bytes_ns * 1e9 : zt__nan();
-}
-
-ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&locked->mutex);
-    count = profiler->path_count;
-    zt__unlock(&locked->mutex);
-    return count;
+ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
+    return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
 }
 
 ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
@@ -13034,21 +13150,71 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
         found = zt__path_at(profiler, path);
         info->region = found->key.region->index;
         info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
-        info->count = found->count;
-        info->total_ns = found->time_ns;
+        info->count = found->statistics.moments ? found->statistics.moments[0].count : 0;
+        info->total_ns = zt__time_of(found);
         info->own_ns = zt__get_own_time(found, NULL);
     }
     zt__unlock(&locked->mutex);
     return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
 }
 
+ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
+    info->count = totals->count;
+    info->with_metrics = totals->with_metrics;
+    info->bytes = totals->bytes;
+    info->bytes_per_second =
+        zt__is_positive(totals->bytes_ns) ? (double)totals->bytes / totals->bytes_ns * 1e9 : zt__nan();
+}
+
+/* Returns the path of a name, such as "step;solve", whose end is `end`; or NULL. The mutex is held. */
+static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const char *name, const char *end) {
+    const zt__path *path;
+    uint32_t i;
+    for (i = 0; i < profiler->path_count; i++) {
+        const char *rest = end;
+        path = zt__path_at(profiler, i);
+        while (path->depth > 0) {
+            size_t length = strlen(path->key.region->name), left = (size_t)(rest - name);
+            if (length > left || memcmp(rest - length, path->key.region->name, length) != 0 ||
+                (path->depth > 1 && (length == left || rest[-(ptrdiff_t)length - 1] != ';'))) {
+                break;
+            }
+            rest -= length + (path->depth > 1);
+            path = path->key.outer;
+        }
+        if (path->depth == 0 && rest == name) {
+            return zt__path_at(profiler, i);
+        }
+    }
+    return NULL;
+}
+
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__region_record *region;
+    const zt__path *path = NULL;
+    uint32_t index = UINT32_MAX;
+    if (!profiler || !name) {
+        return index;
+    }
+    zt__lock(&locked->mutex);
+    region = (const zt__region_record *)zt__map_find(&profiler->names, name, strlen(name));
+    if (region) {
+        index = region->index;
+    } else {
+        path = zt__find_path_by_name(profiler, name + (*name == ';'), name + strlen(name));
+    }
+    zt__unlock(&locked->mutex);
+    return path ? ZT_PATH(path->index) : index;
+}
+
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
-    const zt__region_record *record;
+    zt__subject subject;
+    zt__totals totals;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
-    uint32_t pass, kept = 0;
-    double *values;
+    uint32_t pass;
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
@@ -13056,25 +13222,19 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
-    record = zt__get_record(profiler, "zt_get_region", region, "info", info, &result);
-    if (!record) {
+    subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);
+    if (!subject.region) {
         return result;
     }
-    values = zt__lock_with_room(locked, &record->times, 1);
-    info->name = record->name;
-    info->lost = record->lost;
-    info->dropped = record->dropped;
-    info->count = zt__collected(profiler, &record->times);
-    info->with_metrics = zt__collected(profiler, &record->statistics);
-    zt__add_paths(profiler, record, info);
-    zt__add_bytes(record, info);
-    zt__get_moments(&profiler->times_layout, &record->times, 0, &info->time_ns);
-    if (values) {
-        kept = zt__copy_column(&profiler->times_layout, &record->times, 0, values);
-    }
+    info->name = subject.region->name;
+    zt__lock(&locked->mutex);
+    totals = zt__add_up(subject);
+    info->lost = subject.region->lost;
+    info->dropped = subject.region->dropped;
+    zt__get_times(profiler, subject, info);
     zt__unlock(&locked->mutex);
-    zt__add_quantiles(&profiler->times_layout, 0, values, kept, &info->time_ns);
-    zt__free(&profiler->config.allocator, values);
+    zt__fill_totals(&totals, info);
+    zt__get_column(locked, subject, 0, &info->time_ns, NULL, NULL);
     for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
         zt_get_pass(profiler, region, pass, &pass_times[pass]);
     }
@@ -13082,26 +13242,14 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     return result;
 }
 
-ZT__PRIVATE ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
-                                       const zt__sample_layout *layout, uint32_t column, zt_stats *stats) {
-    zt_profiler *locked = zt__mutable(profiler);
+/* Gets the statistics of one column for a public function. */
+static ze_result_t zt__get_stats_of(const zt_profiler *profiler, const char *call, uint32_t region,
+                                    uint32_t column, zt_stats *stats) {
     ze_result_t result;
-    const zt__region_record *record = zt__get_record(profiler, call, region, "stats", stats, &result);
-    const zt__statistics *statistics;
-    uint32_t kept = 0;
-    double *values;
-    if (!record) {
-        return result;
+    zt__subject subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
+    if (subject.region) {
+        zt__get_column(zt__mutable(profiler), subject, column, stats, NULL, NULL);
     }
-    statistics = layout == &profiler->times_layout ? &record->times : &record->statistics;
-    values = zt__lock_with_room(locked, statistics, 1);
-    zt__get_moments(layout, statistics, column, stats);
-    if (values) {
-        kept = zt__copy_column(layout, statistics, column, values);
-    }
-    zt__unlock(&locked->mutex);
-    zt__add_quantiles(layout, column, values, kept, stats);
-    zt__free(&profiler->config.allocator, values);
     return result;
 }
 
@@ -13113,7 +13261,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
     if (!profiler || metric >= profiler->metric_count) {
         return zt__report_index(profiler, "zt_get_stats", "metric", metric);
     }
-    return zt__get_column(profiler, "zt_get_stats", region, &profiler->layout, metric + 1, stats);
+    return zt__get_stats_of(profiler, "zt_get_stats", region, 1 + metric, stats);
 }
 
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
@@ -13124,11 +13272,7 @@ ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uin
     if (!profiler || pass >= profiler->pass_count) {
         return zt__report_index(profiler, "zt_get_pass", "pass", pass);
     }
-    if (profiler->metric_count == 0) {
-        return zt__get_column(profiler, "zt_get_pass", region, &profiler->times_layout, 0, time_ns);
-    }
-    return zt__get_column(profiler, "zt_get_pass", region, &profiler->layout,
-                          zt__pass_time_column(profiler, pass), time_ns);
+    return zt__get_stats_of(profiler, "zt_get_pass", region, zt__pass_time_column(profiler, pass), time_ns);
 }
 
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
@@ -13142,8 +13286,8 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     if (tile >= profiler->tile_count) {
         return zt__report_index(profiler, "zt_get_tile_stats", "tile", tile);
     }
-    return zt__get_column(profiler, "zt_get_tile_stats", region, &profiler->layout,
-                          zt__tile_column(profiler, tile, metric), stats);
+    return zt__get_stats_of(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
+                            stats);
 }
 
 ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
@@ -13162,6 +13306,7 @@ ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
 ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
                                   zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
+    zt__subject subject;
     double error_ns;
     ze_result_t result;
     if (stats) {
@@ -13174,13 +13319,15 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
         return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
                           (int)latency);
     }
-    result = zt__get_column(profiler, "zt_get_latency", region, &profiler->times_layout,
-                            1 + (uint32_t)latency, stats);
-    if (result == ZE_RESULT_SUCCESS && latency == ZT_LATENCY_LAUNCH) {
-        zt__lock(&locked->mutex);
-        error_ns = profiler->regions[region]->launch_error_ns;
-        zt__unlock(&locked->mutex);
-        zt__hide_uncertain(stats, error_ns);
+    subject = zt__get_subject(profiler, "zt_get_latency", region, "stats", stats, &result);
+    if (subject.region) {
+        zt__get_column(locked, subject, zt__latency_column(profiler, (uint32_t)latency), stats, NULL, NULL);
+        if (latency == ZT_LATENCY_LAUNCH) {
+            zt__lock(&locked->mutex);
+            error_ns = zt__add_up(subject).launch_error_ns;
+            zt__unlock(&locked->mutex);
+            zt__hide_uncertain(stats, error_ns);
+        }
     }
     return result;
 }
@@ -13188,7 +13335,7 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
     const zt_metric *described = zt_get_metric(profiler, metric);
     zt_stats stats, time;
-    if (!described || region >= zt_get_region_count(profiler) ||
+    if (!described || !zt__subject_at(zt__mutable(profiler), region).region ||
         zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
         zt_get_pass(profiler, region, described->pass, &time) != ZE_RESULT_SUCCESS) {
         return zt__nan();
@@ -13209,34 +13356,9 @@ ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32
     return record;
 }
 
-ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layout *layout,
-                                    const zt__statistics *from, zt__statistics *copy) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t columns = layout->column_count;
-    zt__moments *moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *moments);
-    double *rows = zt__lock_with_room(profiler, from, columns);
-    int has_room = moments && (rows || from->kept == 0);
-    memset(copy, 0, sizeof *copy);
-    if (has_room && from->moments) {
-        *copy = *from;
-        copy->moments = (zt__moments *)memcpy(moments, from->moments, columns * sizeof *moments);
-        copy->rows = rows;
-        copy->capacity = from->kept;
-        if (from->kept > 0) {
-            memcpy(rows, from->rows, (size_t)from->kept * columns * sizeof *rows);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    if (!copy->moments) {
-        zt__free(allocator, moments);
-        zt__free(allocator, rows);
-    }
-    return has_room;
-}
-
 /* ---- availability and errors ----------------------------------------------------------------------------- */
 
-ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
+ZT__PRIVATE zt_availability zt__get_availability(const zt_profiler *profiler) {
     if (!profiler) {
         return ZT_AVAILABILITY_UNKNOWN;
     }
@@ -13246,8 +13368,8 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
     return profiler->availability;
 }
 
-ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
-    switch (zt_get_availability(profiler)) {
+ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
+    switch (zt__get_availability(profiler)) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
@@ -13264,7 +13386,7 @@ ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
-    return zt__get_last_result(zt__diagnostics_of(profiler));
+    return zt__get_last_message(zt__diagnostics_of(profiler)).result;
 }
 
 /* ==== results/merging.h ================================================================================= */
@@ -13282,32 +13404,70 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics times, statistics; /* copies of those of `from` */
-    uint64_t lost, dropped, bytes;
-    double bytes_ns, launch_error_ns;
+    uint64_t lost, dropped;
 } zt__merged_region;
 
-/* A path of the other profiler, copied, and the one that it is added to. */
+/* A path of the other profiler, copied with its statistics, and the one that it is added to. */
 typedef struct zt__merged_path {
     zt__path *into;
     zt__path from;
 } zt__merged_path;
 
+/* Copies kept samples to a layout that may keep other columns. Those that were not kept are NaN. */
+static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, const zt__sample_layout *layout,
+                             const float *rows, uint32_t count) {
+    uint32_t i, k, place;
+    for (i = 0; i < count; i++) {
+        for (k = 0; k < to_layout->kept_count; k++) {
+            for (place = 0; place < layout->kept_count; place++) {
+                if (layout->kept_columns[place] == to_layout->kept_columns[k]) {
+                    break;
+                }
+            }
+            *to++ =
+                place < layout->kept_count ? rows[(size_t)i * layout->kept_count + place] : (float)zt__nan();
+        }
+    }
+}
+
+/* Copies a path of `from` with its statistics, in the layout of `into`, by the allocator of `into`. Nobody collects
+   meanwhile. Returns 0 without memory. */
+static int zt__copy_path(const zt_profiler *into, const zt__path *path, const zt_profiler *from,
+                         zt__path *copy) {
+    const zt_allocator *allocator = &into->config.allocator;
+    const zt__statistics *statistics = &path->statistics;
+    zt__statistics *copied = &copy->statistics;
+    copy->with_metrics = path->with_metrics;
+    copy->bytes = path->bytes;
+    copy->bytes_ns = path->bytes_ns;
+    copy->launch_error_ns = path->launch_error_ns;
+    copied->count = statistics->count;
+    copied->kept = statistics->kept;
+    if (!statistics->moments) {
+        return 1;
+    }
+    copied->moments =
+        (zt__moments *)zt__allocate(allocator, into->layout.column_count, sizeof *copied->moments);
+    copied->rows = (float *)zt__allocate(allocator, (size_t)statistics->kept + 1,
+                                         into->layout.kept_count * sizeof *copied->rows);
+    if (!copied->moments || !copied->rows) {
+        return 0;
+    }
+    memcpy(copied->moments, statistics->moments, into->layout.column_count * sizeof *copied->moments);
+    zt__convert_rows(&into->layout, copied->rows, &from->layout, statistics->rows, statistics->kept);
+    return 1;
+}
+
 /* Makes room in `to`, which is of the profiler `into`, for the statistics that are added. Returns 0 without
    memory. */
-static int zt__prepare_statistics(zt_profiler *into, const zt__sample_layout *layout, zt__statistics *to,
-                                  const zt__statistics *added) {
-    uint64_t samples = zt__samples_per_pass(added), rows;
+static int zt__prepare_path(zt_profiler *into, zt__path *to, const zt__statistics *added) {
+    uint64_t rows = (uint64_t)to->statistics.kept + added->kept, limit = into->layout.row_limit;
     if (!added->moments) { /* there are no samples */
         return 1;
     }
-    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, layout, to,
-                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
-        return 0;
-    }
     /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
-    rows = (uint64_t)to->kept + added->kept;
-    return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
+    return zt__reserve_room(into, to, added->count) &&
+           to->statistics.capacity >= (rows < limit ? rows : limit);
 }
 
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
@@ -13328,91 +13488,78 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
    0 without memory: then no figure has changed, so nothing is merged in part. */
 static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     const zt_allocator *allocator = &into->config.allocator;
-    uint32_t path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
-    uint32_t i, region_count = zt_get_region_count(from);
-    zt__merged_region *merged, *end,
-        *regions = (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
+    uint32_t path_count = zt__get_path_count(from); /* first, so that their regions are counted, too */
+    uint32_t i, region_count = zt__get_region_count(from);
+    zt__merged_region *regions =
+        (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
     zt__merged_path *paths = (zt__merged_path *)zt__allocate(allocator, path_count + 1u, sizeof *paths);
-    uint64_t collected, unobserved_lists, causes[ZT_CAUSE_COUNT];
+    uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt_cause cause;
     int has_memory = regions && paths;
 
     /* What is added is copied, and room for it is made. */
-    end = regions ? regions + region_count : NULL;
-    for (merged = regions; merged < end && has_memory; merged++) {
-        merged->from = zt__record_at(from, (uint32_t)(merged - regions));
-        has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
-                     zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
-        if (has_memory) {
-            zt__lock(&into->mutex);
-            merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
-            zt__unlock(&into->mutex);
-            has_memory =
-                merged->into &&
-                zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
-                zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
-        }
+    for (i = 0; i < region_count && has_memory; i++) {
+        regions[i].from = zt__record_at(from, i);
+        zt__lock(&into->mutex);
+        regions[i].into = zt__find_or_add_region(into, regions[i].from->name, &cause);
+        zt__unlock(&into->mutex);
+        has_memory = regions[i].into != NULL;
     }
-    zt__lock(&from->mutex); /* the paths are of one moment */
     for (i = 0; i < path_count && has_memory; i++) {
-        paths[i].from = *zt__path_at(from, i);
+        const zt__path *path = zt__path_at(from, i);
+        zt__path *outer = path->key.outer->depth > 0 ? paths[path->key.outer->index].into : &into->root;
+        zt__lock(&into->mutex);
+        paths[i].into = zt__find_or_add_path(into, outer, regions[path->key.region->index].into);
+        zt__unlock(&into->mutex);
+        has_memory = paths[i].into && zt__copy_path(into, path, from, &paths[i].from) &&
+                     zt__prepare_path(into, paths[i].into, &paths[i].from.statistics);
     }
-    zt__unlock(&from->mutex);
-    zt__lock(&into->mutex);
-    for (i = 0; i < path_count && has_memory; i++) {
-        const zt__path_key *key = &paths[i].from.key;
-        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
-        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
-        has_memory = paths[i].into != NULL;
-    }
-    zt__unlock(&into->mutex);
 
     if (has_memory) {
-        zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment, too */
+        zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment */
         memcpy(causes, from->causes, sizeof causes);
         unobserved_lists = from->counts.unobserved_lists;
-        for (merged = regions; merged < end; merged++) {
-            merged->lost = merged->from->lost;
-            merged->dropped = merged->from->dropped;
-            merged->bytes = merged->from->bytes;
-            merged->bytes_ns = merged->from->bytes_ns;
-            merged->launch_error_ns = merged->from->launch_error_ns;
+        for (i = 0; i < region_count; i++) {
+            regions[i].lost = regions[i].from->lost;
+            regions[i].dropped = regions[i].from->dropped;
+        }
+        for (i = 0; i < path_count; i++) {
+            const zt__path *path = zt__path_at(from, i);
+            paths[i].from.outlives_outer = path->outlives_outer;
+            paths[i].from.is_own_unknown = path->is_own_unknown;
+            paths[i].from.missing = path->missing;
         }
         zt__unlock(&from->mutex);
-        /* The mutex is unlocked between regions, so that other threads need not wait for all of them. */
-        for (merged = regions; merged < end; merged++) {
-            zt__region_record *to = merged->into;
-            collected = zt__collected(into, &merged->times);
+        /* The mutex is unlocked between paths, so that other threads need not wait for all of them. */
+        for (i = 0; i < path_count; i++) {
+            const zt__path *added = &paths[i].from;
+            zt__path *to = paths[i].into;
             zt__lock(&into->mutex);
-            zt__merge_statistics(&into->times_layout, &to->times, &merged->times);
-            zt__merge_statistics(&into->layout, &to->statistics, &merged->statistics);
-            to->lost += merged->lost;
-            to->dropped += merged->dropped;
-            to->bytes += merged->bytes;
-            to->bytes_ns += merged->bytes_ns;
-            if (to->launch_error_ns < merged->launch_error_ns) {
-                to->launch_error_ns = merged->launch_error_ns;
+            zt__merge_statistics(&into->layout, &to->statistics, &added->statistics);
+            to->with_metrics += added->with_metrics;
+            to->bytes += added->bytes;
+            to->bytes_ns += added->bytes_ns;
+            if (to->launch_error_ns < added->launch_error_ns) {
+                to->launch_error_ns = added->launch_error_ns;
             }
-            into->counts.collected += collected;
-            into->counts.begun += collected;
+            to->outlives_outer |= added->outlives_outer;
+            to->is_own_unknown |= added->is_own_unknown;
+            to->missing += added->missing;
+            into->counts.collected += added->statistics.count;
+            into->counts.begun += added->statistics.count;
             zt__unlock(&into->mutex);
         }
         zt__lock(&into->mutex);
         zt__add_causes(into, causes, unobserved_lists);
-        for (i = 0; i < path_count; i++) {
-            zt__path *to = paths[i].into;
-            to->outlives_outer |= paths[i].from.outlives_outer;
-            to->is_own_unknown |= paths[i].from.is_own_unknown;
-            to->count += paths[i].from.count;
-            to->time_ns += paths[i].from.time_ns;
-            to->missing += paths[i].from.missing;
+        for (i = 0; i < region_count; i++) {
+            regions[i].into->lost += regions[i].lost;
+            regions[i].into->dropped += regions[i].dropped;
         }
         zt__unlock(&into->mutex);
     }
 
-    for (merged = regions; merged < end; merged++) {
-        zt__free_statistics(&from->config.allocator, &merged->times);
-        zt__free_statistics(&from->config.allocator, &merged->statistics);
+    for (i = 0; i < path_count && paths; i++) {
+        zt__free_statistics(allocator, &paths[i].from.statistics);
     }
     zt__free(allocator, regions);
     zt__free(allocator, paths);
@@ -13484,7 +13631,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 5, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -13573,6 +13720,15 @@ static void zt__transfer_f64(zt__packer *packer, double *value) {
     }
 }
 
+static void zt__transfer_f32(zt__packer *packer, float *value) {
+    uint32_t bits;
+    memcpy(&bits, value, sizeof bits);
+    bits = (uint32_t)zt__transfer_integer(packer, bits, 4, UINT32_MAX);
+    if (packer->is_reading) {
+        memcpy(value, &bits, sizeof bits);
+    }
+}
+
 static void zt__transfer_flag(zt__packer *packer, int *flag) {
     uint32_t read = (uint32_t)zt__transfer_integer(packer, (uint64_t)*flag, 4, 1);
     if (packer->is_reading) {
@@ -13614,8 +13770,8 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
     const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
-    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt_get_availability(profiler);
-    const char *why = availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler);
+    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt__get_availability(profiler);
+    const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt__facts *facts = &profiler->facts;
     zt__lock(&profiler->mutex);
@@ -13627,6 +13783,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     zt__transfer_u32(packer, &profiler->pass_count, ZT__MAX_PASSES);
     zt__transfer_u32(packer, &profiler->tile_count, ZT__MAX_TILES);
     zt__transfer_u32(packer, &profiler->config.samples, ZT__MAX_SAMPLES);
+    zt__transfer_flag(packer, &profiler->keeps_latencies);
     zt__transfer_u32(packer, &availability, ZT_AVAILABILITY_UNKNOWN);
     zt__transfer_text(packer, &why);
     zt__transfer_short_text(packer, profiler->device_name, sizeof profiler->device_name);
@@ -13643,8 +13800,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     }
     zt__transfer_u64(packer, &unobserved_lists, ZT__MAX_PACKED_COUNT);
     if (packer->is_reading) {
-        zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0 &&
-                                profiler->config.samples > 0);
+        zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0);
         profiler->availability = (zt_availability)availability;
         zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text, why,
                       strlen(why));
@@ -13685,30 +13841,31 @@ static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
 }
 
 /* Returns whether the values of a column are GPU times, which are not negative. */
-static int zt__has_gpu_times(const zt_profiler *profiler, const zt__sample_layout *layout, uint32_t column) {
-    const uint32_t first = 1 + profiler->metric_count; /* of the columns of passes, if there are several */
-    return column == 0 || (layout == &profiler->layout && profiler->pass_count > 1 && column >= first &&
-                           column - first < profiler->pass_count);
+static int zt__has_gpu_times(const zt_profiler *profiler, uint32_t column) {
+    return column == 0 ||
+           (column >= zt__pass_time_column(profiler, 0) && column < zt__tile_column(profiler, 0, 0));
 }
 
-/* Transfers the moments of all columns of a layout, and the kept samples. Counts and weights that are read
-   are checked, because values are divided by them, and so is the sign of GPU times. Other values are not: as
-   with those of a driver, reports leave out what is not a number. */
-static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
-                                    const zt__sample_layout *layout, zt__statistics *statistics) {
+/* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked, because
+   values are divided by them, and so is the sign of GPU times. Other values are not: as with those of a driver,
+   reports leave out what is not a number. */
+static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t column, kept = statistics->kept, columns = layout->column_count;
-    uint64_t collected = zt__collected(profiler, statistics);
+    const zt__sample_layout *layout = &profiler->layout;
+    uint32_t column, kept = statistics->kept;
     size_t i, values;
-    zt__moments none;
-    memset(&none, 0, sizeof none);
-    if (packer->is_reading) {
-        statistics->moments =
-            (zt__moments *)zt__allocate_unpacked(packer, allocator, columns, sizeof *statistics->moments);
+    zt__transfer_u64(packer, &statistics->count, ZT__MAX_PACKED_COUNT);
+    if (packer->is_reading && statistics->count > 0) {
+        if (!zt__require_more(packer, layout->column_count, ZT__PACKED_MOMENTS_SIZE)) {
+            return;
+        }
+        statistics->moments = (zt__moments *)zt__allocate_unpacked(packer, allocator, layout->column_count,
+                                                                   sizeof *statistics->moments);
     }
-    for (column = 0; column < columns && packer->result == ZE_RESULT_SUCCESS; column++) {
-        zt__moments *moments = statistics->moments ? &statistics->moments[column] : &none;
-        zt__transfer_u64(packer, &moments->count, collected);
+    for (column = 0; column < layout->column_count && statistics->count > 0 && statistics->moments;
+         column++) {
+        zt__moments *moments = &statistics->moments[column];
+        zt__transfer_u64(packer, &moments->count, statistics->count);
         zt__transfer_f64(packer, &moments->weight);
         zt__transfer_f64(packer, &moments->sum);
         zt__transfer_f64(packer, &moments->mean);
@@ -13719,30 +13876,31 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
             zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
                                     (zt__is_nan(moments->m2) || moments->m2 >= 0));
             zt__require(packer,
-                        !zt__has_gpu_times(profiler, layout, column) ||
+                        !zt__has_gpu_times(profiler, column) ||
                             !(moments->sum < 0 || moments->mean < 0 || moments->min < 0 || moments->max < 0));
         }
         if (packer->is_reading && moments->count == 0) {
             memset(moments, 0, sizeof *moments);
         }
     }
-    zt__transfer_u32(packer, &kept, profiler->config.samples);
-    values = (size_t)kept * columns;
+    zt__transfer_u32(packer, &kept, layout->row_limit);
+    values = (size_t)kept * layout->kept_count;
     if (!packer->is_reading && packer->used > packer->size) { /* nothing more fits: only the size is needed */
-        packer->used += values * sizeof(double);
+        packer->used += values * sizeof *statistics->rows;
         return;
     }
-    if (packer->is_reading && zt__require(packer, kept <= zt__samples_per_pass(statistics)) &&
-        zt__require_more(packer, values, sizeof(double)) && values > 0) {
+    if (packer->is_reading && zt__require(packer, kept <= statistics->count) &&
+        zt__require_more(packer, values, sizeof *statistics->rows) && values > 0) {
         statistics->rows =
-            (double *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
+            (float *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
         statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
     }
     for (i = 0; i < values && statistics->rows; i++) {
-        zt__transfer_f64(packer, &statistics->rows[i]);
+        zt__transfer_f32(packer, &statistics->rows[i]);
         if (packer->is_reading) {
-            zt__require(packer, !(statistics->rows[i] < 0) ||
-                                    !zt__has_gpu_times(profiler, layout, (uint32_t)(i % columns)));
+            zt__require(packer,
+                        !(statistics->rows[i] < 0) ||
+                            !zt__has_gpu_times(profiler, layout->kept_columns[i % layout->kept_count]));
         }
     }
 }
@@ -13752,10 +13910,9 @@ static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint3
     zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
     const char *name = record ? record->name : "";
     zt_cause cause;
-    uint32_t pass;
     zt__transfer_text(packer, &name);
     if (packer->is_reading) {
-        if (!zt__require_more(packer, profiler->row_length, ZT__PACKED_MOMENTS_SIZE)) {
+        if (!zt__require_more(packer, 2, sizeof record->lost)) {
             return;
         }
         zt__lock(&profiler->mutex);
@@ -13769,38 +13926,16 @@ static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint3
             return;
         }
     }
-    zt__transfer_u64(packer, &record->times.seen[0], ZT__MAX_PACKED_COUNT);
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__transfer_u64(packer, &record->statistics.seen[pass], record->times.seen[0]);
-    }
     zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &record->bytes, UINT64_MAX);
-    zt__transfer_f64(packer, &record->bytes_ns);
-    zt__transfer_f64(packer, &record->launch_error_ns);
-    if (packer->is_reading) {
-        zt__require(packer, zt__is_finite(record->launch_error_ns) && record->launch_error_ns >= 0 &&
-                                (zt__is_nan(record->bytes_ns) ||
-                                 (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
-    }
-    zt__transfer_statistics(packer, profiler, &profiler->times_layout, &record->times);
-    zt__transfer_statistics(packer, profiler, &profiler->layout, &record->statistics);
-    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
-        profiler->counts.collected += record->times.seen[0];
-        profiler->counts.begun += record->times.seen[0];
-        zt__require(packer, zt__collected(profiler, &record->statistics) <= record->times.seen[0]);
-        for (pass = 0; pass < profiler->pass_count; pass++) {
-            zt__require(packer, record->statistics.moments[zt__pass_time_column(profiler, pass)].count <=
-                                    record->statistics.seen[pass]);
-        }
-    }
 }
 
 /* Transfers a path. If the buffer is written, the mutex is held. */
 static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
-    uint32_t region = path ? path->key.region->index : 0;
+    uint32_t region = path ? path->key.region->index : 0, pass;
+    uint64_t timed = 0;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
     if (packer->is_reading) {
@@ -13816,17 +13951,31 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
             return;
         }
-        if (!zt__require(packer, path->index == index && path->key.outer == outer)) {
+        if (!zt__require(packer, path->index == index && path->key.outer == outer &&
+                                     path->key.region->index == region)) {
             return; /* it was there before, or is nested too deeply */
         }
     }
-    zt__transfer_u64(packer, &path->count, ZT__MAX_PACKED_COUNT);
-    zt__transfer_f64(packer, &path->time_ns);
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
-    if (packer->is_reading) {
-        zt__require(packer, !(path->time_ns < 0));
+    zt__transfer_u64(packer, &path->bytes, UINT64_MAX);
+    zt__transfer_f64(packer, &path->bytes_ns);
+    zt__transfer_f64(packer, &path->launch_error_ns);
+    zt__transfer_u64(packer, &path->with_metrics, ZT__MAX_PACKED_COUNT);
+    zt__transfer_statistics(packer, profiler, &path->statistics);
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
+        zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
+                                (zt__is_nan(path->bytes_ns) ||
+                                 (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
+        zt__require(packer, path->with_metrics <= path->statistics.count);
+        for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
+             pass++) {
+            timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
+        }
+        zt__require(packer, timed <= path->with_metrics);
+        profiler->counts.collected += path->statistics.count;
+        profiler->counts.begun += path->statistics.count;
     }
 }
 
@@ -13853,8 +14002,8 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
     packer.size = buffer ? *size : 0;
-    paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
-    regions = zt_get_region_count(profiler);
+    paths = zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
+    regions = zt__get_region_count(profiler);
     zt__transfer_profiler(&packer, locked, &regions);
     zt__transfer_metrics(&packer, locked);
     for (i = 0; i < regions; i++) {
@@ -13862,12 +14011,12 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__transfer_region(&packer, locked, i);
         zt__unlock(&locked->mutex);
     }
-    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS);
-    zt__lock(&locked->mutex);
+    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS + 1);
     for (i = 0; i < paths; i++) {
+        zt__lock(&locked->mutex);
         zt__transfer_path(&packer, locked, i);
+        zt__unlock(&locked->mutex);
     }
-    zt__unlock(&locked->mutex);
     if (!is_inside) {
         zt__unlock_timed(&locked->collector);
     }
@@ -13947,7 +14096,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_region(&packer, unpacked, i);
     }
-    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS);
+    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS + 1);
     for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_path(&packer, unpacked, i);
     }
@@ -14129,7 +14278,7 @@ typedef struct zt__timeline_sample {
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
     uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
-    uint32_t region;
+    uint32_t region, path;
     uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
 } zt__timeline_sample;
 
@@ -14140,6 +14289,14 @@ typedef struct zt__execution {
     uint64_t begin_ns, end_ns; /* host time; `end_ns` is 0 until the call returns */
     uint32_t thread;
 } zt__execution;
+
+/* How the samples of a timeline cover the time of the device. */
+typedef struct zt__coverage {
+    zt_overlap overlap;
+    double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
+    double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
+    double wall_share;   /* of samples in the time from first to last, in percent. NaN with fewer than two */
+} zt__coverage;
 
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
@@ -14157,6 +14314,10 @@ typedef struct zt__timeline {
     uint64_t missing_written, executions_written; /* ever */
     zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
     zt__execution *executions;                    /* a ring of the newest, as many as samples */
+
+    uint64_t changes;      /* of samples that are kept or missing, ever */
+    zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
+    uint64_t coverage_changes, coverage_in_flight;
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */
@@ -14302,6 +14463,7 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
         *newest = *missing;
     }
     newest->kept_before = timeline->written;
+    timeline->changes++;
 }
 
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
@@ -14416,6 +14578,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     sample.bytes = reading->bytes;
     sample.region = reading->region->index;
+    sample.path = reading->path->index;
     sample.pass = profiler->batch.pass->index;
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
@@ -14427,8 +14590,8 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
             (double)(int64_t)(begin_ns - reading->submitted_ns);
-        if (reading->region->launch_error_ns < error_ns) {
-            reading->region->launch_error_ns = error_ns;
+        if (reading->path->launch_error_ns < error_ns) {
+            reading->path->launch_error_ns = error_ns;
         }
     }
     if (timeline->written >= timeline->capacity &&
@@ -14438,6 +14601,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
+    timeline->changes++;
 }
 
 /* ---- closing -------------------------------------------------------------------------------------------- */
@@ -14525,6 +14689,9 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 
 /* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
 
+/* As in zt_info. */
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler);
+
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
 ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
@@ -14603,7 +14770,7 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
         zt__stream_data *first = profiler->attached_streams, *data;
         const zt__timeline_sample *sample;
-        zt__region_record *region;
+        zt__path *path;
         uint32_t count = profiler->streamed_count, m;
         int is_complete = 1;
         timeline->attribute_again = 0;
@@ -14617,20 +14784,20 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         sample = &timeline->samples[index % timeline->capacity];
         begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        region = profiler->regions[sample->region];
+        path = zt__path_at(profiler, sample->path);
         zt__unlock(&profiler->mutex);
         /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
            these fields, so they are read without the mutex. */
-        if (region->streamed_count < count) {
-            zt__moments *before = region->streamed;
+        if (path->streamed_count < count) {
+            zt__moments *before = path->streamed;
             zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
             if (streamed) {
                 zt__lock(&profiler->mutex);
                 if (before) {
-                    memcpy(streamed, before, region->streamed_count * sizeof *streamed);
+                    memcpy(streamed, before, path->streamed_count * sizeof *streamed);
                 }
-                region->streamed = streamed;
-                region->streamed_count = count;
+                path->streamed = streamed;
+                path->streamed_count = count;
                 zt__unlock(&profiler->mutex);
                 zt__free(allocator, before);
             } else {
@@ -14647,7 +14814,7 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         }
         for (data = first; data && data->first_streamed < count; data = data->next) {
             for (m = 0; m < data->group.metric_count; m++) {
-                zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
+                zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
             }
         }
         timeline->attributed = index + 1;
@@ -14742,20 +14909,13 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
 
 /* ---- public --------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    count = profiler->streamed_count;
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    return count;
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
+    return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
 }
 
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
     zt__stream_data *data = NULL;
-    if (metric >= zt_get_streamed_count(profiler)) { /* it is 0 for NULL */
+    if (metric >= zt__get_streamed_count(profiler)) { /* it is 0 for NULL */
         return NULL;
     }
     do { /* what is counted belongs to a stream that is attached */
@@ -14767,25 +14927,22 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed) {
     const char *call = "zt_get_streamed";
-    const zt__region_record *record;
+    zt__subject subject;
     zt__moments moments;
     ze_result_t result;
-    memset(&moments, 0, sizeof moments);
     if (streamed) {
         streamed->rows = 0;
         streamed->mean = streamed->peak = zt__nan();
     }
-    record = zt__get_record(profiler, call, region, "streamed", streamed, &result);
-    if (!record) {
+    subject = zt__get_subject(profiler, call, region, "streamed", streamed, &result);
+    if (!subject.region) {
         return result;
     }
-    if (metric >= zt_get_streamed_count(profiler)) {
+    if (metric >= zt__get_streamed_count(profiler)) {
         return zt__report_index(profiler, call, "streamed", metric);
     }
     zt__lock(&zt__mutable(profiler)->mutex);
-    if (metric < record->streamed_count) {
-        moments = record->streamed[metric];
-    }
+    moments = zt__sum_streamed(subject, metric);
     zt__unlock(&zt__mutable(profiler)->mutex);
     if (moments.count) {
         streamed->rows = moments.count;
@@ -14797,12 +14954,34 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
 
 /* ==== results/overlap.h ================================================================================= */
 
-/* zt_get_overlap: when samples cover the device. */
+/* zt_get_overlap: when samples cover the device, and which ran at once. */
+
+/* How long the outermost samples of a path ran, and how much of that beside others. */
+typedef struct zt__at_once {
+    double ns, of_ns;
+} zt__at_once;
+
+/* Measures how the samples of the timeline cover the time of the device. Adds up for each path how its samples ran,
+   unless `paths` is NULL. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count);
+
+/* Returns what zt__measure_coverage measures. While the timeline does not change, it is not measured again. */
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);
+
+/* ==== results/overlap.c ================================================================================= */
+
+/* zt_get_overlap: when samples cover the device, and which ran at once. */
+
+/* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
 /* When a sample ran, in device time, and what it was. */
 typedef struct zt__interval {
     uint64_t begin_ns, end_ns;
+    uint64_t beside_ns; /* up to here, it is counted how long it ran beside others */
+    uint32_t path;
     zt__region_kind kind;
+    int is_outermost; /* it is inside no other region */
 } zt__interval;
 
 /* When the kept samples ran, and what is not known of that time. */
@@ -14812,18 +14991,6 @@ typedef struct zt__intervals {
     uint64_t since_ns; /* samples that are not kept any more have ended before this time */
     uint64_t missing;  /* samples that were found missing since then, or are still on their way */
 } zt__intervals;
-
-/* Fills `intervals`, whose array the caller frees. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals);
-
-/* As zt_get_overlap. Returns 0 without memory. */
-ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap);
-
-/* ==== results/overlap.c ================================================================================= */
-
-/* zt_get_overlap: when samples cover the device. */
-
-/* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
 static int zt__compare_intervals(const void *a, const void *b) {
     const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
@@ -14846,7 +15013,9 @@ static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
     }
 }
 
-ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+/* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
+   memory. */
+static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
     uint64_t i, end, first, gap;
@@ -14871,10 +15040,12 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
         for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
             const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
             zt__interval *interval = &intervals->of_samples[intervals->count];
-            interval->begin_ns = sample->begin_ns;
+            interval->begin_ns = interval->beside_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
+            interval->path = sample->path;
             interval->kind = sample->origin.kind;
-            intervals->count++;
+            interval->is_outermost = zt__path_at(profiler, sample->path)->depth == 1;
+            intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
@@ -14890,36 +15061,95 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
     return 1;
 }
 
-ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
+/* ---- samples that ran at once ---------------------------------------------------------------------------- */
+
+/* Outermost samples that are added in the order of their begins. */
+typedef struct zt__sweep {
+    zt__interval *running[64]; /* those that end last, if there are more */
+    uint32_t count;
+    uint64_t last_end_ns;   /* of all so far */
+    uint64_t at_once_until; /* up to here, it is counted when several ran */
+    double sum_ns, at_once_ns;
+} zt__sweep;
+
+/* Counts that a sample has run beside others up to this time. */
+static void zt__extend_beside(zt__interval *interval, uint64_t until_ns, zt__at_once *paths,
+                              uint32_t path_count) {
+    if (until_ns > interval->beside_ns) {
+        if (interval->path < path_count && paths) {
+            paths[interval->path].ns += (double)(until_ns - interval->beside_ns);
+        }
+        interval->beside_ns = until_ns;
+    }
+}
+
+static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once *paths, uint32_t path_count) {
+    uint64_t until_ns = added->end_ns < sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    uint64_t from_ns = added->begin_ns > sweep->at_once_until ? added->begin_ns : sweep->at_once_until;
+    uint32_t i, kept = 0, first = 0;
+    if (until_ns > from_ns) {
+        sweep->at_once_ns += (double)(until_ns - from_ns);
+        sweep->at_once_until = until_ns;
+    }
+    for (i = 0; i < sweep->count; i++) {
+        zt__interval *running = sweep->running[i];
+        if (running->end_ns > added->begin_ns) {
+            uint64_t both_ns = running->end_ns < added->end_ns ? running->end_ns : added->end_ns;
+            if (running->beside_ns < added->begin_ns) {
+                running->beside_ns = added->begin_ns;
+            }
+            zt__extend_beside(running, both_ns, paths, path_count);
+            zt__extend_beside(added, both_ns, paths, path_count);
+            sweep->running[kept] = running;
+            first = running->end_ns < sweep->running[first]->end_ns ? kept : first;
+            kept++;
+        }
+    }
+    if (kept == ZT__COUNT_OF(sweep->running)) {
+        sweep->running[first] = sweep->running[--kept];
+    }
+    sweep->running[kept++] = added;
+    sweep->count = kept;
+    sweep->last_end_ns = added->end_ns > sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    sweep->sum_ns += (double)(added->end_ns - added->begin_ns);
+    if (added->path < path_count && paths) {
+        paths[added->path].of_ns += (double)(added->end_ns - added->begin_ns);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count) {
+    zt_overlap *overlap = &coverage->overlap;
     zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
+    zt__cover outermost;
     zt__intervals intervals;
+    zt__sweep sweep;
     uint64_t begin_ns = 0, end_ns = 0;
-    size_t i, count = 0;
+    size_t i;
     int has_memory;
-    memset(overlap, 0, sizeof *overlap);
+    memset(coverage, 0, sizeof *coverage);
     overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
-    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = zt__nan();
+    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = overlap->at_once_ns = zt__nan();
+    coverage->outermost_ns = coverage->covered_ns = coverage->wall_share = zt__nan();
     if (!profiler || !profiler->timeline) {
         return 1;
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
-    for (i = 0; i < intervals.count; i++) {
-        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* there, the device only waits */
-            intervals.of_samples[count++] = intervals.of_samples[i];
-        }
-    }
-    if (count > 0) {
-        qsort(intervals.of_samples, count, sizeof *intervals.of_samples, zt__compare_intervals);
+    if (intervals.count > 0) {
+        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
         begin_ns = intervals.of_samples[0].begin_ns;
     }
     if (begin_ns < intervals.since_ns) {
         begin_ns = intervals.since_ns;
     }
     memset(&all, 0, sizeof all);
+    memset(&sweep, 0, sizeof sweep);
     all.until_ns = begin_ns;
-    innermost = kernels = copies = either = all;
-    for (i = 0; i < count; i++) {
-        const zt__interval *interval = &intervals.of_samples[i];
+    innermost = kernels = copies = either = outermost = all;
+    for (i = 0; i < intervals.count; i++) {
+        zt__interval *interval = &intervals.of_samples[i];
         if (interval->end_ns < begin_ns) {
             continue;
         }
@@ -14933,6 +15163,13 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
             zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
             zt__extend_cover(&either, interval);
         }
+        if (interval->is_outermost) {
+            if (interval->begin_ns < begin_ns) { /* as the time begins then */
+                interval->begin_ns = interval->beside_ns = begin_ns;
+            }
+            zt__extend_cover(&outermost, interval);
+            zt__add_to_sweep(&sweep, interval, paths, path_count);
+        }
     }
     zt__free(&profiler->config.allocator, intervals.of_samples);
     overlap->missing = intervals.missing;
@@ -14945,16 +15182,49 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
         overlap->copy_ns = (double)copies.covered_ns;
         overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
         overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
+        overlap->at_once_ns = sweep.at_once_ns;
+        coverage->outermost_ns = sweep.sum_ns;
+        coverage->covered_ns = (double)outermost.covered_ns;
+        if (overlap->samples > 1 && end_ns > begin_ns) {
+            coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
+        }
     }
     return has_memory;
+}
+
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler ? profiler->timeline : NULL;
+    zt__coverage coverage;
+    uint64_t changes, in_flight;
+    int is_current, has_memory;
+    if (!timeline) {
+        zt__measure_coverage(profiler, &coverage, NULL, 0);
+        return coverage;
+    }
+    zt__lock(&profiler->mutex);
+    changes = timeline->changes;
+    in_flight = profiler->awaited;
+    coverage = timeline->coverage;
+    is_current =
+        changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
+    zt__unlock(&profiler->mutex);
+    if (!is_current) {
+        has_memory = zt__measure_coverage(profiler, &coverage, NULL, 0);
+        zt__lock(&profiler->mutex);
+        if (has_memory && changes > 0) {
+            timeline->coverage = coverage;
+            timeline->coverage_changes = changes;
+            timeline->coverage_in_flight = in_flight;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return coverage;
 }
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
-    zt_overlap overlap;
-    zt__measure_overlap(zt__mutable(profiler), &overlap);
-    return overlap;
+    return zt__get_coverage(zt__mutable(profiler)).overlap;
 }
 
 /* ==== results/roles.h =================================================================================== */
@@ -15058,8 +15328,12 @@ typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_XE2 ...; ZT__NAMING_COUNT: no metric has a role */
-    zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
-    double wall_share;                 /* of regions in the wall time, in percent; NaN without a timeline, or
+    uint8_t
+        elsewhere[ZT__ROLE_COUNT]; /* which of its names, from 1, a metric of this role has in `other_group`
+                                          of the device, which is not measured; 0: none */
+    char other_group[ZET_MAX_METRIC_GROUP_NAME];
+    zt__peaks peaks;   /* given, or the design bandwidth of the device's memory */
+    double wall_share; /* of regions in the wall time, in percent; NaN without a timeline, or
                                           with fewer than two samples */
 } zt__advice;
 
@@ -15083,8 +15357,8 @@ ZT__PRIVATE double zt__first_measured(double first, double second);
 
 /* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
    NaN where neither was measured in the region. The mutex is not held. */
-ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
-                                  const zt__region_record *record, double figures[ZT__ROLE_COUNT]);
+ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                  double figures[ZT__ROLE_COUNT]);
 
 /* ==== results/roles.c =================================================================================== */
 
@@ -15146,12 +15420,30 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
+/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and
+   occupancy decide most rules, so they count more than all others together. */
+static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
+    const char *lists[ZT__ROLE_COUNT];
+    uint32_t role, weights[ZT__ROLE_COUNT] = {0};
+    memset(advice->elsewhere, 0, sizeof advice->elsewhere);
+    advice->other_group[0] = 0;
+    if (advice->naming == ZT__NAMING_COUNT || !profiler->device || profiler->selection.group_count == 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return;
+    }
+    for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
+        lists[role] = zt__roles[role].metrics[advice->naming];
+        weights[role] = advice->metrics[role] == UINT32_MAX && advice->streamed[role] == UINT32_MAX;
+    }
+    weights[ZT__ROLE_EU_STALL] *= ZT__ROLE_COUNT;
+    weights[ZT__ROLE_EU_OCCUPANCY] *= ZT__ROLE_COUNT;
+    zt__find_other_group(&zt__mutable(profiler)->diagnostics, &profiler->config.allocator, &profiler->driver,
+                         profiler->device, &profiler->selection, lists, weights, ZT__ROLE_COUNT,
+                         advice->elsewhere, advice->other_group);
+}
+
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
-    uint32_t i, streamed = zt_get_streamed_count(profiler);
-    uint64_t begin_ns = UINT64_MAX, end_ns = 0;
-    double used = 0;
-    zt__intervals intervals;
-    size_t sample;
+    uint32_t i, streamed = zt__get_streamed_count(profiler);
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
     advice->naming = ZT__NAMING_COUNT;
@@ -15165,22 +15457,9 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         }
     }
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
+    zt__look_elsewhere(profiler, advice);
 
-    /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
-       twice, so it is an upper bound. */
-    zt__copy_intervals(zt__mutable(profiler), &intervals);
-    for (sample = 0; sample < intervals.count; sample++) {
-        const zt__interval *interval = &intervals.of_samples[sample];
-        begin_ns = interval->begin_ns < begin_ns ? interval->begin_ns : begin_ns;
-        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
-        used += (double)(interval->end_ns - interval->begin_ns);
-    }
-    zt__free(&profiler->config.allocator, intervals.of_samples);
-    advice->wall_share = zt__nan();
-    if (intervals.count > 1 && end_ns > begin_ns) {
-        used = 100 * used / (double)(end_ns - begin_ns);
-        advice->wall_share = used < 100 ? used : 100;
-    }
+    advice->wall_share = zt__get_coverage(zt__mutable(profiler)).wall_share;
 }
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
@@ -15209,44 +15488,48 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
-ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
-                                  const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
+ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                  double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
-    const zt__moments *moments, *of_time;
+    zt__moments moments, of_time;
+    zt__totals totals;
     zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
-    moments = record->statistics.moments;
+    totals = zt__add_up(subject);
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
         const uint32_t index = advice->metrics[role], streamed = advice->streamed[role];
         const zt__quantity quantity = zt__roles[role].quantity;
         double figure = zt__nan();
-        if (index != UINT32_MAX && moments && moments[1 + index].count) {
+        if (index != UINT32_MAX) {
             const zt_metric *metric = &profiler->metrics[index];
-            const zt__moments *of_metric = &moments[1 + index];
-            double time_sum = moments[zt__pass_time_column(profiler, metric->pass)].sum;
-            if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
+            moments = zt__sum_moments(subject, 1 + index);
+            of_time = zt__sum_moments(subject, zt__pass_time_column(profiler, metric->pass));
+            if (moments.count == 0) {
+                figure = zt__nan();
+            } else if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
                 /* a rate, so that figures of different passes can be compared */
-                figure = zt__is_positive(time_sum) ? of_metric->sum / time_sum : zt__nan();
-            } else if (of_metric->weight > 0) {
+                figure = zt__is_positive(of_time.sum) ? moments.sum / of_time.sum : zt__nan();
+            } else if (moments.weight > 0) {
                 figure =
-                    of_metric->mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
+                    moments.mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
             }
         }
-        if (zt__is_nan(figure) && streamed < record->streamed_count &&
-            record->streamed[streamed].weight > 0) {
-            figure = record->streamed[streamed].mean;
+        if (zt__is_nan(figure) && streamed != UINT32_MAX) {
+            moments = zt__sum_streamed(subject, streamed);
+            figure = moments.weight > 0 ? moments.mean : zt__nan();
         }
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
     }
     /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
-    of_time = zt__collected(profiler, &record->statistics) ? moments : record->times.moments;
-    if (of_time && of_time->count) {
-        time = of_time->sum / (double)of_time->count;
+    of_time = zt__sum_moments(subject, totals.with_metrics ? zt__pass_time_column(profiler, 0) : 0);
+    if (of_time.count) {
+        time = of_time.sum / (double)of_time.count;
     }
-    zt__get_moments(&profiler->times_layout, &record->times, 1 + ZT_LATENCY_LAUNCH, &launch);
-    zt__hide_uncertain(&launch, record->launch_error_ns);
+    moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT_LATENCY_LAUNCH));
     zt__unlock(&profiler->mutex);
+    zt__get_moments(ZT_AGGREGATE_SUM, &moments, &launch);
+    zt__hide_uncertain(&launch, totals.launch_error_ns);
     figures[ZT__ROLE_LEAST_LAUNCH] =
         launch.min / 1000; /* others may contain the time of work before the region */
     figures[ZT__ROLE_L3_HIT_SHARE] =
@@ -15276,8 +15559,8 @@ typedef enum zt__relation { ZT__NO_CONDITION, ZT__BELOW, ZT__AT_LEAST } zt__rela
 
 /* Finds what limits a region. Counters are not exact to the last percent, so only traffic of 110% of the peak or
    more shows that the peak is wrong. */
-ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
-                                const zt__region_record *record, zt_limit_info *info);
+ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                zt_limit_info *info);
 
 /* ==== results/advice.c ================================================================================== */
 
@@ -15392,6 +15675,10 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
+/* The name of each zt_limit. */
+static const char *const zt__limit_names[] = {
+    "unknown", "memory bandwidth", "latency", "compute", "XMX", "launch", "host", "occupancy", "cache"};
+
 /* Appends a figure with its name, unless it was not measured. */
 static void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
     const char *name = zt__roles[role].name, *opening = strchr(info->text, '(') ? ", " : " (";
@@ -15414,15 +15701,20 @@ static void zt__append_figure(zt_limit_info *info, zt__role role, const double f
     }
 }
 
-/* Lists the metrics that were not measured, by their names on such a device. */
+/* Lists the metrics that were not measured and that another group of the device has. */
 static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
                              zt_limit_info *info) {
     uint32_t role;
-    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMING_COUNT; role++) {
-        const char *names = zt__roles[role].metrics[advice->naming];
-        if (unmeasured[role] && names[0] && advice->metrics[role] == UINT32_MAX) {
+    for (role = 0; role < ZT__ROLE_COUNT; role++) {
+        uint8_t number = unmeasured[role] ? advice->elsewhere[role] : 0;
+        const char *names = number ? zt__roles[role].metrics[advice->naming] : "", *name = NULL;
+        size_t length = 0;
+        for (; number > 0; number--) {
+            zt__next_name(&names, &name, &length);
+        }
+        if (name) {
             zt__append(info->missing, sizeof info->missing, "%s%.*s", info->missing[0] ? "," : "",
-                       (int)strcspn(names, ","), names);
+                       (int)length, name);
         }
     }
 }
@@ -15459,9 +15751,9 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     }
     if (rule) {
         info->limit = rule->limit;
+        info->name = zt__limit_names[rule->limit];
         zt__name_missing(advice, unmeasured, info);
-        zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
-                   rule->reason);
+        zt__append(info->text, sizeof info->text, "Probably %s: %s", info->name, rule->reason);
         for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
             zt__append_figure(info, rule->conditions[i].role, figures);
         }
@@ -15475,33 +15767,40 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     memset(unmeasured, 0, sizeof unmeasured);
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
-    if (info->missing[0]) {
-        if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+    if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+        if (!zt__is_nan(figures[ZT__ROLE_WALL_SHARE]) && figures[ZT__ROLE_WALL_SHARE] >= least_busy) {
             zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
             zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
-            zt__append(info->text, sizeof info->text, ").");
-            if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
-                figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
-                zt__append(info->text, sizeof info->text, " Not memory bandwidth: %.0f%% %s.",
-                           figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
-            }
+            zt__append_figure(info, ZT__ROLE_WALL_SHARE, figures);
+            zt__append(info->text, sizeof info->text, "). ");
         }
+        if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
+            zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ",
+                       figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
+        }
+    }
+    if (info->missing[0]) {
         zt__append(info->text, sizeof info->text,
-                   "%s add %s to config.metrics or ZT_METRICS, if the device has them.",
-                   info->text[0] ? " To know more," : "Not enough metrics:", info->missing);
-    } else if (advice->naming == ZT__NAMING_COUNT) {
-        strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
+                   "%s run again with config.groups or ZT_GROUPS '%.64s', which has %s.",
+                   info->text[0] ? "To know more," : "Not enough metrics:", advice->other_group,
+                   info->missing);
+    } else if (advice->metrics[ZT__ROLE_EU_STALL] != UINT32_MAX &&
+               advice->metrics[ZT__ROLE_EU_OCCUPANCY] != UINT32_MAX) {
+        zt__append(info->text, sizeof info->text,
+                   "Not known: the metrics that show it have no values in this region.");
     } else {
-        strcpy(info->text, "Not known: the metrics that show it have no values in this region.");
+        zt__append(info->text, sizeof info->text,
+                   "Not enough metrics are measured to tell what limits a region.");
     }
 }
 
-ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
-                                const zt__region_record *record, zt_limit_info *info) {
+ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                zt_limit_info *info) {
     double figures[ZT__ROLE_COUNT];
     int peak_is_wrong;
     memset(info, 0, sizeof *info);
-    zt__read_figures(profiler, advice, record, figures);
+    info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+    zt__read_figures(profiler, advice, subject, figures);
     peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
     if (peak_is_wrong) {
         figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
@@ -15519,24 +15818,19 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
-    const zt__region_record *record;
+    zt__subject subject;
     zt__advice advice;
     ze_result_t result;
     if (info) {
         memset(info, 0, sizeof *info);
+        info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
     }
-    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
-    if (record) {
+    subject = zt__get_subject(profiler, "zt_get_limit", region, "info", info, &result);
+    if (subject.region) {
         zt__prepare_advice(profiler, &advice);
-        zt__find_limit(zt__mutable(profiler), &advice, record, info);
+        zt__find_limit(zt__mutable(profiler), &advice, subject, info);
     }
     return result;
-}
-
-ZT_API const char *zt_limit_name(zt_limit limit) {
-    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
-                                        "host",    "occupancy",        "cache"};
-    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
 }
 
 /* ==== results/ranking.h ================================================================================= */
@@ -15596,10 +15890,12 @@ ZT__PRIVATE double *zt__read_means(zt_profiler *profiler, uint32_t region_count)
     double *means = (double *)zt__allocate(&profiler->config.allocator, (size_t)region_count + 1,
                                            (metrics + 1) * sizeof *means);
     for (i = 0; i < region_count && means; i++) {
+        zt__subject subject = zt__subject_at(profiler, i);
         zt__lock(&profiler->mutex);
         for (metric = 0; metric < metrics; metric++) {
+            zt__moments moments = zt__sum_moments(subject, 1 + metric);
             zt_stats stats;
-            zt__get_moments(&profiler->layout, &profiler->regions[i]->statistics, 1 + metric, &stats);
+            zt__get_moments(profiler->metrics[metric].aggregation, &moments, &stats);
             means[(size_t)i * metrics + metric] = stats.mean;
         }
         zt__unlock(&profiler->mutex);
@@ -15760,7 +16056,7 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
 enum { ZT__STREAM_WAIT_NS = 10000000 };
 
 /* Reports are read from the device into a ring, and leave it when they are calculated, as rows. With
-   config.reader, a thread of the stream reads, and the threads that call zt_stream_read calculate and
+   config.thread, a thread of the stream reads, and the threads that call zt_stream_read calculate and
    deliver. Without it, they do both.
 
    There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and
@@ -15774,7 +16070,6 @@ struct zt_stream {
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
     int is_of_instructions; /* its reports are those of hot spots: they have no periods, and no rows */
-    int is_group_optional;  /* if no group samples instructions, that is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */
@@ -15810,23 +16105,24 @@ struct zt_stream {
     uint32_t row_count; /* rows that were calculated last */
     uint32_t row_next;  /* the first of them that is not yet delivered */
 
-    zt__timed_mutex reader;    /* the thread that holds it alone uses what follows */
-    zet_typed_value_t *values; /* of calculated rows */
-    uint32_t max_calculated;   /* rows that `values` has room for */
-    double *row;               /* the values of one row, for its receivers */
-    uint64_t row_report;       /* the number of the report from which the first calculated row comes */
-    int has_calculated;        /* reports of this capture were calculated before */
-    int is_first_row;          /* the next row is the first of the capture, which is not valid */
-    int is_after_failure;      /* the reports before the next row could not be calculated */
-    int is_gap_located;        /* a row of gap_first to gap_last was found to follow the gap */
-    int is_gap_pending;        /* rows are missing before the next one that is delivered */
-    int has_end;               /* there was a row, so the next two are known */
-    uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
-    uint64_t host_ns;          /* the same by the host's clock */
-    uint64_t stamp_offset;     /* added to time stamps, which may be of another clock */
-    uint32_t last_marker;      /* the number of the marker in the last row */
-    double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
-    double other_reason;       /* the same of rows without a marker */
+    zt__timed_mutex reader;     /* the thread that holds it alone uses what follows */
+    zet_typed_value_t *values;  /* of calculated rows */
+    uint32_t max_calculated;    /* rows that `values` has room for */
+    double *row;                /* the values of one row, for its receivers */
+    uint64_t row_report;        /* the number of the report from which the first calculated row comes */
+    int has_calculated;         /* reports of this capture were calculated before */
+    int is_first_row;           /* the next row is the first of the capture, which is not valid */
+    int is_after_failure;       /* the reports before the next row could not be calculated */
+    int is_gap_located;         /* a row of gap_first to gap_last was found to follow the gap */
+    int is_gap_pending;         /* rows are missing before the next one that is delivered */
+    int has_end;                /* there was a row, so the next two are known */
+    uint64_t end_ns;            /* of the last row's period, on the device's clock, unwrapped */
+    uint64_t host_ns;           /* the same by the host's clock */
+    uint64_t stamp_offset;      /* added to time stamps, which may be of another clock */
+    uint32_t last_marker;       /* the number of the marker in the last row */
+    const char *pending_marker; /* of a row that was discarded, for the next row without one. NULL: none */
+    double marker_reason;       /* ReportReason of rows with a marker; NaN: not seen yet */
+    double other_reason;        /* the same of rows without a marker */
     zt__clock clock;
 };
 
@@ -15898,8 +16194,6 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
         group->properties = catalog.properties[index];
         group->tiles = 1;
         stream->info.group = group->properties.name;
-    } else if (stream->is_of_instructions && stream->is_group_optional) {
-        result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     } else if (stream->is_of_instructions && catalog.count > 0) {
         result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             (unsigned)catalog.count);
@@ -16120,7 +16414,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         ze_result_t result = ZE_RESULT_SUCCESS;
         uint64_t place, free_reports, reports, now;
         size_t room, size;
-        int is_misaligned, is_read;
+        int is_misaligned, is_read, has_gap;
         if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
@@ -16165,6 +16459,9 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
             zt__store(&stream->failure, (int)result);
             return 0;
         }
+        /* Intel's driver may return UNKNOWN once for reports that the device dropped. */
+        has_gap = result == ZE_RESULT_WARNING_DROPPED_DATA ||
+                  zt__load(&stream->failure) == (int)ZE_RESULT_ERROR_UNKNOWN;
         zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
         if (!is_read) {
             return 0;
@@ -16176,7 +16473,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         zt__lock(&stream->data->mutex);
         /* If the device dropped reports, those that it returns are valid all the same. The gap is then before
            one of them, or before the first of the next read. */
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
+        if (has_gap) {
             stream->counts.gaps++;
             if (stream->gap_first == UINT64_MAX) {
                 stream->gap_first = stream->written;
@@ -16188,7 +16485,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         stream->written_ns = now;
         stream->counts.reports += reports;
         zt__unlock(&stream->data->mutex);
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA && !stream->is_of_instructions) {
+        if (has_gap && !stream->is_of_instructions) {
             zt__report(stream->diagnostics, STREAM_GAP, result);
         }
     }
@@ -16389,6 +16686,21 @@ static const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *v
     return name;
 }
 
+/* A row that is discarded gives its marker to the next one. If that has its own, the marker is lost. */
+static void zt__pass_marker_on(zt_stream *stream, const char **marker, int is_discarded) {
+    const char *before = stream->pending_marker;
+    stream->pending_marker = is_discarded ? *marker : NULL;
+    if (before && *marker) {
+        zt__lock(&stream->data->mutex);
+        stream->counts.lost_markers++;
+        zt__unlock(&stream->data->mutex);
+    } else if (before && is_discarded) {
+        stream->pending_marker = before;
+    } else if (before) {
+        *marker = before;
+    }
+}
+
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
 ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw) {
@@ -16418,26 +16730,33 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
    Calculates reports if no calculated row is left. Counts the row as delivered if it is valid and
    `is_wanted`, else as discarded. Returns 0 if there is no row.
 
-   Drivers keep state between calls. The first call in a process returns one row less than there are reports.
-   The first call for a later capture returns as many, but the first row begins in the capture before; it is
-   discarded (`is_first_row`). */
+   Drivers keep state between calls: a row begins where the report before it ended, which for the first call may
+   be in an earlier capture, or nowhere, so that there is no row. So the first report is calculated alone
+   before; then it makes a row, which is discarded (`is_first_row`), but has its marker. */
 static int zt__next_row(zt_stream *stream, uint64_t end, int is_wanted, zt__raw_row *row) {
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
+    const zet_metric_group_calculation_type_t type = ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
     uint64_t period = stream->info.period_ns, report, periods;
     int follows_gap, is_delivered;
     while (stream->row_next == stream->row_count) {
         const uint8_t *raw;
         uint32_t reports = stream->calculated < end && process ? zt__find_waiting(stream, &raw) : 0;
         uint32_t count = reports * group->metric_count, rows = 0;
-        ze_result_t result;
+        ze_result_t result = ZE_RESULT_SUCCESS;
         if (reports == 0) {
             return 0;
         }
         zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-        result = zetMetricGroupCalculateMetricValues(
-            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
-            raw, &count, stream->values);
+        if (!stream->has_calculated) {
+            uint32_t room = count;
+            result = zetMetricGroupCalculateMetricValues(group->handle, type, stream->report_size, raw, &room,
+                                                         stream->values);
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zetMetricGroupCalculateMetricValues(group->handle, type, reports * stream->report_size,
+                                                         raw, &count, stream->values);
+        }
         zt__unlock(&process->mutex);
         if (result == ZE_RESULT_SUCCESS) {
             rows = count / group->metric_count < reports ? count / group->metric_count : reports;
@@ -16529,6 +16848,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
             kept.marker = zt__find_marker(stream, raw.values);
             kept.gap = raw.gap;
             receiver->row_count += raw.is_valid != 0;
+            zt__pass_marker_on(stream, &kept.marker, !raw.is_valid);
             if (!raw.is_valid || !is_wanted) {
                 continue;
             }
@@ -16569,26 +16889,19 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream);
 
 /* zt_stream_open, zt_stream_read, zt_stream_mark, zt_stream_close. */
 
-static void zt__fill_stream_config(zt_stream_config *config) {
-    if (!config->period_ns) {
-        config->period_ns = 1000000;
-    }
-    if (!config->memory_limit) {
-        config->memory_limit = (size_t)8 << 20;
-    }
-    if (!config->timeline_rows) {
-        config->timeline_rows = 16384;
-    }
-}
-
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *given) {
+static zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
     enum { MOST_REPORTS = 1024 };
-    zt_stream_config config = given ? *given : zt_stream_config_default();
-    zt_stream *stream;
-    zt__stream_data *data;
-    uint64_t seed[2];
-    zt__fill_stream_config(&config);
+    zt_stream_config config;
+    zt__copy_config(&config, given, sizeof config);
+    if (!config.period_ns) {
+        config.period_ns = 1000000;
+    }
+    if (!config.memory_limit) {
+        config.memory_limit = (size_t)8 << 20;
+    }
+    if (!config.timeline_rows) {
+        config.timeline_rows = 16384;
+    }
     if (!config.notify_reports) { /* as many as come between two reads */
         uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
         config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
@@ -16596,6 +16909,15 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     if (!config.allocator.allocate) {
         config.allocator = zt__default_allocator;
     }
+    return config;
+}
+
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
+    zt_stream_config config = zt__complete_stream_config(given);
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
     stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
     data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
     if (!stream || !data) {
@@ -16665,13 +16987,6 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
-ZT_API zt_stream_config zt_stream_config_default(void) {
-    zt_stream_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_stream_config(&config);
-    return config;
-}
-
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream) {
     const char *call = "zt_stream_open";
@@ -16707,7 +17022,7 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__open_streamer(opened);
     }
-    if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
+    if (result == ZE_RESULT_SUCCESS && opened->config.thread &&
         !zt__start_thread(&opened->thread, zt__run_reader_thread, opened)) {
 #ifdef ZETOOLS_NO_THREADS
         result = zt__report(opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
@@ -16838,31 +17153,32 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         call, "The list has no marker.");
 }
 
-ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
+static zt_stream_counts zt__count_reports(const zt_stream *stream) {
     zt_stream_counts counts;
-    memset(&counts, 0, sizeof counts);
-    if (stream) {
-        zt__lock(&stream->data->mutex);
-        counts = stream->counts;
-        counts.waiting = stream->written - stream->calculated + (stream->row_count - stream->row_next);
-        zt__unlock(&stream->data->mutex);
-    }
+    zt__lock(&stream->data->mutex);
+    counts = stream->counts;
+    counts.waiting = stream->written - stream->calculated + (stream->row_count - stream->row_next);
+    zt__unlock(&stream->data->mutex);
     return counts;
 }
 
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+ZT_API ze_result_t zt_stream_close(zt_stream *stream, zt_row_fn function, void *user,
+                                   zt_stream_counts *counts) {
     enum { LONGEST_S = 10 };
+    const char *call = "zt_stream_close";
     zt__receiver receiver = {function, user, 0, 0};
     zt__wait wait = zt__wait_until(zt__deadline(LONGEST_S * UINT64_C(1000000000)));
-    zt_stream_counts counts;
+    zt_stream_counts last;
     int is_inside;
-    memset(&counts, 0, sizeof counts);
+    if (counts) {
+        memset(counts, 0, sizeof *counts);
+    }
     /* In a forked child, threads that do not exist there may hold the locks. */
     if (!stream || stream->process != zt__find_process()) {
-        return counts;
+        return ZE_RESULT_SUCCESS;
     }
-    if (zt__is_inside_log(stream->diagnostics, "zt_stream_close")) {
-        return zt_stream_get_counts(stream);
+    if (zt__is_inside_log(stream->diagnostics, call)) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     is_inside = zt__is_owner(&stream->reader);
     if (!is_inside) {
@@ -16871,40 +17187,38 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
         }
     }
     if (is_inside || zt__load(&stream->users)) {
-        zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "zt_stream_close");
-        return zt_stream_get_counts(stream);
+        return zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
     }
     if (!zt__stop_thread(&stream->thread)) {
-        zt__report(stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
-        return zt_stream_get_counts(stream);
+        return zt__report(stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, call);
     }
     zt__try_lock(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
     zt__deliver_all(stream, &receiver, 1);
     zt__unlock_timed(&stream->reader);
-    counts = zt_stream_get_counts(stream);
-    counts.discarded += counts.waiting; /* `function` stopped early */
-    counts.waiting = 0;
+    last = zt__count_reports(stream);
+    last.discarded += last.waiting; /* `function` stopped early */
+    last.waiting = 0;
+    last.lost_markers += stream->pending_marker != NULL;
+    if (counts) {
+        *counts = last;
+    }
     zt__destroy_stream(stream);
-    return counts;
+    return ZE_RESULT_SUCCESS;
 }
 
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
     zt_stream_info info;
     memset(&info, 0, sizeof info);
-    info.group = "";
+    info.group = info.error = "";
     if (stream) {
         info = stream->info;
-        info.reader_cpu_ns = zt__load(&stream->reader_cpu_ns);
+        info.metric_count = stream->data->group.metric_count;
+        info.metrics = stream->data->metrics;
+        info.thread_cpu_ns = zt__load(&stream->reader_cpu_ns);
+        info.counts = zt__count_reports(stream);
+        info.error = zt__get_last_error(stream->diagnostics);
     }
     return info;
-}
-
-ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream) {
-    return stream ? stream->data->group.metric_count : 0;
-}
-
-ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
-    return stream && metric < stream->data->group.metric_count ? &stream->data->metrics[metric] : NULL;
 }
 
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
@@ -16913,14 +17227,6 @@ ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name)
     }
     return zt__find_metric(stream->diagnostics, "zt_stream_find_metric", stream->data->metrics,
                            stream->data->group.metric_count, name, NULL);
-}
-
-ZT_API const char *zt_stream_get_last_error(const zt_stream *stream) {
-    return zt__get_last_error(stream ? stream->diagnostics : NULL);
-}
-
-ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
-    return zt__get_last_result(stream ? stream->diagnostics : NULL);
 }
 
 /* ==== modules/elf.h ===================================================================================== */
@@ -17167,7 +17473,7 @@ enum {
     ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
     ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
     ZT__BARRIERS_OF_SUBSLICE = 32,
-    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores */
+    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores: tokens follow */
 };
 
 /* What is known of a kernel, in the order of zt_kernel_info; UINT32_MAX is not known. There is no padding,
@@ -17176,7 +17482,7 @@ typedef struct zt__kernel_facts {
     uint64_t module; /* 0: not known */
     uint32_t simd_width, registers, slm_bytes, private_bytes, spill_bytes, barriers, arguments, code_bytes;
     uint32_t threads_per_eu; /* as the compiler states it */
-    uint32_t profile_flags, free_register_bytes;
+    uint32_t profile_flags;
     uint32_t required_group_size[3]; /* 0: any */
 } zt__kernel_facts;
 
@@ -17240,11 +17546,8 @@ ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t k
         zet_profile_properties_t properties;
         uint8_t bytes[ZT__PROFILE_INFO_BYTES];
     } profile;
-    zet_profile_free_register_token_t token;
-    zet_profile_register_sequence_t sequence;
     ze_kernel_properties_t properties;
-    size_t size = 0, at = sizeof profile.properties;
-    uint32_t i, j;
+    size_t size = 0;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
@@ -17275,24 +17578,8 @@ ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t k
     }
     memset(&profile, 0, sizeof profile);
     profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
-    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    facts->profile_flags = profile.properties.flags;
-    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
-    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
-        memcpy(&token, profile.bytes + at, sizeof token);
-        if (token.size < sizeof token || token.size > sizeof profile - at) {
-            return;
-        }
-        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
-                    j < (token.size - sizeof token) / sizeof sequence;
-             j++) {
-            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
-            facts->free_register_bytes =
-                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
-        }
-        at += token.size;
+    if (zetKernelGetProfileInfo(kernel, &profile.properties) == ZE_RESULT_SUCCESS) {
+        facts->profile_flags = profile.properties.flags;
     }
 }
 
@@ -17769,6 +18056,9 @@ ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__ke
 
 #ifdef ZETOOLS_TRACER
 
+/* Returns the number of kernels that were launched while tracing. */
+ZT__PRIVATE uint32_t zt__get_kernel_count(const zt_profiler *profiler);
+
 /* Returns the record of a kernel: the one with the same name and facts, which is added if there is none.
    `described` is what its module states; the driver is queried for the rest. The name is empty if the driver
    fails. Returns NULL without memory, or if there are too many. No mutex is held. */
@@ -17891,7 +18181,7 @@ ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, con
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_kernel_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
     if (!profiler) {
@@ -17917,7 +18207,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     info->region = UINT32_MAX;
     info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
     info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
-    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->profile_flags = UINT32_MAX;
     info->occupancy = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -17938,7 +18228,6 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
         info->arguments = found->facts.arguments;
         info->code_bytes = found->facts.code_bytes;
         info->profile_flags = found->facts.profile_flags;
-        info->free_register_bytes = found->facts.free_register_bytes;
         memcpy(info->required_group_size, found->facts.required_group_size, sizeof info->required_group_size);
         info->other_launches = found->other_launches;
         info->shape_count = found->shape_count;
@@ -18265,21 +18554,19 @@ struct zt_debugger {
     ze_device_handle_t device;
     uint32_t pid;
     zt_debug_thread size; /* of the device: slices, subslices of a slice, and so on */
-    zt_debug_register_set *sets;
+    zt_debug_registers *sets;
     uint32_t set_count;
     uint32_t users;   /* threads in calls. Atomic, like the next two */
     uint32_t wanting; /* threads that want to lock `session` */
     int is_closing;
-    const int *ends_stops; /* zt_debug_stop waits until it is not 0: is_closing, or that a watch ends */
 
     zt__mutex mutex;
     zt__diagnostics diagnostics;
 
-    zt__timed_mutex delivering;     /* guards the next */
-    zet_debug_event_t next;         /* the newest that was delivered */
-    const zet_debug_event_t *event; /* the one that is being delivered, if it is not acknowledged. Or NULL */
-    zet_debug_event_t owed;         /* one that was delivered, and could not be acknowledged, */
-    int has_owed;                   /* if there is one */
+    zt__timed_mutex delivering; /* guards the next */
+    zet_debug_event_t next;     /* the newest that was delivered */
+    zet_debug_event_t owed;     /* one that was delivered, and could not be acknowledged, */
+    int has_owed;               /* if there is one */
 
     zt__timed_mutex session; /* guards what follows */
     zet_debug_session_handle_t handle;
@@ -18606,12 +18893,12 @@ ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, in
 
 ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, const char *call, zt_debug_thread threads,
                                          zt__thread_fn function, void *user) {
-    const zt_debug_register_set *probe = NULL;
+    const zt_debug_registers *probe = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t i;
     void *bytes;
     for (i = 0; i < debugger->set_count; i++) {
-        const zt_debug_register_set *set = &debugger->sets[i];
+        const zt_debug_registers *set = &debugger->sets[i];
         if (set->is_readable && (!probe || set->bytes < probe->bytes)) {
             probe = set;
         }
@@ -18696,6 +18983,11 @@ ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t dea
 /* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
    is over. `session` is held. */
 ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call);
+
+/* Reports a call of the driver about threads, which returns NOT_AVAILABLE if they are not stopped, or if the
+   session is over. `session` is held. */
+ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
+                                         const char *driver_call, const char *remedy);
 
 /* Acknowledges what waits to be delivered, or could not be acknowledged before. */
 ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger);
@@ -18810,6 +19102,17 @@ ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call)
     return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
 }
 
+ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
+                                         const char *driver_call, const char *remedy) {
+    if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, driver_call);
+    }
+    if (zt__read_events(debugger, call) == ZE_RESULT_SUCCESS) {
+        zt__check(&debugger->diagnostics, result, driver_call, remedy);
+    }
+    return result;
+}
+
 ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
     if (debugger->has_owed) {
         debugger->has_owed = 0;
@@ -18832,42 +19135,35 @@ ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t dea
     return milliseconds < ZT__DEBUG_POLL_MS ? milliseconds : (uint64_t)ZT__DEBUG_POLL_MS;
 }
 
-/* Acknowledges the event that is being delivered, unless that was done. */
-static ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const char *call) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!debugger->event) {
-        return result;
-    }
-    if (!zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
-        return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, call);
-    }
-    result = zt__acknowledge(debugger, debugger->event);
-    zt__unlock_timed(&debugger->session);
-    if (result == ZE_RESULT_SUCCESS) {
-        debugger->event = NULL;
-    }
-    return result;
-}
-
 /* Acknowledges an event when the application's function has returned from it. If that fails, the next
    zt_debug_wait tries again. `delivering` is held. */
-static ze_result_t zt__finish_event(zt_debugger *debugger) {
-    ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
-    debugger->has_owed = debugger->event != NULL;
-    if (debugger->event && debugger->event != &debugger->owed) {
-        debugger->owed = *debugger->event;
+static ze_result_t zt__finish_event(zt_debugger *debugger, const zet_debug_event_t *event) {
+    ze_result_t result;
+    if (zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
+        result = zt__acknowledge(debugger, event);
+        zt__unlock_timed(&debugger->session);
+    } else {
+        result = zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, "zt_debug_wait");
     }
-    debugger->event = NULL;
+    debugger->has_owed = result != ZE_RESULT_SUCCESS;
+    if (debugger->has_owed) {
+        debugger->owed = *event;
+    }
     return result;
 }
 
 /* Converts an event of the driver. The types are numbered as ZET_DEBUG_EVENT_TYPE_ are. */
 static zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
+    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
+        "other",         "detached",        "process entry",       "process exit", "module load",
+        "module unload", "threads stopped", "threads unavailable", "page fault",
+    };
     zt_debug_event event;
     memset(&event, 0, sizeof event);
     if ((uint32_t)from->type < ZT_DEBUG_EVENT_COUNT) {
         event.type = (zt_debug_event_type)from->type;
     }
+    event.name = names[event.type];
     event.is_held = (from->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) != 0;
     if (event.type == ZT_DEBUG_DETACHED) {
         event.reason = (uint32_t)from->info.detached.reason;
@@ -18906,8 +19202,8 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     is_locked = zt__lock_until(&debugger->delivering, deadline);
     result = is_locked ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     if (is_locked && debugger->has_owed) {
-        debugger->event = &debugger->owed;
-        result = zt__finish_event(debugger);
+        debugger->next = debugger->owed;
+        result = zt__finish_event(debugger, &debugger->next);
     }
     while (result == ZE_RESULT_SUCCESS && !is_done) {
         uint64_t until = delivered ? 0 : deadline;
@@ -18927,10 +19223,9 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
         }
         if (has_event) {
             zt_debug_event event = zt__to_debug_event(&debugger->next);
-            debugger->event = &debugger->next;
             is_done = function && function(debugger, &event, user) != 0;
             is_done |= ++delivered == ZT__DEBUG_EVENTS;
-            result = zt__finish_event(debugger);
+            result = zt__finish_event(debugger, &debugger->next);
         } else if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
             is_done = 1; /* there are no more, or the last one was DETACHED */
             result = ZE_RESULT_SUCCESS;
@@ -18950,25 +19245,6 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     }
     zt__end_debug_call(debugger);
     return result;
-}
-
-ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
-    const char *call = "zt_debug_acknowledge";
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!zt__is_owner(&debugger->delivering)) {
-        return zt__report(&debugger->diagnostics, NO_EVENT, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
-    }
-    return zt__acknowledge_delivered(debugger, call);
-}
-
-ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
-    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
-        "other",         "detached",        "process entry",       "process exit", "module load",
-        "module unload", "threads stopped", "threads unavailable", "page fault",
-    };
-    return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
 }
 
 #endif
@@ -19112,290 +19388,6 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 #endif
 
-/* ==== debug/stopping.h ================================================================================== */
-
-/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* Reports a call of the driver about threads, which returns NOT_AVAILABLE if they are not stopped, or if the
-   session is over. `session` is held. */
-ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
-                                         const char *driver_call, const char *remedy);
-
-#endif
-
-/* ==== debug/stopping.c ================================================================================== */
-
-/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
-
-#ifdef ZETOOLS_DEBUG
-
-ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
-                                         const char *driver_call, const char *remedy) {
-    if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
-        return zt__check_debug(debugger, result, driver_call);
-    }
-    if (zt__read_events(debugger, call) == ZE_RESULT_SUCCESS) {
-        zt__check(&debugger->diagnostics, result, driver_call, remedy);
-    }
-    return result;
-}
-
-/* Tells the device to stop threads. `*interrupt` receives the record to wait for: that of an earlier stop of
-   the same threads which is not answered, or a new one. NULL: the device has nothing to stop. `session` is
-   held. */
-static ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_thread_t threads,
-                                         zt__interrupt **interrupt) {
-    zt__interrupt *found = NULL, *unused = NULL;
-    ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
-    uint32_t i;
-    *interrupt = NULL;
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (i = 0; i < ZT__DEBUG_INTERRUPTS && !found; i++) {
-        zt__interrupt *record = &debugger->interrupts[i];
-        if (!record->is_used) {
-            unused = record;
-        } else if (!record->is_answered && memcmp(&record->threads, &threads, sizeof threads) == 0) {
-            found = record;
-        }
-    }
-    if (!found && !unused) {
-        return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
-                          (unsigned)ZT__DEBUG_INTERRUPTS);
-    }
-    if (!found || found->waiting == 0) { /* the answer to an earlier stop may have been lost */
-        result = zetDebugInterrupt(debugger->handle, threads);
-    }
-    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !found) {
-        return zt__read_events(debugger, "zt_debug_stop");
-    }
-    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
-        return zt__check_debug(debugger, result, "zetDebugInterrupt");
-    }
-    if (!found) {
-        found = unused;
-        memset(found, 0, sizeof *found);
-        found->threads = threads;
-        found->is_used = 1;
-    }
-    found->waiting++;
-    *interrupt = found;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* A zt__thread_fn. `user` is the debugger. */
-static void zt__hold_thread(void *user, uint32_t number) {
-    ((zt_debugger *)user)->held[number] = 1;
-}
-
-ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
-                                 zt_debug_stops *stops) {
-    const char *call = "zt_debug_stop";
-    uint64_t deadline = zt__deadline(timeout_ns);
-    zt__interrupt *interrupt;
-    uint32_t i;
-    ze_result_t result;
-    if (stops) {
-        memset(stops, 0, sizeof *stops);
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
-    while (interrupt && !interrupt->is_answered &&
-           (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
-        uint64_t now = zt__now_ns();
-        result = zt__read_event(debugger, call, zt__event_wait_ms(debugger, deadline));
-        if (result != ZE_RESULT_NOT_READY) {
-            continue;
-        }
-        if (now >= deadline || zt__load(debugger->ends_stops)) {
-            break;
-        }
-        /* Another thread may have to deliver events, to make room for the answer. */
-        zt__unlock_timed(&debugger->session);
-        zt__yield_session();
-        zt__lock_session(debugger, UINT64_MAX);
-    }
-    if (interrupt) {
-        interrupt->waiting--;
-        if (interrupt->is_answered) {
-            interrupt->is_used = interrupt->waiting > 0;
-            result = ZE_RESULT_SUCCESS;
-        } else if (debugger->is_over) {
-            result = zt__report_over(debugger, call);
-        } else if (zt__load(&debugger->is_closing)) {
-            result = zt__report_closing(debugger, call);
-        } else if (result == ZE_RESULT_NOT_READY) {
-            zt__report(&debugger->diagnostics, NO_ANSWER, result);
-        }
-    }
-    if (result ==
-        ZE_RESULT_SUCCESS) { /* without `stops`, all are held: it is not queried which are stopped */
-        zt__set_held(debugger, threads, stops == NULL);
-    }
-    if (result == ZE_RESULT_SUCCESS && stops) {
-        result = zt__each_stopped(debugger, call, threads, zt__hold_thread, debugger);
-        for (i = 0; i < debugger->thread_count; i++) {
-            if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
-                stops->stopped += debugger->held[i];
-                stops->unavailable += !debugger->held[i];
-            }
-        }
-    }
-    zt__end_session_call(debugger);
-    return result;
-}
-
-/* A zt__thread_fn. `user` is a uint32_t. */
-static void zt__count_thread(void *user, uint32_t number) {
-    (void)number;
-    ++*(uint32_t *)user;
-}
-
-ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
-    enum { MOST_ATTEMPTS = 3 };
-    const char *call = "zt_debug_resume";
-    ze_device_thread_t selected = zt__to_device_thread(threads);
-    uint32_t stopped, attempts = 0;
-    ze_result_t result;
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__read_events(debugger, call);
-    while (result == ZE_RESULT_SUCCESS) {
-        result = zetDebugResume(debugger->handle, selected);
-        if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
-            zt__check_debug(debugger, result, "zetDebugResume");
-            break;
-        }
-        /* None of them was stopped, or the driver could not resume those that are. What has stopped since
-           then, for another thread of this program, is resumed by the next attempt. */
-        stopped = 0;
-        result = zt__read_events(debugger, call);
-        if (result == ZE_RESULT_SUCCESS) {
-            result = zt__each_stopped(debugger, call, threads, zt__count_thread, &stopped);
-        }
-        if (stopped == 0) {
-            break;
-        }
-        if (++attempts == MOST_ATTEMPTS) {
-            result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__set_held(debugger, threads, 0);
-    }
-    zt__end_session_call(debugger);
-    return result;
-}
-
-/* Where zt_debug_threads stores what it finds. */
-typedef struct zt__stopped_list {
-    const zt_debugger *debugger;
-    zt_debug_thread *threads;
-    uint32_t room, count;
-} zt__stopped_list;
-
-/* A zt__thread_fn. `user` is a zt__stopped_list. */
-static void zt__store_thread(void *user, uint32_t number) {
-    zt__stopped_list *out = (zt__stopped_list *)user;
-    if (out->count < out->room) {
-        out->threads[out->count] = zt__get_debug_thread(out->debugger, number);
-    }
-    out->count++;
-}
-
-ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count) {
-    const char *call = "zt_debug_threads";
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt__stopped_list out = {debugger, threads, 0, 0};
-    ze_result_t result;
-    if (!count) {
-        return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
-    }
-    out.room = threads ? *count : 0;
-    *count = 0;
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__read_events(debugger, call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__each_stopped(debugger, call, all, zt__store_thread, &out);
-    }
-    zt__end_session_call(debugger);
-    *count = result == ZE_RESULT_SUCCESS ? out.count : 0;
-    return result;
-}
-
-#endif
-
-/* ==== debug/memory.c ==================================================================================== */
-
-/* zt_debug_read, zt_debug_write: memory of the device. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* Reads or writes: one of the two pointers is NULL. */
-static ze_result_t zt__access_memory(zt_debugger *debugger, const char *call, zt_debug_thread thread,
-                                     zt_debug_space space, uint64_t address, void *to, const void *from,
-                                     size_t size) {
-    const char *driver_call = to ? "zetDebugReadMemory" : "zetDebugWriteMemory";
-    zet_debug_memory_space_desc_t desc;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
-    desc.type = space == ZT_DEBUG_SLM ? ZET_DEBUG_MEMORY_SPACE_TYPE_SLM : ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
-    desc.address = address;
-    if (!debugger || (size == 0 && (to || from))) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!to && !from) {
-        return zt__report_null(&debugger->diagnostics, call, "bytes");
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__read_events(debugger, call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = to ? zetDebugReadMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, to)
-                    : zetDebugWriteMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, from);
-        result = zt__check_access(debugger, result, call, driver_call,
-                                  "The thread is not stopped, or has no memory at this address. Stop it "
-                                  "first, and check the address.");
-    }
-    zt__end_session_call(debugger);
-    return result;
-}
-
-ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
-                                 uint64_t address, void *bytes, size_t size) {
-    return zt__access_memory(debugger, "zt_debug_read", thread, space, address, bytes, NULL, size);
-}
-
-ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
-                                  uint64_t address, const void *bytes, size_t size) {
-    return zt__access_memory(debugger, "zt_debug_write", thread, space, address, NULL, bytes, size);
-}
-
-#endif
-
 /* ==== debug/registers.h ================================================================================= */
 
 /* Registers of threads of the device. */
@@ -19405,6 +19397,21 @@ ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread,
 /* Loads the register sets of the device. Sets with implausible sizes, and second ones of a type, are left
    out. */
 ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger);
+
+/* Returns the set of a space, of which an access covers whole registers. Returns NULL, and reports
+   INVALID_ARGUMENT, if there is none, or it permits no such access. */
+ZT__PRIVATE const zt_debug_registers *zt__find_space(zt_debugger *debugger, const char *call, uint32_t space,
+                                                     uint64_t address, size_t size, int is_write);
+
+/* Reads or writes registers of a set. `session` is held, and its events are read. */
+ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                             const zt_debug_registers *set, uint32_t first, uint32_t count,
+                                             void *values, int is_write);
+
+/* Reads the address of the instruction at which a thread is stopped; 0 if the device lacks a register for
+   that. `session` is held, and its events are read. */
+ZT__PRIVATE ze_result_t zt__read_address(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                         uint64_t *address);
 
 #endif
 
@@ -19431,8 +19438,11 @@ static const char *const zt__base_names[] = {"genstbase",  "sustbase",   "dynbas
 
 enum { ZT__INSTRUCTION_BASE = 4 };
 
+/* The first zt_debug_registers.space. */
+enum { ZT__REGISTER_SPACES = ZT_DEBUG_SLM + 1 };
+
 /* Returns the first set that has this type, or NULL. */
-static const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
+static const zt_debug_registers *zt__find_set(const zt_debugger *debugger, uint32_t type) {
     uint32_t i;
     for (i = 0; i < debugger->set_count; i++) {
         if (debugger->sets[i].type == type) {
@@ -19462,23 +19472,24 @@ ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger) {
     }
     count = count < ZT__COUNT_OF(properties) ? count : ZT__COUNT_OF(properties);
     debugger->sets =
-        (zt_debug_register_set *)zt__allocate(&debugger->config.allocator, count, sizeof *debugger->sets);
+        (zt_debug_registers *)zt__allocate(&debugger->config.allocator, count, sizeof *debugger->sets);
     if (!debugger->sets) {
         return count ? zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "register sets")
                      : result;
     }
     for (i = 0; i < count; i++) {
         const zet_debug_regset_properties_t *from = &properties[i];
-        zt_debug_register_set *set = &debugger->sets[debugger->set_count];
+        zt_debug_registers *set = &debugger->sets[debugger->set_count];
         if (from->count == 0 || from->count > ZT__DEBUG_REGISTERS || from->byteSize == 0 ||
             from->byteSize > ZT__DEBUG_REGISTERS || zt__find_set(debugger, from->type)) {
             continue;
         }
         if (from->type > 0 && from->type < ZT__COUNT_OF(zt__set_names)) {
-            snprintf(set->name, sizeof set->name, "%s", zt__set_names[from->type].set);
+            snprintf(set->set, sizeof set->set, "%s", zt__set_names[from->type].set);
         } else {
-            snprintf(set->name, sizeof set->name, "SET %u", (unsigned)from->type);
+            snprintf(set->set, sizeof set->set, "SET %u", (unsigned)from->type);
         }
+        set->space = ZT__REGISTER_SPACES + debugger->set_count;
         set->type = from->type;
         set->version = from->version;
         set->is_readable = (from->generalFlags & ZET_DEBUG_REGSET_FLAG_READABLE) != 0;
@@ -19491,30 +19502,12 @@ ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger) {
     return result;
 }
 
-ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) {
-    return debugger ? debugger->set_count : 0;
-}
-
-ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index) {
-    return debugger && index < debugger->set_count ? &debugger->sets[index] : NULL;
-}
-
-ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found) {
-    const char *call = "zt_debug_find_register";
-    const zt_debug_register_set *set = NULL;
+/* Finds a register by its name. Returns 0 if the device has none. */
+static int zt__find_register(const zt_debugger *debugger, const char *name, zt_debug_registers *found) {
+    const zt_debug_registers *set = NULL;
     uint32_t type, index = 0;
     size_t length;
     int is_numbered = 1;
-    if (found) {
-        memset(found, 0, sizeof *found);
-        found->set = "";
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!name || !found) {
-        return zt__report_null(&debugger->diagnostics, call, name ? "found" : "name");
-    }
     while (index < ZT__COUNT_OF(zt__base_names) && strcmp(name, zt__base_names[index]) != 0) {
         index++;
     }
@@ -19534,18 +19527,70 @@ ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *nam
         set = name[length] == 0 ? set : NULL;
     }
     if (!set || index >= set->count || (!is_numbered && set->count > 1)) {
+        return 0;
+    }
+    *found = *set;
+    found->address = (uint64_t)index * set->bytes;
+    found->count = 1;
+    return 1;
+}
+
+ZT_API ze_result_t zt_debug_get_registers(zt_debugger *debugger, const char *name,
+                                          zt_debug_registers *registers, uint32_t *count) {
+    const char *call = "zt_debug_get_registers";
+    zt_debug_registers one;
+    uint32_t i, room, found = 0;
+    if (!count) {
+        return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
+    }
+    room = registers ? *count : 0;
+    *count = 0;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    for (i = 0; i < debugger->set_count; i++) {
+        if (!name || strcmp(debugger->sets[i].set, name) == 0) {
+            if (found < room) {
+                registers[found] = debugger->sets[i];
+            }
+            found++;
+        }
+    }
+    if (name && !found && zt__find_register(debugger, name, &one)) {
+        if (room > 0) {
+            registers[0] = one;
+        }
+        found = 1;
+    }
+    if (name && !found) {
         return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
     }
-    found->set = set->name;
-    found->index = index;
-    found->bytes = set->bytes;
+    *count = found;
     return ZE_RESULT_SUCCESS;
 }
 
-/* Reads or writes registers, which the caller has checked. `session` is held, and its events are read. */
-static ze_result_t zt__access_set(zt_debugger *debugger, const char *call, zt_debug_thread thread,
-                                  const zt_debug_register_set *set, uint32_t first, uint32_t count,
-                                  void *values, int is_write) {
+ZT__PRIVATE const zt_debug_registers *zt__find_space(zt_debugger *debugger, const char *call, uint32_t space,
+                                                     uint64_t address, size_t size, int is_write) {
+    const zt_debug_registers *set = space - ZT__REGISTER_SPACES < debugger->set_count
+                                        ? &debugger->sets[space - ZT__REGISTER_SPACES]
+                                        : NULL;
+    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
+        zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                   set ? set->set : "of this space");
+        return NULL;
+    }
+    if (address % set->bytes || size % set->bytes || address / set->bytes > set->count ||
+        size / set->bytes > set->count - address / set->bytes) {
+        zt__report(&debugger->diagnostics, BAD_REGISTERS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, set->set,
+                   (unsigned)set->count, (unsigned)set->bytes);
+        return NULL;
+    }
+    return set;
+}
+
+ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                             const zt_debug_registers *set, uint32_t first, uint32_t count,
+                                             void *values, int is_write) {
     ze_device_thread_t one = zt__to_device_thread(thread);
     ze_result_t result = is_write
                              ? zetDebugWriteRegisters(debugger->handle, one, set->type, first, count, values)
@@ -19555,98 +19600,29 @@ static ze_result_t zt__access_set(zt_debugger *debugger, const char *call, zt_de
                             "The thread is not stopped. Stop it first, and name one thread.");
 }
 
-/* As zt_debug_read_registers or, with `is_write`, zt_debug_write_registers. */
-static ze_result_t zt__access_registers(zt_debugger *debugger, const char *call, zt_debug_thread thread,
-                                        const char *name, uint32_t first, uint32_t count, void *values,
-                                        size_t size, int is_write) {
-    const zt_debug_register_set *set = NULL;
-    ze_result_t result;
-    uint32_t i;
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!name || !values) {
-        return zt__report_null(&debugger->diagnostics, call, name ? "values" : "set");
-    }
-    for (i = 0; i < debugger->set_count && !set; i++) {
-        set = strcmp(debugger->sets[i].name, name) == 0 ? &debugger->sets[i] : NULL;
-    }
-    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
-    }
-    if (first >= set->count || count > set->count - first) {
-        return zt__report(&debugger->diagnostics, BAD_REGISTERS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name,
-                          (unsigned)set->count);
-    }
-    if (size / set->bytes < count) {
-        return zt__report(&debugger->diagnostics, SMALL_BUFFER, ZE_RESULT_ERROR_INVALID_SIZE, call,
-                          (unsigned)count, name, (unsigned)set->bytes);
-    }
-    result = count ? zt__begin_session_call(debugger, call) : ZE_RESULT_SUCCESS;
-    if (result != ZE_RESULT_SUCCESS || count == 0) {
-        return result;
-    }
-    result = zt__read_events(debugger, call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__access_set(debugger, call, thread, set, first, count, values, is_write);
-    }
-    zt__end_session_call(debugger);
-    return result;
-}
-
-ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                           uint32_t first, uint32_t count, void *values, size_t size) {
-    return zt__access_registers(debugger, "zt_debug_read_registers", thread, set, first, count, values, size,
-                                0);
-}
-
-ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                            uint32_t first, uint32_t count, const void *values, size_t size) {
-    return zt__access_registers(debugger, "zt_debug_write_registers", thread, set, first, count,
-                                (void *)(uintptr_t)values, size, 1);
-}
-
-ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address) {
+ZT__PRIVATE ze_result_t zt__read_address(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                         uint64_t *address) {
     enum { AT = 8, BYTES = 4, MOST = 256 }; /* cr0.2 has the offset from the base */
-    const char *call = "zt_debug_get_address";
-    const zt_debug_register_set *control, *bases;
+    const zt_debug_registers *control = zt__find_set(debugger, ZT__REGISTERS_CONTROL),
+                             *bases = zt__find_set(debugger, ZT__REGISTERS_BASE);
     uint8_t bytes[MOST] = {0};
     uint64_t base = 0;
     uint32_t offset = 0, first, count;
     ze_result_t result;
-    if (address) {
-        *address = 0;
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!address) {
-        return zt__report_null(&debugger->diagnostics, call, "address");
-    }
-    control = zt__find_set(debugger, ZT__REGISTERS_CONTROL);
-    bases = zt__find_set(debugger, ZT__REGISTERS_BASE);
+    *address = 0;
     if (!control || !bases || !control->is_readable || !bases->is_readable ||
         (uint64_t)control->bytes * control->count < AT + BYTES || bases->count <= ZT__INSTRUCTION_BASE ||
         control->bytes > MOST || bases->bytes < sizeof base || bases->bytes > MOST) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
-                          "cr0.2 or isabase");
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+        return ZE_RESULT_SUCCESS;
     }
     first = AT / control->bytes;
     count = (AT + BYTES - 1) / control->bytes - first + 1;
-    result = zt__read_events(debugger, call);
+    result = zt__access_registers(debugger, call, thread, control, first, count, bytes, 0);
+    memcpy(&offset, bytes + (AT - first * control->bytes), sizeof offset);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__access_set(debugger, call, thread, control, first, count, bytes, 0);
-        memcpy(&offset, bytes + (AT - first * control->bytes), sizeof offset);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__access_set(debugger, call, thread, bases, ZT__INSTRUCTION_BASE, 1, bytes, 0);
+        result = zt__access_registers(debugger, call, thread, bases, ZT__INSTRUCTION_BASE, 1, bytes, 0);
         memcpy(&base, bytes, sizeof base);
     }
-    zt__end_session_call(debugger);
     if (result == ZE_RESULT_SUCCESS) {
         *address = base + offset;
     }
@@ -19686,13 +19662,6 @@ static void zt__fill_debug_config(zt_debug_config *config) {
     if (!config->module_limit) {
         config->module_limit = (size_t)64 << 20;
     }
-}
-
-ZT_API zt_debug_config zt_debug_config_default(void) {
-    zt_debug_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_debug_config(&config);
-    return config;
 }
 
 /* Returns whether there is a stop that waits for its answer, or for a caller to take it. */
@@ -19836,11 +19805,12 @@ static ze_result_t zt__attach_debugger(zt_debugger *debugger) {
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
                                  zt_debugger **debugger) {
     const char *call = "zt_debug_open";
-    zt_debug_config complete = config ? *config : zt_debug_config_default();
+    zt_debug_config complete;
     const zt_allocator *allocator = &complete.allocator;
     zt_debugger *opened;
     zet_debug_event_t *events;
     ze_result_t result;
+    zt__copy_config(&complete, config, sizeof complete);
     if (!debugger) {
         return zt__report_null(NULL, call, "debugger");
     }
@@ -19870,7 +19840,6 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     opened->device = device;
     opened->pid = pid ? pid : (uint32_t)zt__get_process_id();
     opened->events = events;
-    opened->ends_stops = &opened->is_closing;
     opened->diagnostics.mutex = &opened->mutex;
     opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
     opened->diagnostics.log_user = complete.log_user;
@@ -19933,19 +19902,286 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
     return result;
 }
 
-/* Returns the debugger's diagnostics, or NULL: those of the thread. In a forked child, a thread that does not
-   exist there may hold the lock. */
-static zt__diagnostics *zt__get_debug_diagnostics(const zt_debugger *debugger) {
-    const int is_usable = debugger && debugger->process == zt__find_process();
-    return is_usable ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL;
+#endif
+
+/* ==== debug/memory.c ==================================================================================== */
+
+/* zt_debug_read, zt_debug_write: memory of the device, and registers. */
+
+#ifdef ZETOOLS_DEBUG
+
+/* Reads or writes: one of the two pointers is NULL. `session` is held, and its events are read. */
+static ze_result_t zt__access_memory(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                     uint32_t space, uint64_t address, void *to, const void *from,
+                                     size_t size) {
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+    desc.type = space == ZT_DEBUG_SLM ? ZET_DEBUG_MEMORY_SPACE_TYPE_SLM : ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+    desc.address = address;
+    result = to ? zetDebugReadMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, to)
+                : zetDebugWriteMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, from);
+    return zt__check_access(debugger, result, call, to ? "zetDebugReadMemory" : "zetDebugWriteMemory",
+                            "The thread is not stopped, or has no memory at this address. Stop it "
+                            "first, and check the address.");
 }
 
-ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
-    return zt__get_last_error(zt__get_debug_diagnostics(debugger));
+/* Reads or writes memory or registers: one of the two pointers is NULL. */
+static ze_result_t zt__access(zt_debugger *debugger, const char *call, zt_debug_thread thread, uint32_t space,
+                              uint64_t address, void *to, const void *from, size_t size) {
+    const zt_debug_registers *set = NULL;
+    ze_result_t result;
+    if (!debugger || (size == 0 && (to || from))) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!to && !from) {
+        return zt__report_null(&debugger->diagnostics, call, "bytes");
+    }
+    if (space > ZT_DEBUG_SLM) {
+        set = zt__find_space(debugger, call, space, address, size, from != NULL);
+        if (!set) {
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        }
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS && set) {
+        result = zt__access_registers(debugger, call, thread, set, (uint32_t)(address / set->bytes),
+                                      (uint32_t)(size / set->bytes), to ? to : (void *)(uintptr_t)from,
+                                      from != NULL);
+    } else if (result == ZE_RESULT_SUCCESS) {
+        result = zt__access_memory(debugger, call, thread, space, address, to, from, size);
+    }
+    zt__end_session_call(debugger);
+    return result;
 }
 
-ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
-    return zt__get_last_result(zt__get_debug_diagnostics(debugger));
+ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
+                                 uint64_t address, void *bytes, size_t size) {
+    return zt__access(debugger, "zt_debug_read", thread, space, address, bytes, NULL, size);
+}
+
+ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
+                                  uint64_t address, const void *bytes, size_t size) {
+    return zt__access(debugger, "zt_debug_write", thread, space, address, NULL, bytes, size);
+}
+
+#endif
+
+/* ==== debug/stopping.c ================================================================================== */
+
+/* zt_debug_stop, zt_debug_resume, zt_debug_get_threads. */
+
+#ifdef ZETOOLS_DEBUG
+
+/* Tells the device to stop threads. `*interrupt` receives the record to wait for: that of an earlier stop of
+   the same threads which is not answered, or a new one. NULL: the device has nothing to stop. `session` is
+   held. */
+static ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_thread_t threads,
+                                         zt__interrupt **interrupt) {
+    zt__interrupt *found = NULL, *unused = NULL;
+    ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
+    uint32_t i;
+    *interrupt = NULL;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS && !found; i++) {
+        zt__interrupt *record = &debugger->interrupts[i];
+        if (!record->is_used) {
+            unused = record;
+        } else if (!record->is_answered && memcmp(&record->threads, &threads, sizeof threads) == 0) {
+            found = record;
+        }
+    }
+    if (!found && !unused) {
+        return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
+                          (unsigned)ZT__DEBUG_INTERRUPTS);
+    }
+    if (!found || found->waiting == 0) { /* the answer to an earlier stop may have been lost */
+        result = zetDebugInterrupt(debugger->handle, threads);
+    }
+    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !found) {
+        return zt__read_events(debugger, "zt_debug_stop");
+    }
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, "zetDebugInterrupt");
+    }
+    if (!found) {
+        found = unused;
+        memset(found, 0, sizeof *found);
+        found->threads = threads;
+        found->is_used = 1;
+    }
+    found->waiting++;
+    *interrupt = found;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* A zt__thread_fn. `user` is the debugger. */
+static void zt__hold_thread(void *user, uint32_t number) {
+    ((zt_debugger *)user)->held[number] = 1;
+}
+
+ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+                                 zt_debug_stops *stops) {
+    const char *call = "zt_debug_stop";
+    uint64_t deadline = zt__deadline(timeout_ns);
+    zt__interrupt *interrupt;
+    uint32_t i;
+    ze_result_t result;
+    if (stops) {
+        memset(stops, 0, sizeof *stops);
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
+    while (interrupt && !interrupt->is_answered &&
+           (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
+        uint64_t now = zt__now_ns();
+        result = zt__read_event(debugger, call, zt__event_wait_ms(debugger, deadline));
+        if (result != ZE_RESULT_NOT_READY) {
+            continue;
+        }
+        if (now >= deadline || zt__load(&debugger->is_closing)) {
+            break;
+        }
+        /* Another thread may have to deliver events, to make room for the answer. */
+        zt__unlock_timed(&debugger->session);
+        zt__yield_session();
+        zt__lock_session(debugger, UINT64_MAX);
+    }
+    if (interrupt) {
+        interrupt->waiting--;
+        if (interrupt->is_answered) {
+            interrupt->is_used = interrupt->waiting > 0;
+            result = ZE_RESULT_SUCCESS;
+        } else if (debugger->is_over) {
+            result = zt__report_over(debugger, call);
+        } else if (zt__load(&debugger->is_closing)) {
+            result = zt__report_closing(debugger, call);
+        } else if (result == ZE_RESULT_NOT_READY) {
+            zt__report(&debugger->diagnostics, NO_ANSWER, result);
+        }
+    }
+    if (result ==
+        ZE_RESULT_SUCCESS) { /* without `stops`, all are held: it is not queried which are stopped */
+        zt__set_held(debugger, threads, stops == NULL);
+    }
+    if (result == ZE_RESULT_SUCCESS && stops) {
+        result = zt__each_stopped(debugger, call, threads, zt__hold_thread, debugger);
+        for (i = 0; i < debugger->thread_count; i++) {
+            if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
+                stops->stopped += debugger->held[i];
+                stops->unavailable += !debugger->held[i];
+            }
+        }
+    }
+    zt__end_session_call(debugger);
+    return result;
+}
+
+/* A zt__thread_fn. `user` is a uint32_t. */
+static void zt__count_thread(void *user, uint32_t number) {
+    (void)number;
+    ++*(uint32_t *)user;
+}
+
+ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
+    enum { MOST_ATTEMPTS = 3 };
+    const char *call = "zt_debug_resume";
+    ze_device_thread_t selected = zt__to_device_thread(threads);
+    uint32_t stopped, attempts = 0;
+    ze_result_t result;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    while (result == ZE_RESULT_SUCCESS) {
+        result = zetDebugResume(debugger->handle, selected);
+        if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+            zt__check_debug(debugger, result, "zetDebugResume");
+            break;
+        }
+        /* None of them was stopped, or the driver could not resume those that are. What has stopped since
+           then, for another thread of this program, is resumed by the next attempt. */
+        stopped = 0;
+        result = zt__read_events(debugger, call);
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zt__each_stopped(debugger, call, threads, zt__count_thread, &stopped);
+        }
+        if (stopped == 0) {
+            break;
+        }
+        if (++attempts == MOST_ATTEMPTS) {
+            result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__set_held(debugger, threads, 0);
+    }
+    zt__end_session_call(debugger);
+    return result;
+}
+
+/* Where zt_debug_get_threads stores what it finds. */
+typedef struct zt__stopped_list {
+    const zt_debugger *debugger;
+    zt_debug_thread_info *threads;
+    uint32_t room, count;
+} zt__stopped_list;
+
+/* A zt__thread_fn. `user` is a zt__stopped_list. */
+static void zt__store_thread(void *user, uint32_t number) {
+    zt__stopped_list *out = (zt__stopped_list *)user;
+    if (out->count < out->room) {
+        out->threads[out->count].thread = zt__get_debug_thread(out->debugger, number);
+    }
+    out->count++;
+}
+
+ZT_API ze_result_t zt_debug_get_threads(zt_debugger *debugger, zt_debug_thread_info *threads,
+                                        uint32_t *count) {
+    const char *call = "zt_debug_get_threads";
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    zt__stopped_list out = {debugger, threads, 0, 0};
+    uint32_t i;
+    ze_result_t result;
+    if (!count) {
+        return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
+    }
+    out.room = threads ? *count : 0;
+    *count = 0;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__each_stopped(debugger, call, all, zt__store_thread, &out);
+    }
+    for (i = 0; i < out.count && i < out.room && result == ZE_RESULT_SUCCESS; i++) {
+        result = zt__read_address(debugger, call, threads[i].thread, &threads[i].address);
+    }
+    zt__end_session_call(debugger);
+    *count = result == ZE_RESULT_SUCCESS ? out.count : 0;
+    return result;
 }
 
 #endif
@@ -20096,7 +20332,8 @@ enum {
     X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
     X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
     X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
-    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */
+    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */                            \
+    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_LAUNCHES)
 
 /* clang-format on */
 
@@ -20118,6 +20355,28 @@ typedef struct zt__append_lists_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_params;
+
+typedef struct zt__launch_with_arguments_params {
+    ze_command_list_handle_t *phCommandList;
+    ze_kernel_handle_t *phKernel;
+    const void *pgroupCounts;
+    const void *pgroupSizes;
+    void ***ppArguments;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__launch_with_arguments_params;
+
+typedef struct zt__launch_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    ze_kernel_handle_t *phKernel;
+    const ze_group_count_t **ppGroupCounts;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__launch_with_parameters_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {
@@ -20264,6 +20523,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_CHANGE;
     case ZT__CALL_CommandListAppendEventReset:
         return ZT__KIND_EVENT_RESET;
+    case ZT__CALL_DriverGetExtensionFunctionAddress:
+        return ZT__KIND_GET_EXTENSION;
     case ZT__CALL_CommandListAppendSignalEvent:
     case ZT__CALL_CommandListAppendQueryKernelTimestamps:
     case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
@@ -20284,28 +20545,6 @@ typedef struct zt__append_lists_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_with_parameters_params;
-
-typedef struct zt__launch_with_arguments_params {
-    ze_command_list_handle_t *phCommandList;
-    ze_kernel_handle_t *phKernel;
-    const void *pgroupCounts;
-    const void *pgroupSizes;
-    void ***ppArguments;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__launch_with_arguments_params;
-
-typedef struct zt__launch_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    ze_kernel_handle_t *phKernel;
-    const ze_group_count_t **ppGroupCounts;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__launch_with_parameters_params;
 
 typedef struct zt__copy_with_parameters_params {
     ze_command_list_handle_t *phCommandList;
@@ -20525,13 +20764,6 @@ typedef struct zt__hotspots {
     ze_result_t(ZE_APICALL *get_base)(ze_kernel_handle_t kernel, uint64_t *base);
     zt__get_binary_fn get_binary; /* or NULL */
     uint32_t address_metric, count_metrics[ZT__MOST_COUNTS];
-#ifdef ZETOOLS_DEBUG
-    /* Of the thread that stops threads of the device, while there is one. */
-    zt_debugger *debugger;
-    zt_debug_thread *stopped;
-    uint64_t *addresses; /* as many as there is room for in `stopped` */
-    uint32_t stopped_room;
-#endif
 
     zt__timed_mutex finding;
 
@@ -20633,11 +20865,7 @@ typedef struct zt__modules {
     uint32_t failures;        /* to write files. Atomic */
     zt__message_text failure; /* the first of them */
 
-    /* of profile flags */
-    uint32_t profile_flags;           /* changes while nothing is traced */
-    ze_device_handle_t accepting[16]; /* devices for which modules were built with them */
-    uint32_t accepting_count;
-    int refuses_flags; /* the driver does not build with them. Atomic */
+    uint32_t profile_flags; /* changes while nothing is traced */
 
     /* of zt_replace */
     ze_context_handle_t context; /* of the profiler */
@@ -20717,48 +20945,26 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     modules->directory = absolute;
 }
 
+static ze_result_t zt__write_binary(const void *content, FILE *file) {
+    const zt__binary *binary = (const zt__binary *)content;
+    return zt__write_to_file(binary->bytes, binary->size, file) == 0 ? ZE_RESULT_SUCCESS
+                                                                     : ZE_RESULT_ERROR_UNKNOWN;
+}
+
 ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
                                  const zt__binary *binary) {
-    size_t room = strlen(modules->directory) + 128;
-    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
-    const char *failed = NULL;
+    size_t room = strlen(modules->directory) + 64;
+    char *path = (char *)zt__allocate(&modules->allocator, 1, room);
     zt__file_properties before;
-    int has_before, reason;
-    FILE *file;
     if (!path) {
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
                              "no memory for a path", "Free some.");
         return;
     }
     snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
-    has_before = zt__get_file_properties(path, &before);
-    if (has_before && before.size == binary->size) {
-        zt__free(&modules->allocator, path);
-        return;
-    }
-    beside = path + room;
-    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
-             zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__create_file(beside, path, has_before ? &before : NULL);
-    if (!file) {
-        failed = "open";
-    } else if (zt__write_to_file(binary->bytes, binary->size, file) != 0) {
-        failed = "write";
-    }
-    reason = errno;
-    if (file && fclose(file) != 0 && !failed) {
-        failed = "fclose";
-        reason = errno;
-    }
-    if (!failed && !zt__rename_file(beside, path)) {
-        failed = "rename";
-        reason = errno;
-    }
-    if (failed) {
-        if (file) {
-            zt__remove_file(beside);
-        }
-        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+    if ((!zt__get_file_properties(path, &before) || before.size != binary->size) &&
+        zt__replace_file(path, zt__write_binary, binary) != ZE_RESULT_SUCCESS) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, "write", strerror(errno),
                              "Check the directory, its permissions and space.");
     }
     zt__free(&modules->allocator, path);
@@ -20777,12 +20983,12 @@ typedef struct zt__build {
     const ze_module_desc_t **place; /* the call's parameter, if it was changed; else NULL */
     const ze_module_desc_t *before; /* its value before */
     void *changed;                  /* from malloc, because a call may end after its tracer was destroyed */
-    ze_result_t trial;              /* of a build with the flags, if there was one */
+    ze_result_t trial;              /* of the build with the flags, if there was one */
 } zt__build;
 
-/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the tracer itself builds the first module for
-   each device before, as a trial, to find out whether the driver accepts them. */
+/* Called before a module is created. Adds the profile flags, unless the application passes some or builds the
+   module from several inputs. If its call failed because of them, nothing could be done about that. So the tracer
+   itself builds the module before, as a trial, and leaves the flags out if that fails. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build);
 
@@ -20799,92 +21005,37 @@ ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_para
 
 #ifdef ZETOOLS_TRACER
 
-/* A copy of a description, with another option in its build flags, which follow the structure. */
-typedef struct zt__changed_module {
-    ze_module_desc_t desc;
-    ze_module_program_exp_desc_t program; /* if the module is built from several inputs */
-} zt__changed_module;
-
-/* Writes build flags with another option behind them to `*end`, which moves behind that. */
-static const char *zt__join_flags(char **end, const char *flags, const char *option) {
-    char *joined = *end;
-    size_t length = flags ? strlen(flags) : 0;
-    if (length > 0) {
-        memcpy(joined, flags, length);
-        joined[length++] = ' ';
-    }
-    strcpy(joined + length, option);
-    *end = joined + length + strlen(option) + 1;
-    return joined;
-}
-
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
-    const ze_module_program_exp_desc_t *program;
+    const char *flags = desc && desc->pBuildFlags ? desc->pBuildFlags : "";
+    const ze_base_desc_t *next = (const ze_base_desc_t *)(desc ? desc->pNext : NULL);
+    ze_module_desc_t *changed; /* its build flags follow it */
     ze_module_handle_t module = NULL;
-    zt__changed_module *changed;
-    const char **flags;
-    size_t room, size;
-    uint32_t i, count = 0;
-    int is_known;
-    char option[64], *end;
-    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
-        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+    size_t room = strlen(flags) + 64;
+    if (!desc || !modules->profile_flags || strstr(flags, "-zet-profile-flags") ||
+        (next && next->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC)) {
         return;
     }
-    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
-    program = (const ze_module_program_exp_desc_t *)desc->pNext;
-    if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
-        count = program->count;
-    }
-    room = strlen(option) + 2;
-    size = sizeof *changed + room + (desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0);
-    for (i = 0; i < count; i++) {
-        size += sizeof *flags + room;
-        size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
-    }
-    changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
+    changed = (ze_module_desc_t *)zt__allocate(&zt__default_allocator, 1, sizeof *changed + room);
     if (!changed) {
         zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
         return;
     }
-    flags = (const char **)(changed + 1);
-    end = (char *)(flags + count);
-    changed->desc = *desc;
-    changed->desc.pBuildFlags = zt__join_flags(&end, desc->pBuildFlags, option);
-    if (count > 0) {
-        changed->program = *program;
-        changed->program.pBuildFlags = flags;
-        changed->desc.pNext = &changed->program;
+    *changed = *desc;
+    changed->pBuildFlags = (const char *)memcpy(changed + 1, flags, strlen(flags));
+    snprintf((char *)(changed + 1) + strlen(flags), room - strlen(flags), "%s-zet-profile-flags 0x%x",
+             *flags ? " " : "", (unsigned)modules->profile_flags);
+    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        zt__free(&zt__default_allocator, changed);
+        return;
     }
-    for (i = 0; i < count; i++) {
-        flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
-    }
-    zt__lock(&modules->mutex);
-    for (i = 0; i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice;) {
-        i++;
-    }
-    is_known = i < modules->accepting_count;
-    zt__unlock(&modules->mutex);
-    if (!is_known) {
-        build->trial =
-            zeModuleCreate(*parameters->phContext, *parameters->phDevice, &changed->desc, &module, NULL);
-        if (build->trial != ZE_RESULT_SUCCESS) {
-            zt__free(&zt__default_allocator, changed);
-            return;
-        }
-        zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
-        zt__lock(&modules->mutex);
-        if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
-            modules->accepting[modules->accepting_count++] = *parameters->phDevice;
-        }
-        zt__unlock(&modules->mutex);
-    }
+    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
     build->place = parameters->pdesc;
     build->before = desc;
     build->changed = changed;
-    *parameters->pdesc = &changed->desc;
+    *parameters->pdesc = changed;
 }
 
 ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_params_t *parameters,
@@ -20895,7 +21046,6 @@ ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_para
     uint64_t hash;
     ze_result_t result;
     if (build->trial != ZE_RESULT_SUCCESS) {
-        zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
                    (unsigned)modules->profile_flags);
     }
@@ -21126,9 +21276,6 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
 
 #ifdef ZETOOLS_TRACER
 
-/* Adds samples to those of the instruction at an address. */
-ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts);
-
 /* Reads and adds up what the device has. The number of reads is limited, because it may always have more. */
 ZT__PRIVATE void zt__read_samples(zt__hotspots *hotspots);
 
@@ -21154,7 +21301,8 @@ ZT__PRIVATE int zt__run_sampling_thread(void *user);
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
 
-ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
+/* Adds samples to those of the instruction at an address. */
+static void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
     const zt__place *places, *place = NULL;
     uint32_t i, low = 0, high, found = 0;
     uint64_t samples = 0;
@@ -21594,6 +21742,320 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
 
 #endif
 
+/* ==== tracer/hotspot_control.h ========================================================================== */
+
+/* zt_hotspots_start, zt_hotspots_stop. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Reads what is left, and stops, if something is sampled. Returns NOT_READY or HANDLE_OBJECT_IN_USE if that
+   cannot be done now. */
+ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call);
+
+#endif
+
+/* ==== tracer/hotspot_control.c ========================================================================== */
+
+/* zt_hotspots_start, zt_hotspots_stop. */
+
+#ifdef ZETOOLS_TRACER
+
+static void zt__fill_hotspots_config(zt_hotspots_config *config) {
+    if (!config->period_ns) {
+        config->period_ns = 50000;
+    }
+    if (!config->memory_limit) {
+        config->memory_limit = (size_t)8 << 20;
+    }
+    if (!config->addresses) {
+        config->addresses = 65536;
+    }
+    if (!config->debug_limit) {
+        config->debug_limit = (size_t)64 << 20;
+    }
+}
+
+/* Frees hot spots that nothing uses any more. */
+static void zt__destroy_hotspots(zt__hotspots *hotspots) {
+    const zt_allocator allocator = hotspots->allocator;
+    uint32_t i;
+    while (hotspots->kernels) {
+        zt__sampled_kernel *kernel = hotspots->kernels;
+        hotspots->kernels = kernel->next;
+        zt__free(&allocator, kernel);
+    }
+    while (hotspots->modules) {
+        zt__sampled_module *module = hotspots->modules;
+        hotspots->modules = module->next;
+        zt__free(&allocator, module->debug);
+        zt__free(&allocator, module);
+    }
+    for (i = 0; i < hotspots->spot_count; i++) {
+        zt__free(&allocator, hotspots->spots[i]);
+    }
+    zt__map_free_values(&hotspots->files, &allocator);
+    zt__map_free(&hotspots->spot_map, &allocator);
+    zt__free(&allocator, (void *)hotspots->spots);
+    zt__free(&allocator, hotspots->places);
+    zt__destroy_mutex(&hotspots->reading.mutex);
+    zt__destroy_mutex(&hotspots->finding.mutex);
+    zt__destroy_mutex(&hotspots->mutex);
+    zt__free(&allocator, hotspots);
+}
+
+/* Called by zt_close, when nothing is sampled any more. */
+static void zt__free_hotspots(zt_profiler *profiler) {
+    zt__destroy_hotspots(zt__hotspots_of(profiler));
+}
+
+/* Finds how the device can be sampled, and prepares that. */
+static ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt__driver *driver = &hotspots->profiler->driver;
+    const zt__group *group = &stream->data->group;
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->has_started ? hotspots->count_count : 0;
+    int is_same = 1;
+    ze_driver_handle_t handle;
+    void *base = NULL, *binary = NULL;
+    ze_result_t result;
+    /* Where a kernel lies, and what it is, is known to the driver, whose functions a loader may lack. */
+    ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
+    if (handle && driver->zeDriverGetExtensionFunctionAddress) {
+        zt__change_depth(1);
+        driver->zeDriverGetExtensionFunctionAddress(handle, "zexKernelGetBaseAddress", &base);
+        driver->zeDriverGetExtensionFunctionAddress(handle, "zeKernelGetBinaryExp", &binary);
+        zt__change_depth(-1);
+    }
+    if (!base) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the driver has no zexKernelGetBaseAddress");
+    }
+    if (!stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
+    }
+    memcpy(&hotspots->get_base, &base, sizeof base);
+    memcpy(&hotspots->get_binary, &binary, sizeof binary);
+    result = zt__find_stream_group(stream);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    /* The metrics of the group are an address, and counts, which have to be those of an earlier start. */
+    hotspots->address_metric = UINT32_MAX;
+    zt__lock(&hotspots->mutex);
+    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
+    for (i = 0; i < group->metric_count; i++) {
+        const zet_metric_properties_t *metric = &group->metrics[i];
+        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
+            hotspots->address_metric = i;
+        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
+                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
+            char *name = hotspots->count_names[count];
+            if (!known) {
+                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
+            }
+            if (!known && strcmp(name, "Active") == 0) {
+                hotspots->active_count = count;
+            }
+            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
+            hotspots->count_metrics[count++] = i;
+        }
+    }
+    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
+    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
+        count--;
+    }
+    is_same &= !known || known == count;
+    if (!known) {
+        hotspots->count_count = count;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (count == 0 || hotspots->address_metric == UINT32_MAX || !is_same) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the metric group has no counts, or others than at the first start");
+    }
+    result = zt__make_room_for_rows(stream);
+    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
+}
+
+/* Starts sampling. `reading` is held, for which the destruction of a kernel waits (zt__before_unload). On
+   failure the message was reported. */
+static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt_allocator *allocator = &hotspots->allocator;
+    zt_stream_config config;
+    uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
+    zt__loaded_kernel *kernels;
+    zt_stream *stream;
+    ze_result_t result;
+    memset(&config, 0, sizeof config);
+    if (hotspots->stream) {
+        return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    }
+    if (capacity > hotspots->spot_capacity) {
+        zt__spot **before = hotspots->spots;
+        zt__spot **larger = (zt__spot **)zt__allocate(allocator, capacity, sizeof *larger);
+        if (!larger) {
+            return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+        }
+        zt__lock(&hotspots->mutex);
+        if (before) {
+            memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
+        }
+        hotspots->spots = larger;
+        hotspots->spot_capacity = capacity;
+        zt__unlock(&hotspots->mutex);
+        zt__free(allocator, (void *)before);
+    }
+
+    config.period_ns = hotspots->config.period_ns;
+    config.memory_limit = hotspots->config.memory_limit;
+    config.allocator = *allocator;
+    stream = zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config);
+    if (!stream) {
+        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+    }
+    stream->is_of_instructions = 1;
+    stream->opened_by = "zt_hotspots_start";
+    stream->diagnostics = diagnostics;
+    result = zt__open_samples(hotspots, stream);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_stream(stream);
+        return result;
+    }
+    zt__lock(&hotspots->mutex);
+    zt__copy_text(hotspots->group, sizeof hotspots->group, stream->info.group, strlen(stream->info.group));
+    hotspots->period_ns = stream->info.period_ns;
+    hotspots->has_started = 1;
+    hotspots->place_count = 0; /* of what was not observed since the last stop */
+    hotspots->places_overlap = 0;
+    zt__unlock(&hotspots->mutex);
+    zt__store(&hotspots->stream, stream);
+    zt__store(&loaded->is_sampled, 1);
+
+    /* Kernels that the tracer knows already are placed now, others when they are created. */
+    zt__lock(loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
+        const zt__loaded_kernel *known = (const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        if (known && !known->may_be_destroyed) {
+            kernels[count++] = *known;
+        }
+    }
+    zt__unlock(loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    }
+    zt__free(allocator, kernels);
+
+    if (!hotspots->config.no_thread &&
+        !zt__start_thread(&stream->thread, zt__run_sampling_thread, hotspots)) {
+        hotspots->config.no_thread = 1; /* zt_collect reads */
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_stream *stream = hotspots ? zt__load(&hotspots->stream) : NULL;
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!stream || stream->process != zt__find_process()) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_owner(&hotspots->reading)) {
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    if (!zt__begin_reading(hotspots)) {
+        if (!zt__load(&hotspots->stream)) {
+            return ZE_RESULT_SUCCESS; /* another thread has stopped it */
+        }
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
+    }
+    stream = hotspots->stream;
+    if (!zt__stop_thread(&stream->thread)) {
+        zt__unlock_timed(&hotspots->reading);
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
+    }
+    zt__read_samples(hotspots);
+    zt__keep_debug_info(hotspots, NULL, 1);
+    zt__store(&hotspots->stream, (zt_stream *)NULL);
+    zt__destroy_stream(stream);
+    zt__unlock_timed(&hotspots->reading);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
+    const char *call = "zt_hotspots_start";
+    zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt__message_text refusal;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!loaded || !zt__load(&loaded->is_observed)) {
+        return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
+    }
+    if (!hotspots) { /* it is the first start */
+        hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
+        if (!hotspots) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+        }
+        hotspots->profiler = profiler;
+        hotspots->allocator = profiler->config.allocator;
+        zt__create_mutex(&hotspots->reading.mutex);
+        zt__create_mutex(&hotspots->finding.mutex);
+        zt__create_mutex(&hotspots->mutex);
+        zt__lock(&profiler->mutex);
+        if (!profiler->hotspots) {
+            profiler->free_hotspots = zt__free_hotspots;
+            zt__store(&profiler->hotspots, hotspots);
+            hotspots = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+        if (hotspots) { /* another thread was faster */
+            zt__destroy_hotspots(hotspots);
+        }
+        hotspots = zt__hotspots_of(profiler);
+    }
+    if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    if (!hotspots->stream) {
+        zt__copy_config(&hotspots->config, config, sizeof hotspots->config);
+        zt__fill_hotspots_config(&hotspots->config);
+    }
+    result = zt__start_sampling(hotspots, loaded);
+    zt__unlock_timed(&hotspots->reading);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__lock(&hotspots->mutex);
+        memset(&hotspots->refusal, 0, sizeof hotspots->refusal);
+        zt__unlock(&hotspots->mutex);
+        zt__store(&profiler->collect_hotspots, &zt__collect_hotspots);
+        return result;
+    }
+    zt__lock(&profiler->mutex);
+    refusal = profiler->diagnostics.last;
+    zt__unlock(&profiler->mutex);
+    zt__lock(&hotspots->mutex);
+    hotspots->refusal = refusal;
+    zt__unlock(&hotspots->mutex);
+    return result;
+}
+
+ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
+    return zt__stop_sampling(profiler, "zt_hotspots_stop");
+}
+
+#endif
+
 /* ==== tracer/hotspot_lines.c ============================================================================ */
 
 /* Hot spots: their source lines. */
@@ -21732,514 +22194,6 @@ ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
 
 #endif
 
-/* ==== tracer/sampling_by_stops.h ======================================================================== */
-
-/* Hot spots where the device cannot sample: threads are stopped and looked at. */
-
-#ifdef ZETOOLS_TRACER
-
-#ifdef ZETOOLS_DEBUG
-
-/* Ends what zt__start_stops has begun. Closing the debugger resumes all threads. */
-ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots);
-
-/* The only step of the thread. Stops all threads of the device, reads where they are, resumes them, and adds
-   a sample to each address, until they cannot be stopped or resumed any more. Holds `reading` for each stop,
-   so that no kernel is destroyed meanwhile. It ends the stops itself: at exit nothing else would acknowledge
-   events, for which the program might wait. */
-ZT__PRIVATE int zt__run_stopping_thread(void *user);
-#endif
-
-/* Prepares a stream without a streamer, whose thread stops threads of the device: attaches to this process.
- */
-ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream);
-
-#endif
-
-/* ==== tracer/sampling_by_stops.c ======================================================================== */
-
-/* Hot spots where the device cannot sample: threads are stopped and looked at. */
-
-#ifdef ZETOOLS_TRACER
-
-#ifdef ZETOOLS_DEBUG
-
-/* The debugger and its memory are used by one thread of the library: while it runs, by no other. It waits for
-   events between two stops, because a module does not run before its event is acknowledged. */
-
-ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots) {
-    zt_debug_close(hotspots->debugger);
-    zt__free(&hotspots->allocator, hotspots->stopped);
-    zt__free(&hotspots->allocator, hotspots->addresses);
-    hotspots->debugger = NULL;
-    hotspots->stopped = NULL;
-    hotspots->addresses = NULL;
-}
-
-ZT__PRIVATE int zt__run_stopping_thread(void *user) {
-    enum { SLICE_NS = 5000000, LONGEST_STOP_NS = 200000000, MOST_ATTEMPTS = 3 };
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    const uint64_t one = 1, unit = UINT64_C(1) << ZT__ADDRESS_SHIFT;
-    zt__hotspots *hotspots = (zt__hotspots *)user;
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    zt_debugger *debugger = hotspots->debugger;
-    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
-    const uint64_t period_ns = hotspots->period_ns;
-    uint64_t next = zt__now_ns() + period_ns;
-    int is_lost = 0;
-    while (!is_lost && !zt__load(&stream->thread.stop_requested)) {
-        uint64_t now = zt__now_ns(), taken;
-        uint32_t i, count = hotspots->stopped_room, read = 0, attempts = 0;
-        ze_result_t result, resumed;
-        if (now < next) {
-            uint64_t rest = next - now;
-            zt_debug_wait(debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
-            continue;
-        }
-        if (!zt__try_lock(&hotspots->reading)) {
-            next = now + SLICE_NS;
-            continue;
-        }
-        result = zt_debug_stop(debugger, all, LONGEST_STOP_NS, NULL);
-        if (result == ZE_RESULT_SUCCESS) {
-            result = zt_debug_threads(debugger, hotspots->stopped, &count);
-        }
-        count = count < hotspots->stopped_room ? count : hotspots->stopped_room;
-        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-            result = zt_debug_get_address(debugger, hotspots->stopped[i], &hotspots->addresses[read]);
-            read += result == ZE_RESULT_SUCCESS;
-        }
-        do {
-            resumed = zt_debug_resume(debugger, all);
-        } while (resumed != ZE_RESULT_SUCCESS && resumed != ZE_RESULT_ERROR_NOT_AVAILABLE &&
-                 ++attempts < MOST_ATTEMPTS);
-        for (i = 0; i < read; i++) {
-            zt__add_samples(hotspots, (uint32_t)(hotspots->addresses[i] & ~(unit - 1)), &one);
-        }
-        is_lost =
-            debugger->is_over || attempts == MOST_ATTEMPTS || zt__is_device_lost(&debugger->diagnostics);
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__lock(&hotspots->mutex);
-            hotspots->counts.drops++;
-            zt__unlock(&hotspots->mutex);
-        }
-        if (is_lost) {
-            zt__report(diagnostics, STOPS_ENDED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       zt_debug_get_last_error(debugger));
-        } else if (result != ZE_RESULT_SUCCESS) {
-            zt__report(diagnostics, STOP_UNANSWERED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       zt_debug_get_last_error(debugger));
-        }
-        zt__unlock_timed(&hotspots->reading);
-        /* Threads run for at least as long as they were stopped. */
-        taken = zt__now_ns() - now;
-        next = zt__now_ns() + (taken < period_ns / 2 ? period_ns - taken : taken);
-    }
-    zt__end_stops(hotspots);
-    return 0;
-}
-#endif
-
-ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-#ifdef ZETOOLS_DEBUG
-    enum { MOST_STOPS = 1000, MOST_THREADS = 65536, WAIT_NS = 500000000 };
-    const char *name = "Stopped";
-    zt_debug_config config = zt_debug_config_default();
-    uint32_t stops = hotspots->config.stops_a_second, room;
-    int is_same;
-    ze_result_t result;
-    stream->info.group = "threads that were stopped";
-    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
-    zt__lock(&hotspots->mutex);
-    is_same =
-        !hotspots->has_started || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
-    if (is_same) {
-        zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
-        hotspots->count_count = 1;
-        hotspots->active_count = UINT32_MAX;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (!is_same) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "instructions were sampled in another way at the first start");
-    }
-    if (hotspots->config.no_thread) {
-        return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "that needs the library's own thread. Leave config.no_thread 0.");
-    }
-    config.wait_timeout_ns = WAIT_NS;
-    config.module_limit = hotspots->config.debug_limit;
-    config.no_lines = 1;
-    config.allocator = hotspots->allocator;
-    result = zt_debug_open(hotspots->profiler->device, 0, &config, &hotspots->debugger);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report(diagnostics, CANNOT_STOP, result, zt_debug_get_last_error(NULL));
-    }
-    room = hotspots->debugger->thread_count;
-    hotspots->stopped_room = room < MOST_THREADS ? room : (uint32_t)MOST_THREADS;
-    hotspots->stopped = (zt_debug_thread *)zt__allocate(&hotspots->allocator, hotspots->stopped_room,
-                                                        sizeof *hotspots->stopped);
-    hotspots->addresses =
-        (uint64_t *)zt__allocate(&hotspots->allocator, hotspots->stopped_room, sizeof *hotspots->addresses);
-    if (!hotspots->stopped || !hotspots->addresses) {
-        zt__end_stops(hotspots);
-        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
-    }
-    return result;
-#else
-    (void)stream;
-    return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "the library was compiled without ZETOOLS_DEBUG. Define it before zetools.h is "
-                      "included, in the file of ZETOOLS_IMPLEMENTATION too.");
-#endif
-}
-
-#endif
-
-/* ==== tracer/hotspot_control.h ========================================================================== */
-
-/* zt_hotspots_start, zt_hotspots_stop. */
-
-#ifdef ZETOOLS_TRACER
-
-/* Reads what is left, and stops, if something is sampled. Returns NOT_READY or HANDLE_OBJECT_IN_USE if that
-   cannot be done now. */
-ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call);
-
-#endif
-
-/* ==== tracer/hotspot_control.c ========================================================================== */
-
-/* zt_hotspots_start, zt_hotspots_stop. */
-
-#ifdef ZETOOLS_TRACER
-
-static void zt__fill_hotspots_config(zt_hotspots_config *config) {
-    if (!config->period_ns) {
-        config->period_ns = 50000;
-    }
-    if (!config->memory_limit) {
-        config->memory_limit = (size_t)8 << 20;
-    }
-    if (!config->addresses) {
-        config->addresses = 65536;
-    }
-    if (!config->debug_limit) {
-        config->debug_limit = (size_t)64 << 20;
-    }
-}
-
-/* Frees hot spots that nothing uses any more. */
-static void zt__destroy_hotspots(zt__hotspots *hotspots) {
-    const zt_allocator allocator = hotspots->allocator;
-    uint32_t i;
-    while (hotspots->kernels) {
-        zt__sampled_kernel *kernel = hotspots->kernels;
-        hotspots->kernels = kernel->next;
-        zt__free(&allocator, kernel);
-    }
-    while (hotspots->modules) {
-        zt__sampled_module *module = hotspots->modules;
-        hotspots->modules = module->next;
-        zt__free(&allocator, module->debug);
-        zt__free(&allocator, module);
-    }
-    for (i = 0; i < hotspots->spot_count; i++) {
-        zt__free(&allocator, hotspots->spots[i]);
-    }
-    zt__map_free_values(&hotspots->files, &allocator);
-    zt__map_free(&hotspots->spot_map, &allocator);
-    zt__free(&allocator, (void *)hotspots->spots);
-    zt__free(&allocator, hotspots->places);
-    zt__destroy_mutex(&hotspots->reading.mutex);
-    zt__destroy_mutex(&hotspots->finding.mutex);
-    zt__destroy_mutex(&hotspots->mutex);
-    zt__free(&allocator, hotspots);
-}
-
-/* Called by zt_close, when nothing is sampled any more. */
-static void zt__free_hotspots(zt_profiler *profiler) {
-    zt__destroy_hotspots(zt__hotspots_of(profiler));
-}
-
-/* Finds how the device can be sampled, and prepares that. */
-static ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    const zt__driver *driver = &hotspots->profiler->driver;
-    const zt__group *group = &stream->data->group;
-    uint32_t i, count = 0;
-    uint32_t known = hotspots->has_started ? hotspots->count_count : 0;
-    int is_same = 1;
-    ze_driver_handle_t handle;
-    void *base = NULL, *binary = NULL;
-    ze_result_t result;
-    /* Where a kernel lies, and what it is, is known to the driver, whose functions a loader may lack. */
-    ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
-    if (handle && driver->zeDriverGetExtensionFunctionAddress) {
-        zt__change_depth(1);
-        driver->zeDriverGetExtensionFunctionAddress(handle, "zexKernelGetBaseAddress", &base);
-        driver->zeDriverGetExtensionFunctionAddress(handle, "zeKernelGetBinaryExp", &binary);
-        zt__change_depth(-1);
-    }
-    if (!base) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the driver has no zexKernelGetBaseAddress");
-    }
-    if (!stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
-    }
-    memcpy(&hotspots->get_base, &base, sizeof base);
-    memcpy(&hotspots->get_binary, &binary, sizeof binary);
-    result = zt__find_stream_group(stream);
-    if (stream->is_group_optional && !group->handle && result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        return zt__start_stops(hotspots, stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    /* The metrics of the group are an address, and counts, which have to be those of an earlier start. */
-    hotspots->address_metric = UINT32_MAX;
-    zt__lock(&hotspots->mutex);
-    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
-    for (i = 0; i < group->metric_count; i++) {
-        const zet_metric_properties_t *metric = &group->metrics[i];
-        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
-            hotspots->address_metric = i;
-        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
-                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
-            char *name = hotspots->count_names[count];
-            if (!known) {
-                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
-            }
-            if (!known && strcmp(name, "Active") == 0) {
-                hotspots->active_count = count;
-            }
-            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
-            hotspots->count_metrics[count++] = i;
-        }
-    }
-    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
-    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
-        count--;
-    }
-    is_same &= !known || known == count;
-    if (!known) {
-        hotspots->count_count = count;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (count == 0 || hotspots->address_metric == UINT32_MAX || !is_same) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the metric group has no counts, or others than at the first start");
-    }
-    result = zt__make_room_for_rows(stream);
-    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
-}
-
-/* Starts sampling. `reading` is held, for which the destruction of a kernel waits (zt__before_unload). On
-   failure the message was reported. */
-static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    const zt_allocator *allocator = &hotspots->allocator;
-    zt_stream_config config = zt_stream_config_default();
-    uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
-    zt__loaded_kernel *kernels;
-    zt_stream *stream;
-    ze_result_t result;
-    if (hotspots->stream) {
-        return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-    }
-    if (capacity > hotspots->spot_capacity) {
-        zt__spot **before = hotspots->spots;
-        zt__spot **larger = (zt__spot **)zt__allocate(allocator, capacity, sizeof *larger);
-        if (!larger) {
-            return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
-        }
-        zt__lock(&hotspots->mutex);
-        if (before) {
-            memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
-        }
-        hotspots->spots = larger;
-        hotspots->spot_capacity = capacity;
-        zt__unlock(&hotspots->mutex);
-        zt__free(allocator, (void *)before);
-    }
-
-    config.period_ns = hotspots->config.period_ns;
-    config.memory_limit = hotspots->config.memory_limit;
-    config.allocator = *allocator;
-    stream = zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config);
-    if (!stream) {
-        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
-    }
-    stream->is_of_instructions = 1;
-    stream->is_group_optional = hotspots->config.stops_a_second > 0;
-    stream->opened_by = "zt_hotspots_start";
-    stream->diagnostics = diagnostics;
-    result = zt__open_samples(hotspots, stream);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__destroy_stream(stream);
-        return result;
-    }
-    zt__lock(&hotspots->mutex);
-    zt__copy_text(hotspots->group, sizeof hotspots->group, stream->info.group, strlen(stream->info.group));
-    hotspots->period_ns = stream->info.period_ns;
-    hotspots->has_started = 1;
-    hotspots->place_count = 0; /* of what was not observed since the last stop */
-    hotspots->places_overlap = 0;
-    zt__unlock(&hotspots->mutex);
-    zt__store(&hotspots->stream, stream);
-    zt__store(&loaded->is_sampled, 1);
-
-    /* Kernels that the tracer knows already are placed now, others when they are created. */
-    zt__lock(loaded->mutex);
-    room = loaded->kernels.count;
-    zt__unlock(loaded->mutex);
-    kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
-    zt__lock(loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        const zt__loaded_kernel *known = (const zt__loaded_kernel *)loaded->kernels.entries[i].value;
-        if (known && !known->may_be_destroyed) {
-            kernels[count++] = *known;
-        }
-    }
-    zt__unlock(loaded->mutex);
-    for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
-    }
-    zt__free(allocator, kernels);
-
-    /* Start the thread. Without one, zt_collect can read samples, but nothing can stop threads. */
-#ifdef ZETOOLS_DEBUG
-    if (hotspots->debugger) {
-        if (!zt__start_thread(&stream->thread, zt__run_stopping_thread, hotspots)) {
-            zt__end_stops(hotspots);
-            zt__store(&hotspots->stream, (zt_stream *)NULL);
-            zt__destroy_stream(stream);
-            result = zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "the library's own thread could not be started. Compile without "
-                                "ZETOOLS_NO_THREADS.");
-        }
-        return result;
-    }
-#endif
-    if (!hotspots->config.no_thread &&
-        !zt__start_thread(&stream->thread, zt__run_sampling_thread, hotspots)) {
-        hotspots->config.no_thread = 1; /* zt_collect reads */
-    }
-    return result;
-}
-
-ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    zt_stream *stream = hotspots ? zt__load(&hotspots->stream) : NULL;
-    /* In a forked child, threads that do not exist there may hold the locks. */
-    if (!stream || stream->process != zt__find_process()) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (zt__is_owner(&hotspots->reading)) {
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
-    }
-    if (!zt__begin_reading(hotspots)) {
-        if (!zt__load(&hotspots->stream)) {
-            return ZE_RESULT_SUCCESS; /* another thread has stopped it */
-        }
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
-    }
-    stream = hotspots->stream;
-    if (!zt__stop_thread(&stream->thread)) {
-        zt__unlock_timed(&hotspots->reading);
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
-    }
-#ifdef ZETOOLS_DEBUG
-    if (hotspots->debugger) { /* the thread was stopped before its first step */
-        zt__end_stops(hotspots);
-    }
-#endif
-    zt__read_samples(hotspots);
-    zt__keep_debug_info(hotspots, NULL, 1);
-    zt__store(&hotspots->stream, (zt_stream *)NULL);
-    zt__destroy_stream(stream);
-    zt__unlock_timed(&hotspots->reading);
-    return ZE_RESULT_SUCCESS;
-}
-
-ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
-    zt_hotspots_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_hotspots_config(&config);
-    return config;
-}
-
-ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
-    const char *call = "zt_hotspots_start";
-    zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    zt__message_text refusal;
-    ze_result_t result;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!loaded || !zt__load(&loaded->is_observed)) {
-        return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
-    }
-    if (!hotspots) { /* it is the first start */
-        hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
-        if (!hotspots) {
-            return zt__report_no_memory(&profiler->diagnostics, call, "samples");
-        }
-        hotspots->profiler = profiler;
-        hotspots->allocator = profiler->config.allocator;
-        zt__create_mutex(&hotspots->reading.mutex);
-        zt__create_mutex(&hotspots->finding.mutex);
-        zt__create_mutex(&hotspots->mutex);
-        zt__lock(&profiler->mutex);
-        if (!profiler->hotspots) {
-            profiler->free_hotspots = zt__free_hotspots;
-            zt__store(&profiler->hotspots, hotspots);
-            hotspots = NULL;
-        }
-        zt__unlock(&profiler->mutex);
-        if (hotspots) { /* another thread was faster */
-            zt__destroy_hotspots(hotspots);
-        }
-        hotspots = zt__hotspots_of(profiler);
-    }
-    if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
-    }
-    if (!hotspots->stream) {
-        hotspots->config = config ? *config : zt_hotspots_config_default();
-        zt__fill_hotspots_config(&hotspots->config);
-    }
-    result = zt__start_sampling(hotspots, loaded);
-    zt__unlock_timed(&hotspots->reading);
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__lock(&hotspots->mutex);
-        memset(&hotspots->refusal, 0, sizeof hotspots->refusal);
-        zt__unlock(&hotspots->mutex);
-        zt__store(&profiler->collect_hotspots, &zt__collect_hotspots);
-        return result;
-    }
-    zt__lock(&profiler->mutex);
-    refusal = profiler->diagnostics.last;
-    zt__unlock(&profiler->mutex);
-    zt__lock(&hotspots->mutex);
-    hotspots->refusal = refusal;
-    zt__unlock(&hotspots->mutex);
-    return result;
-}
-
-ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
-    return zt__stop_sampling(profiler, "zt_hotspots_stop");
-}
-
-#endif
-
 /* ==== tracer/tracer.h =================================================================================== */
 
 /* What a tracer knows: devices, lists, pools, events, names, times of calls. */
@@ -22251,8 +22205,9 @@ enum {
     ZT__MAX_RETIRED = 1024, /* tracer objects of the loader. Beyond it, a stop does not change them */
     ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
     /* Flags that older headers lack. */
-    ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
-    ZT__POOL_FLAG_MAPPED = 1 << 3,    /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__LIST_FLAG_IN_ORDER = 1 << 3, /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__POOL_FLAG_MAPPED = 1 << 3,   /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__POOL_FLAGS_STAMPED = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZT__POOL_FLAG_MAPPED,
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
@@ -22354,9 +22309,8 @@ typedef struct zt__tracer {
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    struct zt__tracer *next; /* the next live tracer; guarded by the dispatcher's mutex */
-    int is_live;             /* atomic */
-    uint32_t starting;       /* 1: a thread starts it. Atomic */
+    int is_live;      /* atomic */
+    int start_result; /* of the last start. Atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
     uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
@@ -22394,6 +22348,7 @@ typedef struct zt__tracer {
     uint64_t executions;  /* of lists, so far */
     int is_stopping;      /* no more launches are measured */
     zt_trace_counts counts;
+    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;
@@ -22529,7 +22484,10 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 
-ZT__PRIVATE const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
+static const uint32_t zt__kept_call_columns[1] = {0};
+
+ZT__PRIVATE const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, 1, zt__kept_call_columns,
+                                                       zt__call_columns};
 
 ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_call *timed) {
     if (timed) {
@@ -22565,7 +22523,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     }
     timed = tracer->timed_calls[call];
     if (timed) {
-        zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
+        zt__add_sample(&zt__call_layout, &timed->statistics, &duration);
         switch ((uint32_t)result) {
         case ZE_RESULT_SUCCESS: /* Warnings and answers are no errors. Older headers lack some names. */
         case ZE_RESULT_NOT_READY:
@@ -22598,7 +22556,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 /* ==== tracer/frames.h =================================================================================== */
 
-/* A call in progress, as a tracer observes it. */
+/* A call in progress, as the tracer observes it. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -22613,17 +22571,16 @@ typedef enum zt__frame_state {
     ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
 } zt__frame_state;
 
-/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used
-   again but never freed, because a call may end after its tracer was destroyed. */
+/* A call in progress. Frames are used again but never freed, because a call may end after its tracer was
+   destroyed. */
 typedef struct zt__frame {
-    struct zt__frame *next_of_all;     /* in use or not */
-    struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
-    zt__frame_state state;             /* atomic */
+    struct zt__frame *next; /* of all frames, in use or not */
+    zt__frame_state state;  /* atomic */
     zt__tracer *tracer;
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
-    uint64_t begin_ns;              /* 0: no tracer times the call */
+    uint64_t begin_ns;              /* 0: the call is not timed */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 
     /* What was done before the call, and is ended or undone after it. */
@@ -22660,10 +22617,6 @@ typedef struct zt__frame {
 ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
                                                    uint32_t index);
 
-/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
-   NULL. */
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame);
-
 /* Returns the event of the application that the command of a frame signals, or NULL. */
 ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame);
 
@@ -22683,19 +22636,7 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                        ->pphKernels)[index];
 }
 
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
-    }
-    return outer;
-}
-
 ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame) {
-    const zt__frame *outer = zt__find_outer_signal(frame);
-    if (outer) {
-        return outer->signalled;
-    }
     return frame->signal ? frame->signalled : frame->command.signal ? *frame->command.signal : NULL;
 }
 
@@ -22809,13 +22750,12 @@ static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
 /* Asks whether the launch has ended to whose probe an event is lent, and when it ran. */
 static ze_result_t zt__query_event(zt_profiler *profiler, const zt__known_event *event,
                                    zt__sample_times *times, const char **call) {
-    ze_result_t result = zeEventQueryStatus(zt__handle_of(event));
-    *call = "zeEventQueryStatus";
-    if (result == ZE_RESULT_SUCCESS && times) {
-        result = zt__query_kernel_stamps(profiler, zt__handle_of(event), times, call);
-        times->is_kernel = 1;
+    if (!times) {
+        *call = "zeEventQueryStatus";
+        return zeEventQueryStatus(zt__handle_of(event));
     }
-    return result;
+    times->is_kernel = 1;
+    return zt__query_kernel_stamps(profiler, zt__handle_of(event), times, call);
 }
 
 /* Saves the time stamps of an event before it changes. Returns whether the launch has ended. */
@@ -22941,7 +22881,7 @@ ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event,
     *is_stamped = !tracer->get_pool || !tracer->get_pool_flags ||
                   tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
                   tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                  (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+                  (flags & ZT__POOL_FLAGS_STAMPED);
     zt__lock(&tracer->event_mutex);
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
@@ -23077,11 +23017,17 @@ ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_desc_t *given = *p->pdesc;
     if (frame->tracer->lends_events && given && zt__pool_allows_lending(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        ze_event_pool_handle_t trial =
+            NULL; /* if the driver refuses the flag, the application's call succeeds */
         frame->pool = *given;
         frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        frame->pool_desc = p->pdesc;
-        frame->given_pool = given;
-        *p->pdesc = &frame->pool;
+        if (zeEventPoolCreate(*p->phContext, &frame->pool, *p->pnumDevices, *p->pphDevices, &trial) ==
+            ZE_RESULT_SUCCESS) {
+            zeEventPoolDestroy(trial);
+            frame->pool_desc = p->pdesc;
+            frame->given_pool = given;
+            *p->pdesc = &frame->pool;
+        }
     }
 }
 
@@ -23093,8 +23039,9 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     known = (zt__known_pool *)zt__remember(tracer, &tracer->pools, **p->pphEventPool, sizeof *known);
     if (known) {
         known->context = *p->phContext;
-        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
-        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc);
+        known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
+        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc) &&
+                             (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->event_mutex);
 }
@@ -23384,14 +23331,10 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
-        if (tracer->samples_hotspots) {
-            zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
-        }
     } else {
-        zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
-        if (!tracer->open_failures && messages) {
-            tracer->open_failure = messages->last;
+        if (!tracer->open_failures) {
+            tracer->open_failure = zt__get_last_message(NULL);
             tracer->open_failure.result = result;
         }
         tracer->open_failures++;
@@ -23402,6 +23345,8 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
         zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
+    } else if (profiler && tracer->samples_hotspots) {
+        zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -23471,9 +23416,18 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
 
 /* ==== tracer/results.h ================================================================================== */
 
-/* zt_trace_get_counts, zt_get_call, zt_get_hotspot: what was traced, as numbers. */
+/* zt_get_call, zt_get_hotspot: what was traced, as numbers. */
 
 #ifdef ZETOOLS_TRACER
+
+/* As in zt_info. */
+ZT__PRIVATE zt_trace_counts zt__get_launch_counts(const zt_profiler *profiler);
+
+ZT__PRIVATE uint32_t zt__get_call_count(const zt_profiler *profiler);
+
+ZT__PRIVATE zt_hotspots_counts zt__get_hotspot_counts(const zt_profiler *profiler);
+
+ZT__PRIVATE uint32_t zt__get_hotspot_count(const zt_profiler *profiler);
 
 /* A call as the timeline shows it. */
 typedef struct zt__kept_call {
@@ -23496,13 +23450,13 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 /* ==== tracer/results.c ================================================================================== */
 
-/* zt_trace_get_counts, zt_get_call, zt_get_hotspot: what was traced, as numbers. */
+/* zt_get_call, zt_get_hotspot: what was traced, as numbers. */
 
 #ifdef ZETOOLS_TRACER
 
 /* ---- hot spots ------------------------------------------------------------------------------------------ */
 
-ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
+ZT__PRIVATE zt_hotspots_counts zt__get_hotspot_counts(const zt_profiler *profiler) {
     zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt_hotspots_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -23514,7 +23468,7 @@ ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_hotspot_count(const zt_profiler *profiler) {
     zt__hotspots *hotspots = zt__hotspots_of(profiler);
     uint32_t count = 0;
     if (hotspots) {
@@ -23538,7 +23492,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
-    if (index >= zt_get_hotspot_count(profiler)) {
+    if (index >= zt__get_hotspot_count(profiler)) {
         return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "zt_get_hotspot", (unsigned)index, "hotspot");
     }
@@ -23564,7 +23518,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
 
 /* ---- launches and calls --------------------------------------------------------------------------------- */
 
-ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
+ZT__PRIVATE zt_trace_counts zt__get_launch_counts(const zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
     zt_trace_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -23577,7 +23531,7 @@ ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_call_count(const zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
     uint32_t count = 0;
     if (tracer) {
@@ -23589,7 +23543,7 @@ ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_call_info *info) {
-    double kept[ZT__KEPT_CALLS];
+    zt__kept_value kept[ZT__KEPT_CALLS];
     zt__tracer *tracer;
     const zt__timed_call *timed;
     uint32_t count;
@@ -23603,7 +23557,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
-    if (index >= zt_get_call_count(profiler)) {
+    if (index >= zt__get_call_count(profiler)) {
         return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "zt_get_call", (unsigned)index, "call");
     }
@@ -23612,12 +23566,11 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     timed = tracer->by_appearance[index];
     info->name = zt__call_name(timed->call);
     info->errors = timed->errors;
-    zt__get_moments(&zt__call_layout, &timed->statistics, 0, &info->time_ns);
+    zt__get_moments(ZT_AGGREGATE_SUM, timed->statistics.moments, &info->time_ns);
     count = zt__copy_column(&zt__call_layout, &timed->statistics, 0, kept);
     zt__unlock(&tracer->mutex);
     info->count = info->time_ns.count;
-    info->time_ns.median = zt__quantile(kept, count, 0.5);
-    info->time_ns.p95 = zt__quantile(kept, count, 0.95);
+    zt__add_quantiles(ZT_AGGREGATE_SUM, kept, count, &info->time_ns);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -23627,7 +23580,7 @@ ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
     while (device && !device->profiler) {
         device = zt__load(&device->next);
     }
-    return device && device->profiler == profiler ? zt_get_call_count(profiler) : 0;
+    return device && device->profiler == profiler ? zt__get_call_count(profiler) : 0;
 }
 
 ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first, uint64_t *end) {
@@ -24313,13 +24266,12 @@ typedef struct zt__selected_command {
 
 static ze_result_t zt__read_own_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
                                       const char **call) {
-    ze_result_t result = zeEventQueryStatus(probe->event);
-    *call = "zeEventQueryStatus";
-    if (result == ZE_RESULT_SUCCESS && times) {
-        result = zt__query_kernel_stamps(profiler, probe->event, times, call);
-        times->is_kernel = 1;
+    if (!times) {
+        *call = "zeEventQueryStatus";
+        return zeEventQueryStatus(probe->event);
     }
-    return result;
+    times->is_kernel = 1;
+    return zt__query_kernel_stamps(profiler, probe->event, times, call);
 }
 
 static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0};
@@ -24331,7 +24283,7 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
 static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
     int is_stamped, can_be_lent;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
+    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
         return ZT__BARRIERS;
     }
     if (!*signal) {
@@ -24607,13 +24559,13 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result) {
 
 /* ==== tracer/dispatcher.h =============================================================================== */
 
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
-   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
-   for zt_auto, which has a profiler for each context and device. The page LOCKS has their locks. */
+/* The loader calls a prologue before and an epilogue after each traced call of the process, for the live tracer.
+   There is one at a time, whichever copy of this header it is of: that of a profiler, or of zt_auto, which has a
+   profiler for each context and device. The page LOCKS has its locks. */
 
 /* What is done before and after a call of a kind; see ZT__KINDS. */
 typedef struct zt__kind_steps {
@@ -24623,8 +24575,7 @@ typedef struct zt__kind_steps {
 } zt__kind_steps;
 
 /* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled. So
-   a change of the traced calls needs another object, which is enabled before the old one is disabled. A call in
-   between may come from both, and is dispatched once. Disabled objects are retired, never destroyed, at two
+   a change of the traced calls needs another object. Disabled objects are retired, never destroyed, at two
    kilobytes each, because zelTracerDestroy waits without limit for the calls that other threads are in. */
 typedef struct zt__dispatcher {
     /* guarded by zt__dispatch_setup: */
@@ -24637,11 +24588,14 @@ typedef struct zt__dispatcher {
     int handles_fork;
 
     /* guarded by zt__dispatch_mutex: */
-    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
-    uint32_t tracer_count;
-    zt__frame *frames; /* all, in use or not */
+    zt__tracer *tracer; /* the live one, or NULL; changed with both locks */
+    zt__frame *frames;  /* all, in use or not */
 
-    uint8_t observed[ZT__CALL_COUNT]; /* by a live tracer. Atomic; changed with both locks */
+    /* Is called after zeDriverGetExtensionFunctionAddress: zt__wrap_extension. Set before a tracer is live. */
+    void (*wrap_extension)(zt__tracer *tracer,
+                           const ze_driver_get_extension_function_address_params_t *parameters);
+
+    uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -24653,6 +24607,15 @@ typedef struct zt__callbacks {
 
 /* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void);
+
+/* Begin and end a launch through a pointer of the driver's, as prologue and epilogue of a call of the loader. If its
+   handles may not be those of the loader, the launch is counted, and not measured. */
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance);
+
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
+
+/* Counts a launch through a pointer that cannot be measured. */
+ZT__PRIVATE void zt__count_by_pointer(void);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
    one that it measures. */
@@ -24666,9 +24629,16 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 /* ==== tracer/dispatcher.c =============================================================================== */
 
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #ifdef ZETOOLS_TRACER
+
+ZT__PRIVATE zt__dispatcher zt__dispatch;
+
+static void zt__after_get_extension(zt__frame *frame) {
+    zt__dispatch.wrap_extension(frame->tracer,
+                                ZT__PARAMETERS(frame, ze_driver_get_extension_function_address_params_t));
+}
 
 ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #define X(name, before, after, needed) {before, after, needed},
@@ -24676,13 +24646,11 @@ ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #undef X
 };
 
-ZT__PRIVATE zt__dispatcher zt__dispatch;
-
 ZT__PRIVATE zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
 
 ZT__PRIVATE zt__mutex zt__dispatch_mutex = ZT__MUTEX_INITIALIZER;
 
-/* The first frame of the traced call that this thread is in, or NULL. */
+/* The frame of the traced call that this thread is in, or NULL. */
 ZT__PRIVATE ZT__THREAD_LOCAL zt__frame *zt__current_call;
 
 /* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
@@ -24690,121 +24658,161 @@ ZT__PRIVATE ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
 
 ZT__PRIVATE int zt__is_inside_hook(void) {
     const zt__frame *frame = zt__current_call;
-    while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
-        frame = frame->next;
-    }
-    return frame != NULL;
+    return frame && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
 }
 
 /* ---- before a call -------------------------------------------------------------------------------------- */
 
-/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
-   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
-   start. Returns the first frame, or NULL if there is none. */
+/* Begins a call of the live tracer, with a frame. Frames come from malloc, because they may outlive the
+   application's allocator. Returns NULL if the call is not observed, or without memory. */
 static zt__frame *zt__begin_call(zt__call call, void *parameters) {
-    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__frame *frame, *added = NULL;
     zt__tracer *tracer;
-    zt__lock(&zt__dispatch_mutex);
     for (;;) {
-        uint32_t unused = 0;
-        for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-            unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
+        zt__lock(&zt__dispatch_mutex);
+        if (added) {
+            added->next = zt__dispatch.frames;
+            zt__dispatch.frames = added;
         }
-        if (unused >= zt__dispatch.tracer_count) {
+        tracer = zt__dispatch.tracer;
+        frame = zt__dispatch.frames;
+        while (frame && zt__load(&frame->state) != ZT__FRAME_UNUSED) {
+            frame = frame->next;
+        }
+        if (frame || !tracer || !tracer->observed[call]) {
             break;
         }
-        zt__unlock(&zt__dispatch_mutex);
-        frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
-        if (!frame) {
+        zt__unlock(&zt__dispatch_mutex); /* while a frame is allocated, the tracer may stop */
+        added = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *added);
+        if (!added) {
             return NULL;
         }
-        zt__lock(&zt__dispatch_mutex);
-        frame->next_of_all = zt__dispatch.frames;
-        zt__dispatch.frames = frame;
     }
-    frame = zt__dispatch.frames;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
-        if (!tracer->observed[call]) {
-            continue;
-        }
-        while (zt__load(&frame->state) != ZT__FRAME_UNUSED) {
-            frame = frame->next_of_all;
-        }
-        zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        frame->tracer = tracer;
-        frame->call = call;
-        frame->parameters = parameters;
-        zt__store(&frame->has_region, 0);
-        frame->wait_count = NULL;
-        frame->build.place = NULL;
-        frame->build.trial = ZE_RESULT_SUCCESS;
-        frame->signal = NULL;
-        frame->marker = NULL;
-        frame->is_lent = 0;
-        frame->kernel_before_hooks = NULL;
-        frame->pool_desc = NULL;
-        memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
-        frame->next = NULL;
-        frame->previous = last;
-        if (last) {
-            last->next = frame;
-        } else {
-            first = frame;
-        }
-        last = frame;
+    if (!tracer || !tracer->observed[call]) {
+        zt__unlock(&zt__dispatch_mutex);
+        return NULL;
     }
+    zt__store(&frame->state, ZT__FRAME_CALLBACK);
+    frame->tracer = tracer;
+    frame->call = call;
+    frame->parameters = parameters;
+    zt__store(&frame->has_region, 0);
+    frame->wait_count = NULL;
+    frame->build.place = NULL;
+    frame->build.trial = ZE_RESULT_SUCCESS;
+    frame->signal = NULL;
+    frame->marker = NULL;
+    frame->is_lent = 0;
+    frame->kernel_before_hooks = NULL;
+    frame->pool_desc = NULL;
+    memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
-    return first;
+    return frame;
+}
+
+/* Does what a tracer does before a call, for which it has a frame. */
+static void zt__before_call(zt__frame *frame, void **instance) {
+    zt__call call = frame->call;
+    zt__call_kind kind = zt__kind_of_call(call);
+    zt__tracer *tracer;
+    void *parameters = frame->parameters;
+    uint32_t i;
+    *instance = frame;
+    zt__current_call = frame;
+    zt__change_depth(1);
+    tracer = frame->tracer;
+    if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
+        zt__command command;
+        zt__read_command(call, parameters, &command);
+        frame->kernel_before_hooks = command.kernel;
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+        frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
+        zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
+    }
+    for (i = 0; i < tracer->hook_count; i++) {
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == call && hook->prologue) {
+            hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
+        }
+    }
+    if (zt__steps_of_kind[kind].before) {
+        zt__steps_of_kind[kind].before(frame);
+    }
+    zt__change_depth(-1);
+    frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
+    zt__store(&frame->state, ZT__FRAME_DRIVER);
+}
+
+/* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
+   the loader does not call back for calls inside of it. */
+static int zt__may_begin(zt__call call) {
+    return zt__load(&zt__dispatch.observed[call]) && zt__get_depth() == 0 && !zt__current_call;
 }
 
 static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
-    zt__call_kind kind = zt__kind_of_call(call);
-    zt__frame *first, *frame;
-    uint64_t begin_ns;
-    uint32_t i;
-    int is_timed = 0;
+    zt__frame *frame;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So
-       if there is one already, this is the same call, from the second of two enabled registrations. */
-    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
+    frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    if (frame) {
+        zt__before_call(frame, instance);
+    }
+}
+
+/* Counts a launch that is not measured, and gives the frame back. */
+static void zt__end_unmeasured(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__lock(&tracer->mutex);
+    if (tracer->measured[frame->call] && !tracer->is_stopping) {
+        tracer->counts.launches++;
+        tracer->counts.elsewhere++;
+        tracer->counts.by_pointer++;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+/* Returns whether handles of the driver, which its functions take, are those of the loader. A loader that cannot
+   translate them does not wrap any. */
+static int zt__has_plain_handles(zt__tracer *tracer) {
+    enum { LOADER_HANDLE_DEVICE = 1 };
+    const zt__traced_device *device = zt__load(&tracer->devices);
+    void *translated = NULL;
+    if (!device || !device->profiler) {
+        return 0;
+    }
+    return !device->profiler->driver.zelLoaderTranslateHandle ||
+           (device->profiler->driver.zelLoaderTranslateHandle(LOADER_HANDLE_DEVICE, device->device,
+                                                              &translated) == ZE_RESULT_SUCCESS &&
+            translated == (void *)device->device);
+}
+
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance) {
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    zt__command command;
+    int is_known;
+    *instance = NULL;
+    if (!frame) {
         return;
     }
-    first = zt__begin_call(call, parameters);
-    if (!first) {
-        return;
+    zt__read_command(call, parameters, &command);
+    zt__lock(&frame->tracer->mutex);
+    is_known = zt__find_known_list(frame->tracer, command.list) != NULL;
+    zt__unlock(&frame->tracer->mutex);
+    if (is_known || zt__has_plain_handles(frame->tracer)) {
+        zt__before_call(frame, instance);
+    } else {
+        zt__end_unmeasured(frame);
     }
-    *instance = first;
-    zt__current_call = first;
-    zt__change_depth(1);
-    for (frame = first; frame; frame = frame->next) {
-        zt__tracer *tracer = frame->tracer;
-        is_timed |= tracer->timed[call];
-        if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
-            zt__command command;
-            zt__read_command(call, parameters, &command);
-            frame->kernel_before_hooks = command.kernel;
-        } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-            frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
-            zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
-        }
-        for (i = 0; i < tracer->hook_count; i++) {
-            const zt__traced_hook *hook = &tracer->hooks[i];
-            if (hook->call == call && hook->prologue) {
-                hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-            }
-        }
-        if (zt__steps_of_kind[kind].before) {
-            zt__steps_of_kind[kind].before(frame);
-        }
-    }
-    zt__change_depth(-1);
-    begin_ns = is_timed ? zt__now_ns() : 0;
-    for (frame = first; frame; frame = frame->next) {
-        frame->begin_ns = begin_ns;
-        zt__store(&frame->state, ZT__FRAME_DRIVER);
+}
+
+ZT__PRIVATE void zt__count_by_pointer(void) {
+    zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
+    if (frame) {
+        zt__end_unmeasured(frame);
     }
 }
 
@@ -24838,49 +24846,42 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
 }
 
 static void zt__epilogue(ze_result_t result, void **instance) {
-    zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
+    zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
-    if (!first || first != zt__current_call) {
+    if (!frame || frame != zt__current_call) {
         return;
     }
-    end_ns = first->begin_ns ? zt__now_ns() : 0;
+    end_ns = frame->begin_ns ? zt__now_ns() : 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = first; frame; frame = frame->next) {
-        if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
-            zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        }
-        last = frame;
+    if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
+        zt__store(&frame->state, ZT__FRAME_CALLBACK);
     }
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
 
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
        needed: its probe is still there. */
-    for (frame = last; frame; frame = frame->previous) {
-        zt__signal_after_launch(frame, result);
+    zt__signal_after_launch(frame, result);
+    if (frame->wait_count) {
+        *frame->wait_count = frame->waits;
     }
-
-    for (frame = last; frame; frame = frame->previous) {
-        if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
-            *frame->wait_count = frame->waits;
-        }
-        if (frame->pool_desc) {
-            *frame->pool_desc = frame->given_pool;
-        }
-        if (frame->build.place) { /* likewise */
-            *frame->build.place = frame->build.before;
-            zt__free(&zt__default_allocator, frame->build.changed);
-        }
-        if (frame->state == ZT__FRAME_CALLBACK) {
-            zt__after_call(frame, result, end_ns);
-        }
+    if (frame->pool_desc) {
+        *frame->pool_desc = frame->given_pool;
+    }
+    if (frame->build.place) {
+        *frame->build.place = frame->build.before;
+        zt__free(&zt__default_allocator, frame->build.changed);
+    }
+    if (frame->state == ZT__FRAME_CALLBACK) {
+        zt__after_call(frame, result, end_ns);
     }
     zt__change_depth(-1);
     zt__current_call = NULL;
-    for (frame = first; frame; frame = next) {
-        next = frame->next; /* before another thread uses the frame */
-        zt__store(&frame->state, ZT__FRAME_UNUSED);
-    }
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance) {
+    zt__epilogue(result, instance);
 }
 
 /* ---- callbacks of the loader ---------------------------------------------------------------------------- */
@@ -24911,7 +24912,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     const zt__frame *frame;
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next) {
         zt__frame_state state = zt__load(&frame->state);
         found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
                 (!only_measured || zt__load(&frame->has_region));
@@ -24924,10 +24925,10 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     zt__frame *frame;
     int is_running = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
         is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
-    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next) {
         if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
             zt__store(&frame->state, ZT__FRAME_ABANDONED);
         }
@@ -24938,18 +24939,177 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
 
 #endif
 
+/* ==== tracer/extensions.h =============================================================================== */
+
+/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Called after a pointer was returned to the application. If its function launches kernels, puts one of the
+   library in its place, which calls the driver's function between prologue and epilogue. The application may keep
+   that pointer: it works for as long as the process runs. */
+ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
+                                    const ze_driver_get_extension_function_address_params_t *parameters);
+
+#endif
+
+/* ==== tracer/extensions.c =============================================================================== */
+
+/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+
+#ifdef ZETOOLS_TRACER
+
+/* ze_group_size_t, which older headers lack. */
+typedef struct zt__group_size {
+    uint32_t x, y, z;
+} zt__group_size;
+
+typedef ze_result_t(ZE_APICALL *zt__launch_with_arguments_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                              ze_group_count_t, zt__group_size, void **,
+                                                              const void *, ze_event_handle_t, uint32_t,
+                                                              ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__launch_with_parameters_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                               const ze_group_count_t *, const void *,
+                                                               ze_event_handle_t, uint32_t,
+                                                               ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t, ze_kernel_handle_t, void *,
+                                                        ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__append_graph_fn)(ze_command_list_handle_t, void *, void *,
+                                                     ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
+                                                         ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+/* The driver's functions. Guarded by the mutex of the dispatcher until they are known; then they do not change. */
+static struct {
+    zt__launch_with_arguments_fn with_arguments;
+    zt__launch_with_parameters_fn with_parameters;
+    zt__launch_variable_fn variable;
+    zt__append_graph_fn graph;
+    zt__append_operation_fn operation;
+} zt__driver_functions;
+
+/* ---- what the application calls -------------------------------------------------------------------------- */
+
+static ze_result_t ZE_APICALL zt__launch_with_arguments(ze_command_list_handle_t list,
+                                                        ze_kernel_handle_t kernel, ze_group_count_t counts,
+                                                        zt__group_size sizes, void **arguments,
+                                                        const void *next, ze_event_handle_t signal,
+                                                        uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__launch_with_arguments_params parameters = {&list, &kernel, &counts,     &sizes, &arguments,
+                                                   &next, &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithArguments, &parameters, &instance);
+    result = zt__driver_functions.with_arguments(list, kernel, counts, sizes, arguments, next, signal,
+                                                 wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_t list,
+                                                         ze_kernel_handle_t kernel,
+                                                         const ze_group_count_t *counts, const void *next,
+                                                         ze_event_handle_t signal, uint32_t wait_count,
+                                                         ze_event_handle_t *waits) {
+    zt__launch_with_parameters_params parameters = {&list,   &kernel,     &counts, &next,
+                                                    &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithParameters, &parameters, &instance);
+    result = zt__driver_functions.with_parameters(list, kernel, counts, next, signal, wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+/* What the following append is not known well enough to be measured. */
+
+static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                                  void *variable, ze_event_handle_t signal,
+                                                  uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+}
+
+static ze_result_t ZE_APICALL zt__append_graph(ze_command_list_handle_t list, void *graph, void *next,
+                                               ze_event_handle_t signal, uint32_t wait_count,
+                                               ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.graph(list, graph, next, signal, wait_count, waits);
+}
+
+static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
+                                                   ze_event_handle_t signal, uint32_t wait_count,
+                                                   ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.operation(list, next, signal, wait_count, waits);
+}
+
+/* ---- pointers -------------------------------------------------------------------------------------------- */
+
+/* Puts `own` in the place of the driver's function at `place`, which is stored at `known`. A second driver may have
+   another function of the name, of which launches are not seen. Returns 0 then. */
+static int zt__exchange_function(void **place, void *known, void *own) {
+    void *before;
+    int is_same;
+    zt__lock(&zt__dispatch_mutex);
+    memcpy(&before, known, sizeof before);
+    if (!before) {
+        memcpy(known, place, sizeof *place);
+    }
+    is_same = !before || before == *place;
+    zt__unlock(&zt__dispatch_mutex);
+    if (is_same) {
+        zt__keep_loaded();
+        *place = own;
+    }
+    return is_same;
+}
+
+ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
+                                    const ze_driver_get_extension_function_address_params_t *parameters) {
+    const char *name = *parameters->pname;
+    void **place = *parameters->pppFunctionAddress;
+    int is_wrapped = 1;
+    if (!name || !place || !*place) {
+        return;
+    }
+#define X(function, member, own, type)                                                                       \
+    if (strcmp(name, function) == 0) {                                                                       \
+        type wrapper = own;                                                                                  \
+        void *pointer;                                                                                       \
+        memcpy(&pointer, &wrapper, sizeof pointer);                                                          \
+        is_wrapped = zt__exchange_function(place, &zt__driver_functions.member, pointer);                    \
+    }
+    X("zeCommandListAppendLaunchKernelWithArguments", with_arguments, zt__launch_with_arguments,
+      zt__launch_with_arguments_fn)
+    X("zeCommandListAppendLaunchKernelWithParameters", with_parameters, zt__launch_with_parameters,
+      zt__launch_with_parameters_fn)
+    X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
+    X("zeCommandListAppendGraphExp", graph, zt__append_graph, zt__append_graph_fn)
+    X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
+#undef X
+    if (!is_wrapped) {
+        zt__store(&tracer->has_unseen_pointers, 1);
+    }
+}
+
+#endif
+
 /* ==== tracer/registration.h ============================================================================= */
 
 /* Registration of callbacks with the loader. */
 
 #ifdef ZETOOLS_TRACER
 
-/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
-   and for zeDriverGet, by which it is tested whether callbacks come; as far as the loader can trace them. If
-   that fails, the previous registration stays. zt__dispatch_setup is held. */
-ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting);
+/* Registers callbacks for the calls that a tracer observes, and for zeDriverGet, by which it is tested whether
+   callbacks come; as far as the loader can trace them. zt__dispatch_setup is held. */
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer);
 
-/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
+/* Called when the tracer stops. If the loader cannot disable the layer, callbacks still come. The
    registration is then retired, unless too many already were. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__disable_layer(void);
 
@@ -24957,7 +25117,7 @@ ZT__PRIVATE void zt__disable_layer(void);
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void);
 
-/* Adds a tracer to the live ones, or removes it. zt__dispatch_setup is held. */
+/* Makes a tracer the live one, or no longer. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 
 #endif
@@ -24987,7 +25147,7 @@ static void zt__retire(zel_tracer_handle_t handle) {
     zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
 }
 
-ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer) {
     static uintptr_t last_registration;
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     uint8_t calls[ZT__CALL_COUNT];
@@ -24995,9 +25155,7 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     zel_tracer_desc_t desc;
     ze_result_t result;
     uint32_t call;
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        calls[call] = zt__dispatch.observed[call] || (starting && starting->observed[call]);
-    }
+    memcpy(calls, tracer->observed, sizeof calls);
     calls[ZT__CALL_DriverGet] = 1;
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
@@ -25057,44 +25215,27 @@ ZT__PRIVATE void zt__disable_layer(void) {
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = ZT__MUTEX_INITIALIZER;
     zt__frame *frame;
-    zt__tracer *tracer;
+    zt__tracer *tracer = zt__dispatch.tracer;
     zt__dispatch_setup = unlocked;
     zt__dispatch_mutex = unlocked;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
+    if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
         tracer->mutex = tracer->modules.mutex = unlocked;
     }
-    zt__dispatch.tracers = NULL;
-    zt__dispatch.tracer_count = 0;
+    zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
         frame->state = ZT__FRAME_UNUSED;
     }
     zt__current_call = NULL;
 }
 
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
-    zt__tracer **place = &zt__dispatch.tracers;
     uint32_t call;
     zt__lock(&zt__dispatch_mutex);
-    while (*place && *place != tracer) {
-        place = &(*place)->next;
-    }
-    if (is_live) {
-        tracer->next = NULL;
-        *place = tracer;
-        zt__dispatch.tracer_count++;
-    } else {
-        *place = tracer->next;
-        zt__dispatch.tracer_count--;
-    }
+    zt__dispatch.tracer = is_live ? tracer : NULL;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
-        uint8_t is_observed = 0;
-        const zt__tracer *live;
-        for (live = zt__dispatch.tracers; live; live = live->next) {
-            is_observed |= live->observed[call];
-        }
-        zt__store(&zt__dispatch.observed[call], is_observed);
+        zt__store(&zt__dispatch.observed[call], is_live ? tracer->observed[call] : (uint8_t)0);
     }
     zt__store(&tracer->is_live, is_live);
     zt__store(&tracer->loaded.is_observed, is_live);
@@ -25232,7 +25373,6 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     tracer->timeline = timeline;
     zt__configure_modules(&tracer->modules, config->modules);
     tracer->modules.profile_flags = config->profile_flags;
-    tracer->modules.refuses_flags = 0;
     while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
         size_t skipped = *pattern == '!';
         for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -25266,13 +25406,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     }
     tracer->hook_count = config->hook_count;
 
-    if (tracer->automatic) { /* its profilers may not be open yet */
-        zt_config complete = zt__complete_config(tracer->automatic);
-        measures_times_alone =
-            complete.groups && !zt__has_names(complete.groups) && !zt__has_names(complete.metrics);
-    } else {
-        measures_times_alone = tracer->devices->profiler->passes[0].group_count == 0;
-    }
+    /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
+    measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
     tracer->lends_events = (!config->no_launches || config->copies) &&
                            (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
@@ -25306,14 +25441,16 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
 /* ---- starting and stopping ------------------------------------------------------------------------------ */
 
-ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
+/* Makes a tracer live, of which the process has none. */
+static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
-    zt_trace_config config = given ? *given : zt_trace_config_default();
+    zt_trace_config config;
     const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
                *calls = zt__get_variable("ZT_CALLS");
     const char *modules = zt__get_variable("ZT_MODULES"), *flags = zt__get_variable("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
+    zt__copy_config(&config, given, sizeof config);
     if (zt__has_calls_in_progress(tracer, 0)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
                           zt__starting_call(tracer));
@@ -25347,16 +25484,15 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (!zt__dispatch.handles_fork) {
         zt__dispatch.handles_fork = zt__call_after_fork(zt__forget_tracers);
     }
-    if (!zt__dispatch.tracers) {
-        zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-        if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
-            zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
-        }
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
+        zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
     }
+    zt__dispatch.wrap_extension = zt__wrap_extension;
     result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
-    } else if (!zt__dispatch.tracers) {
+    } else {
         zt__disable_layer();
     }
     zt__unlock(&zt__dispatch_setup);
@@ -25364,6 +25500,25 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                           zt__starting_call(tracer), zt_result_name(result));
     }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
+                                         uint32_t timeline) {
+    zt__process *process = zt__get_process();
+    ze_result_t result;
+    if (!process) {
+        return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the tracer");
+    }
+    if (!zt__increment_if(&process->tracers, 0)) {
+        return zt__report(tracer->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          zt__starting_call(tracer));
+    }
+    result = zt__start_only_tracer(tracer, given, timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__store(&process->tracers, 0u);
+    }
+    zt__store(&tracer->start_result, (int)result);
     return result;
 }
 
@@ -25396,12 +25551,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
-        if (!zt__dispatch.tracers) {
-            zt__disable_layer();
-        } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
-            /* Ends callbacks for calls that no other tracer needs. If this fails, they cost time. */
-            zt__register_calls(NULL);
-        }
+        zt__disable_layer();
+        zt__store(&zt__get_process()->tracers, 0u);
     }
     zt__unlock(&zt__dispatch_setup);
     wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
@@ -25429,13 +25580,6 @@ static void zt__free_tracer(zt_profiler *profiler) {
 }
 
 /* ---- public --------------------------------------------------------------------------------------------- */
-
-ZT_API zt_trace_config zt_trace_config_default(void) {
-    zt_trace_config config;
-    memset(&config, 0, sizeof config);
-    config.every = 1;
-    return config;
-}
 
 /* Returns the tracer of a profiler, which is created if there is none. Returns NULL without memory. */
 static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *call) {
@@ -25472,13 +25616,12 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
 
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
     zt__tracer *tracer;
-    ze_result_t result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    int is_first;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_inside_hook()) {
-        return zt__report(&profiler->diagnostics, INSIDE_HOOK, result, "zt_trace_start");
+        return zt__report(&profiler->diagnostics, INSIDE_HOOK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "zt_trace_start");
     }
     if (!profiler->device) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_trace_start", "the profiler's device");
@@ -25487,19 +25630,10 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    is_first = zt__increment_if(&tracer->starting, 0);
-    if (!is_first || zt__load(&tracer->is_live)) {
-        zt__report(&profiler->diagnostics, TRACING_ALREADY, result);
-    } else {
-        if (config && (config->every > 1 || config->limit)) {
-            zt__prepare_times_alone(profiler);
-        }
-        result = zt__start_tracer(tracer, config, profiler->config.timeline);
+    if (config && (config->every > 1 || config->limit)) {
+        zt__prepare_times_alone(profiler);
     }
-    if (is_first) {
-        zt__store(&tracer->starting, 0);
-    }
-    return result;
+    return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
@@ -25594,38 +25728,43 @@ typedef struct zt__histogram {
     uint32_t used; /* buckets up to the last one that is not empty; 0: no times are kept */
 } zt__histogram;
 
-/* Where a region is, and its part of all GPU time. */
+/* Where a region or a path is, and its part of all GPU time. */
 typedef struct zt__nesting {
-    uint32_t parent;         /* as in zt_region_info */
-    double own_ns, total_ns; /* as there */
+    uint32_t index;          /* of the region, or ZT_PATH of that of the path */
+    uint32_t region;         /* its index */
+    uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
+    uint32_t parent;         /* of a region as in zt_region_info; of a path as in zt_path_info */
+    uint32_t paths;          /* how many the region has, or 0 for a path */
+    double own_ns, total_ns; /* as in zt_region_info */
     double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
 } zt__nesting;
 
-/* A report that is being written. zt__read_region reads one region at a time into it. */
+/* A report that is being written. zt__read_region reads one region or path at a time into it. */
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
     size_t room; /* columns of a line, for tables */
     zt__advice advice;
-    uint32_t region_count;           /* when the report was begun */
-    zt__nesting *nesting;            /* of each region, all of one moment */
-    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
-    int is_nested;                   /* a region is inside another */
-    uint32_t index;                  /* of the region that was read last */
-    const zt__region_record *record; /* this and what follows is of that region */
+    uint32_t region_count, path_count; /* when the report was begun */
+    zt__nesting *regions, *paths;      /* all of one moment */
+    double gpu_time_ns;                /* the sum of own times, or of estimates of them */
+    int is_nested;                     /* a region is inside another */
+    const zt__nesting *nesting;        /* of the region or path that was read last, like what follows */
+    zt__subject subject;
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
-    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
+    zt_stats *stats;   /* of each column */
     zt__histogram histogram;
-    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
-    int differs;          /* passes of one of them differ */
-    int out_of_memory;    /* the report is incomplete */
-    zt_overlap overlap;   /* filled in by zt__read_overlap */
+    uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
+    int differs;           /* passes of one of them differ */
+    int out_of_memory;     /* the report is incomplete */
+    zt__coverage coverage; /* of reports with shares */
+    zt__at_once *at_once;  /* of each path */
+    double busy_ns; /* in which any of gpu_time_ns ran; NaN: not known. Shares are of it, else of that */
 } zt__document;
 
 /* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 };
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 9 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
@@ -25680,9 +25819,19 @@ ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t
    measured. Then the GPU time of those with metrics is written, too. */
 ZT__PRIVATE int zt__has_times_alone(const zt__document *document);
 
-/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
-   or there is no memory. */
-ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index);
+/* Reads a region or a path, of which this is the nesting. Returns 0 if it is not to be written: it has no samples, not
+   even lost or dropped ones, or there is no memory. */
+ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting);
+
+/* Returns whether a path is one of several of its region, so that it has figures of its own. */
+ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__nesting *path);
+
+/* Returns the next row of a report by paths, or the first for NULL; NULL at the end. A row is a region that has at most
+   one path, or a path of another region. */
+ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row);
+
+/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
+ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
 
@@ -25707,9 +25856,6 @@ ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info);
 
 ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]);
 #endif
-
-/* Reads how samples cover the time of the device. */
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document);
 
 #ifdef ZETOOLS_TRACER
 
@@ -25743,53 +25889,23 @@ static int zt__is_countable(double time) {
 }
 
 ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
-    uint32_t column = zt__pass_time_column(document->profiler, pass);
-    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
+    return &document->stats[zt__pass_time_column(document->profiler, pass)];
 }
 
 ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
 }
 
-/* Reads the statistics of a region that have this layout and, from those of times, the histogram. */
-static void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
-                             const zt__statistics *statistics) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    int are_times = layout == &profiler->times_layout;
-    double *values = NULL, first = 0, last = 0;
-    zt__histogram *histogram = &document->histogram;
-    zt__statistics copy;
-    uint32_t column, kept = 0, i;
-    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
-        document->out_of_memory = 1;
-        return;
-    }
-    if (copy.kept > 0) {
-        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
-        document->out_of_memory |= !values;
-    }
-    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
-    for (column = layout->column_count; column-- > 0;) { /* `values` are the GPU times at the end */
-        zt_stats *stats = &document->stats[column];
-        kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
-        if (are_times && column > 0) {
-            stats = &document->stats[zt__latency_column(profiler, column - 1)];
-        } else if (!are_times && column == 0) {
-            stats = &document->time_with_metrics;
-        }
-        zt__get_moments(layout, &copy, column, stats);
-        zt__add_quantiles(layout, column, values, kept, stats);
-    }
-
-    /* The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
-    if (are_times) {
-        memset(histogram, 0, sizeof *histogram);
-    }
-    for (i = 0; i < kept && are_times; i++) {
-        if (zt__is_countable(values[i])) {
-            first = first > 0 && first < values[i] ? first : values[i];
-            last = last > values[i] ? last : values[i];
+/* Fills the histogram with sorted GPU times. Its buckets are as narrow as their number allows, but not narrower than
+   0.5 %. */
+static void zt__fill_histogram(zt__histogram *histogram, const zt__kept_value *values, uint32_t count) {
+    double first = 0, last = 0;
+    uint32_t i;
+    memset(histogram, 0, sizeof *histogram);
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(values[i].value)) {
+            first = first > 0 ? first : values[i].value;
+            last = values[i].value;
         }
     }
     if (first > 0) {
@@ -25797,55 +25913,103 @@ static void zt__read_columns(zt__document *document, const zt__sample_layout *la
         histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
         histogram->ratio = histogram->ratio < 1.005 ? 1.005 : histogram->ratio;
     }
-    for (i = 0; i < kept && first > 0; i++) {
-        if (zt__is_countable(values[i])) {
-            double place = log(values[i] / first) / log(histogram->ratio);
+    for (i = 0; i < count && first > 0; i++) {
+        if (zt__is_countable(values[i].value)) {
+            double place = log(values[i].value / first) / log(histogram->ratio);
             uint32_t bucket =
                 place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
             histogram->counts[bucket]++;
             histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
         }
     }
-    zt__free(allocator, values);
-    zt__free_statistics(allocator, &copy);
 }
 
-ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
+ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting) {
     zt_profiler *profiler = document->profiler;
     zt_region_info *region = &document->region;
-    const zt__region_record *record;
+    zt__kept_value *times;
     zt_stats pass_times[ZT__MAX_PASSES];
-    double launch_error_ns;
-    uint32_t pass;
+    zt__totals totals;
+    uint32_t column, pass, count;
+    document->nesting = nesting;
+    document->subject = zt__subject_at(profiler, nesting->index);
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
-    record = profiler->regions[index];
-    region->lost = record->lost;
-    region->dropped = record->dropped;
-    zt__add_bytes(record, region);
-    launch_error_ns = record->launch_error_ns;
-    document->operations = record->operations;
+    totals = zt__add_up(document->subject);
+    region->lost = document->subject.region->lost;
+    region->dropped = document->subject.region->dropped;
+    document->operations = document->subject.region->operations;
     zt__unlock(&profiler->mutex);
-    document->index = index;
-    document->record = record;
-    zt__read_columns(document, &profiler->layout, &record->statistics);
-    zt__read_columns(document, &profiler->times_layout, &record->times);
-    region->name = record->name;
-    region->parent = document->nesting[index].parent;
-    region->own_ns = document->nesting[index].own_ns;
-    region->total_ns = document->nesting[index].total_ns;
-    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
+    zt__fill_totals(&totals, region);
+    for (column = 1; column < profiler->layout.column_count; column++) {
+        document->out_of_memory |=
+            !zt__get_column(profiler, document->subject, column, &document->stats[column], NULL, NULL);
+    }
+    document->out_of_memory |=
+        !zt__get_column(profiler, document->subject, 0, &document->stats[0], &times, &count);
+    zt__fill_histogram(&document->histogram, times, count);
+    zt__free(&profiler->config.allocator, times);
+    region->name = document->subject.region->name;
+    region->parent = nesting->parent;
+    region->own_ns = nesting->own_ns;
+    region->total_ns = nesting->total_ns;
+    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)],
+                       totals.launch_error_ns);
     region->time_ns = document->stats[0];
     for (pass = 0; pass < profiler->pass_count; pass++) {
         pass_times[pass] = *zt__pass_time(document, pass);
     }
     region->differs = zt__find_differences(profiler, pass_times);
-    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
+    if (document->out_of_memory ||
+        !(region->count || (!document->subject.path && (region->lost || region->dropped)))) {
         return 0;
     }
     document->shown_count++;
     document->differs |= region->differs != 0;
     return 1;
+}
+
+ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__nesting *path) {
+    return document->regions[path->region].paths > 1;
+}
+
+ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row) {
+    uint32_t i = 0;
+    if (row) {
+        i = (row->index < ZT_PATH(0) ? row->region : document->region_count + row->path) + 1;
+    }
+    for (; i < document->region_count; i++) {
+        if (document->regions[i].paths <= 1) {
+            return &document->regions[i];
+        }
+    }
+    for (; i < document->region_count + document->path_count; i++) {
+        row = &document->paths[i - document->region_count];
+        if (zt__is_one_of_several(document, row)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
+    const zt__path *outer;
+    size_t length = path->depth == 1 ? 1 : 0, used;
+    char *name;
+    for (outer = path; outer->depth > 0; outer = outer->key.outer) {
+        length += strlen(outer->key.region->name) + 1;
+    }
+    name = (char *)zt__allocate(&document->profiler->config.allocator, length, 1);
+    document->out_of_memory |= !name;
+    for (outer = path, used = length - 1; outer->depth > 0 && name; outer = outer->key.outer) {
+        length = strlen(outer->key.region->name);
+        memcpy(name + used - length, outer->key.region->name, length);
+        used -= length;
+        if (used > 0) {
+            name[--used] = ';';
+        }
+    }
+    return name;
 }
 
 /* ---- names and texts that reports share ----------------------------------------------------------------- */
@@ -25874,11 +26038,12 @@ ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
     {"overlap: kernels", "kernel_ns"},
     {"overlap: copies", "copy_ns"},
     {"overlap: kernels and copies at once", "both_ns"},
-    {"overlap: idle", "idle_ns"}};
+    {"overlap: idle", "idle_ns"},
+    {"overlap: several at once", "at_once_ns"}};
 
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
     zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
-                                overlap->both_ns, overlap->idle_ns}};
+                                overlap->both_ns, overlap->idle_ns, overlap->at_once_ns}};
     return times;
 }
 
@@ -25918,16 +26083,14 @@ ZT__PRIVATE zt__date zt__format_now(void) {
 
 /* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
 ZT__PRIVATE const char *const zt__kernel_numbers[ZT__KERNEL_NUMBERS][2] = {
-    {"simd_width", "items"},  {"registers", ""},
-    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
-    {"spill_bytes", "bytes"}, {"barriers", ""},
-    {"arguments", ""},        {"code_bytes", "bytes"},
-    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+    {"simd_width", "items"},    {"registers", ""},        {"slm_bytes", "bytes"},
+    {"private_bytes", "bytes"}, {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},          {"code_bytes", "bytes"},  {"profile_flags", ""}};
 
 ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
     zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
                                info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
-                               info->profile_flags, info->free_register_bytes}};
+                               info->profile_flags}};
     return list;
 }
 
@@ -25953,11 +26116,6 @@ ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
     return sizes_text;
 }
 #endif
-
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
-    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
-    return &document->overlap;
-}
 
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 
@@ -26132,7 +26290,7 @@ static void zt__write_stack(zt__writer *writer, const char *const *names, uint32
 ZT__PRIVATE void zt__write_folded(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t i, depth, written = 0, count = zt_get_path_count(profiler);
+    uint32_t i, depth, written = 0, count = zt__get_path_count(profiler);
     const char *names[ZT__MAX_DEPTH];
 #ifdef ZETOOLS_TRACER
     zt__folded_spots spots;
@@ -26215,7 +26373,8 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+    "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+    "ended at zt_close has to be waited for.",
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
@@ -26243,9 +26402,10 @@ static void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t 
 ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+    if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
+        tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             zt__add_note(document, note,
                          "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
@@ -26273,16 +26433,40 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    if (counts.elsewhere > 0) {
+    int start_result = tracer ? zt__load(&tracer->start_result) : 0;
+    int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (start_result != 0) {
+        zt__add_note(
+            document, note,
+            "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
+            "shown.",
+            zt_result_name((ze_result_t)start_result));
+    }
+    if (counts.elsewhere > counts.by_pointer) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
                      "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
+                     (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.by_pointer > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
+            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
+            "variables and, where the loader wraps handles, all.",
+            (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
+            counts.by_pointer == 1 ? "was" : "were");
+    }
+    if (has_unseen_pointers) {
+        zt__add_note(document, note,
+                     "zeDriverGetExtensionFunctionAddress returned pointers of a second driver, and launches "
+                     "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         zt__add_note(document, note,
@@ -26366,18 +26550,69 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 }
 #endif
 
+/* Notes which regions ran at once, and how much, or that this is not known. Clocks are not exact to the last percent. */
+static void zt__note_at_once(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3, LEAST_PERCENT = 1 };
+    zt_profiler *profiler = document->profiler;
+    const zt__coverage *coverage = &document->coverage;
+    const zt__at_once *named[MOST_NAMED + 1];
+    double sum = 0;
+    char text[1024] = "";
+    uint32_t i, place, count = 0, lists = zt__read_locked(profiler, &profiler->list_count);
+    if (zt__is_nan(coverage->covered_ns)) {
+        if (document->shown_count > 1 && lists > 1) {
+            note(document,
+                 coverage->overlap.samples > 0
+                     ? "Whether regions ran at once cannot be told, because samples are missing."
+                     : "Whether regions of different lists ran at once cannot be told without a timeline: "
+                       "set ZT_TIMELINE=65536. Shares are of the sum of their times.");
+        }
+        return;
+    }
+    if (coverage->overlap.at_once_ns < coverage->covered_ns * LEAST_PERCENT / 100) {
+        return;
+    }
+    for (i = 0; i < document->path_count; i++) {
+        const zt__at_once *path = &document->at_once[i];
+        sum += zt__is_nan(document->paths[i].share) ? 0 : 100 * document->paths[i].share;
+        for (place = count; place > 0 && path->ns > named[place - 1]->ns; place--) {
+            named[place] = named[place - 1];
+        }
+        if (place < MOST_NAMED && path->ns > 0) {
+            named[place] = path;
+            count += count < MOST_NAMED;
+        }
+    }
+    zt__append(text, sizeof text, "Several regions ran at once in ");
+    zt__append_time(text, sizeof text, coverage->overlap.at_once_ns);
+    zt__append(text, sizeof text, " of the ");
+    zt__append_time(text, sizeof text, coverage->covered_ns);
+    zt__append(text, sizeof text, " in which any ran:");
+    for (i = 0; i < count; i++) {
+        zt__subject subject = zt__subject_at(profiler, ZT_PATH(named[i] - document->at_once));
+        zt__append(text, sizeof text, "%s \"%.100s\" for %.0f%% of its time", i ? "," : "",
+                   subject.region->name, 100 * named[i]->ns / named[i]->of_ns);
+    }
+    zt__append(
+        text, sizeof text,
+        ". Their counters contain work of the others. Shares are of the busy time, and add up to %.0f%%.",
+        sum);
+    note(document, text);
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, open, recorded, submitted;
+    zt_availability availability = zt__get_availability(profiler);
+    zt_counts counts = zt__get_counts(profiler);
+    uint64_t all = 0, with_metrics = 0, others = 0, open, recorded, submitted;
     uint32_t i, unknown = 0, hotspots = 0;
+    const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&profiler->tracer);
-    uint64_t unknown_launches, replaced = zt_trace_get_counts(profiler).replaced;
+    uint64_t unknown_launches, replaced = zt__get_launch_counts(profiler).replaced;
     uint32_t failures;
-    hotspots = zt_get_hotspot_count(profiler);
+    hotspots = zt__get_hotspot_count(profiler);
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
@@ -26409,10 +26644,10 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 #endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
+        zt__add_note(document, note, "There are no metrics: %s", zt__get_availability_text(profiler));
     }
     for (i = 0; i < document->region_count; i++) {
-        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+        unknown += (uint32_t)zt__is_nan(document->regions[i].own_ns);
     }
     if (unknown > 0) {
         zt__add_note(document, note,
@@ -26420,10 +26655,15 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
+    zt__note_at_once(document, note);
     zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) { /* packed statistics have samples with times alone, too */
-        all += zt__collected(profiler, &profiler->regions[i]->times);
-        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
+        const zt__path *path = zt__path_at(profiler, i);
+        all += path->statistics.count;
+        with_metrics += path->with_metrics;
+        if (i >= ZT__MAX_PATHS && strcmp(path->key.region->name, ZT__OTHER_REGION) == 0) {
+            others += path->statistics.count;
+        }
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {
@@ -26433,6 +26673,12 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "others.",
                      (unsigned long long)(all - with_metrics), (unsigned long long)all);
     }
+    if (others > 0) {
+        zt__add_note(document, note,
+                     "%llu samples are counted as \"" ZT__OTHER_REGION "\", because there are more than %u "
+                     "names inside others. Do not put numbers that change into names.",
+                     (unsigned long long)others, (unsigned)ZT__MAX_PATHS);
+    }
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -26440,14 +26686,16 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
 
     /* samples that are not in the report */
     zt__count_waiting(profiler, &open, &recorded, &submitted);
-    zt__note_missing(document, note, open, "not ended", "Call zt_end for each region that was begun.");
+    name = zt__name_open_region(profiler);
+    snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
+    zt__note_missing(document, note, open, text, "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, recorded, "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
     zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                 zt__cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
                          i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
                                                      : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
     }
@@ -26569,28 +26817,33 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
-/* Writes the figures of the region that was read last. */
-static void zt__write_csv_region(zt__document *document) {
+/* Writes the figures of the region or path that was read last, under this name. */
+static void zt__write_csv_region(zt__document *document, const char *name) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
     zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
-    const zt__nesting *nesting = &document->nesting[document->index];
+    const zt__nesting *nesting = document->nesting;
     zt__writer *writer = &document->writer;
-    const char *name = region->name;
     zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
     uint64_t count = document->stats[0].count;
-    uint32_t metric, part;
+    uint32_t metric, part, parent = nesting->parent;
     char tile[16] = "all", pass[16] = "all";
     int shows_passes;
     zt_limit_info limit;
+    if (document->subject.path && parent != UINT32_MAX) {
+        parent = document->paths[parent].region;
+    }
     zt__write_csv_line(writer, &line);
+    if (document->subject.path) {
+        zt__write_csv_text(writer, name, "path of", "", region->name);
+    }
     zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
     zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
                       nesting->total_ns);
     zt__write_csv_sum(writer, name, "share", "percent", ZET_METRIC_TYPE_RATIO, count, 100 * nesting->share);
-    if (nesting->parent != UINT32_MAX) {
-        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, nesting->parent)->name);
+    if (parent != UINT32_MAX) {
+        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, parent)->name);
     }
     for (part = 0; part < ZT_LATENCY_COUNT; part++) {
         zt_metric latency = gpu_time;
@@ -26628,12 +26881,12 @@ static void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &line);
         }
     }
-    for (metric = 0; metric < zt_get_streamed_count(profiler); metric++) {
+    for (metric = 0; metric < zt__get_streamed_count(profiler); metric++) {
         zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
         zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
         zt_streamed streamed;
         streamed_line.metric = zt_get_streamed_metric(profiler, metric);
-        zt_get_streamed(profiler, document->index, metric, &streamed);
+        zt_get_streamed(profiler, nesting->index, metric, &streamed);
         zt__clear_stats(&stats);
         stats.count = streamed.rows;
         stats.mean = streamed.mean;
@@ -26642,10 +26895,12 @@ static void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
-    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
-    zt__find_limit(profiler, &document->advice, document->record, &limit);
-    zt__write_csv_text(writer, name, "limit", "", zt_limit_name(limit.limit));
+    if (!document->subject.path) {
+        zt__write_csv_count(writer, name, "lost", "samples", region->lost);
+        zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    }
+    zt__find_limit(profiler, &document->advice, document->subject, &limit);
+    zt__write_csv_text(writer, name, "limit", "", limit.name);
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
@@ -26679,7 +26934,7 @@ static void zt__write_csv_traced(zt__document *document) {
     zt__hot_row *rows;
     char group[32], text[4096 + 64];
     uint32_t i, j, count;
-    for (i = 0; i < zt_get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
+    for (i = 0; i < zt__get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
         zt_kernel_info info;
         zt__kernel_values list;
         zt_get_kernel(profiler, i, &info);
@@ -26743,8 +26998,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    const zt_overlap *overlap;
-    zt__overlap_times times;
+    const zt_overlap *overlap = &document->coverage.overlap;
+    zt__overlap_times times = zt__list_overlap(overlap);
     zt_counts counts;
     char text[64];
     uint32_t i;
@@ -26763,12 +27018,22 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? text : "");
     snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
     zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? text : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
+    zt__write_csv_text(writer, "", "availability", "", zt__get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
-        zt__read_region(document, i);
+        zt__read_region(document, &document->regions[i]);
         if (!document->out_of_memory) { /* those without samples are written, as in JSON */
-            zt__write_csv_region(document);
+            zt__write_csv_region(document, document->region.name);
+        }
+    }
+    for (i = 0; i < document->path_count; i++) {
+        const zt__nesting *path = &document->paths[i];
+        if (zt__is_one_of_several(document, path) && zt__read_region(document, path)) {
+            char *name = zt__name_path(document, document->subject.path);
+            if (name) {
+                zt__write_csv_region(document, name);
+            }
+            zt__free(&profiler->config.allocator, name);
         }
     }
 #ifdef ZETOOLS_TRACER
@@ -26776,9 +27041,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 #endif
 
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
-    overlap = zt__read_overlap(document);
-    times = zt__list_overlap(overlap);
-    counts = zt_get_counts(profiler);
+    counts = zt__get_counts(profiler);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
     zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
@@ -26794,9 +27057,9 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
                           (double)overlap->missing);
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        uint64_t count = zt__get_cause(profiler, (zt_cause)i);
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
+                 zt__cause_name((zt_cause)i));
         if (count) {
             zt__write_csv_count(writer, "", text, "samples", count);
         }
@@ -26883,6 +27146,7 @@ typedef struct zt__json {
     uint32_t streamed_count;
     double *figures;      /* of each region, the means of all metrics */
     zt__mean_table means; /* the same, for zt__rank_columns */
+    double *row;          /* the means of the region or path that was read last */
     zt__ranked_column *columns;
     uint32_t column_count;
 } zt__json;
@@ -26987,10 +27251,12 @@ static void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int 
    known. */
 static void zt__write_json_metrics(zt__document *document, const zt__json *json, uint32_t first_column) {
     const zt_profiler *profiler = document->profiler;
+    zt__mean_table means = {json->row, profiler->metric_count, 1};
     zt__writer *writer = &document->writer;
     uint32_t i;
     zt__write_text(writer, "{");
     for (i = 0; i < profiler->metric_count; i++) {
+        json->row[i] = document->stats[1 + i].mean;
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
         zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
@@ -26999,7 +27265,7 @@ static void zt__write_json_metrics(zt__document *document, const zt__json *json,
         if (column->metric == UINT32_MAX) {
             zt_stats stats;
             zt__clear_stats(&stats);
-            stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, column);
+            stats.mean = zt__ranked_figure(&document->advice, &means, 0, column);
             stats.count = zt__is_nan(stats.mean) ? 0 : document->region.with_metrics;
             zt__write_comma(writer);
             zt__print(writer, "\n\"%s\":", zt__roles[column->role].name);
@@ -27009,27 +27275,16 @@ static void zt__write_json_metrics(zt__document *document, const zt__json *json,
     zt__write_text(writer, "}");
 }
 
-/* Writes the region that was read last: how often it ran, and how long, what limits it, and its metrics. */
-static void zt__write_json_region(zt__document *document, const zt__json *json) {
+/* Writes the figures of the region or path that was read last: how long it ran, what limits it, and its metrics. */
+static void zt__write_json_figures(zt__document *document, const zt__json *json) {
     zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
-    const zt_stats *time = region->with_metrics ? &document->time_with_metrics : &region->time_ns;
-    double figures[ZT__ROLE_COUNT], instructions;
+    double figures[ZT__ROLE_COUNT], instructions, time_sum = 0, time_count = 0;
     zt_limit_info limit;
     uint32_t i;
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", region->name);
-    zt__write_json_count(writer, "count", region->count);
-    zt__write_json_count(writer, "lost", region->lost);
-    zt__write_json_count(writer, "dropped", region->dropped);
-    zt__write_json_index(writer, "parent", region->parent);
-    zt__write_json_figure(writer, "own_ns", region->own_ns);
-    zt__write_json_figure(writer, "total_ns", region->total_ns);
-    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_json_figure(writer, "share", document->nesting->share);
     zt__write_json_count(writer, "with_metrics", region->with_metrics);
     zt__write_json_times(writer, "time_ns", &document->stats[0]);
     if (profiler->pass_count > 1) {
@@ -27043,10 +27298,10 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
         }
         zt__write_text(writer, "]");
     }
-    zt__find_limit(profiler, &document->advice, document->record, &limit);
-    zt__read_figures(profiler, &document->advice, document->record, figures);
+    zt__find_limit(profiler, &document->advice, document->subject, &limit);
+    zt__read_figures(profiler, &document->advice, document->subject, figures);
     zt__write_text(writer, ",\n\"limit\":{");
-    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
+    zt__write_json_text(writer, "what", limit.name);
     zt__write_json_text(writer, "why", limit.text);
     zt__write_json_text(writer, "add", limit.missing);
     zt__write_text(writer, "}");
@@ -27059,9 +27314,14 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     if (!zt__is_nan(instructions)) {
         zt__write_json_figure(writer, "instructions", instructions * 1e9);
     }
-    if (document->operations > 0 && zt__is_positive(time->sum)) {
-        zt__write_json_figure(writer, "operations",
-                              document->operations * (double)time->count / time->sum * 1e9);
+    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
+    for (i = 0; i < profiler->pass_count; i++) {
+        const zt_stats *time = region->with_metrics ? zt__pass_time(document, i) : &document->stats[0];
+        time_sum += time->count ? time->sum : 0;
+        time_count += (double)time->count;
+    }
+    if (document->operations > 0 && zt__is_positive(time_sum)) {
+        zt__write_json_figure(writer, "operations", document->operations * time_count / time_sum * 1e9);
     }
     for (i = 0; i < ZT_LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
@@ -27090,7 +27350,7 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     for (i = 0; i < json->streamed_count; i++) {
         const zt_metric *metric = zt_get_streamed_metric(profiler, i);
         zt_streamed streamed;
-        zt_get_streamed(profiler, document->index, i, &streamed);
+        zt_get_streamed(profiler, document->nesting->index, i, &streamed);
         if (streamed.rows) {
             zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
             zt__write_text(writer, "{");
@@ -27106,7 +27366,43 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
         zt__write_comma(writer);
         zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
     }
-    zt__write_text(writer, profiler->tile_count > 0 ? "]}" : "}");
+    zt__write_text(writer, profiler->tile_count > 0 ? "]" : "");
+}
+
+/* Writes the region that was read last. */
+static void zt__write_json_region(zt__document *document, const zt__json *json) {
+    const zt_region_info *region = &document->region;
+    zt__writer *writer = &document->writer;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "name", region->name);
+    zt__write_json_count(writer, "count", region->count);
+    zt__write_json_count(writer, "lost", region->lost);
+    zt__write_json_count(writer, "dropped", region->dropped);
+    zt__write_json_index(writer, "parent", region->parent);
+    zt__write_json_figure(writer, "own_ns", region->own_ns);
+    zt__write_json_figure(writer, "total_ns", region->total_ns);
+    zt__write_json_figures(document, json);
+    zt__write_text(writer, "}");
+}
+
+/* Writes a path. Where its region has several, each has figures of its own. */
+static void zt__write_json_path(zt__document *document, const zt__json *json, const zt__nesting *path) {
+    zt__writer *writer = &document->writer;
+    zt_path_info info;
+    zt_get_path(document->profiler, path->path, &info);
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_index(writer, "region", info.region);
+    zt__write_json_index(writer, "parent", info.parent);
+    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_figure(writer, "total_ns", path->total_ns);
+    zt__write_json_figure(writer, "own_ns", path->own_ns);
+    if (zt__is_one_of_several(document, path)) {
+        zt__read_region(document, path);
+        zt__write_json_figures(document, json);
+    }
+    zt__write_text(writer, "}");
 }
 
 /* Writes a member with what describes a metric. */
@@ -27136,16 +27432,17 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__facts *facts = &profiler->facts;
     const zt__peaks *peaks = &document->advice.peaks;
-    const zt_overlap *overlap = zt__read_overlap(document);
+    const zt_overlap *overlap = &document->coverage.overlap;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     uint32_t i, metrics = profiler->metric_count;
-    json->streamed_count = zt_get_streamed_count(profiler);
+    json->streamed_count = zt__get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
     json->figures = zt__read_means(profiler, document->region_count);
     json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
                                                       sizeof *json->columns);
-    if (!json->is_repeated || !json->figures || !json->columns) {
+    json->row = (double *)zt__allocate(allocator, (size_t)metrics + 1, sizeof *json->row);
+    if (!json->is_repeated || !json->figures || !json->columns || !json->row) {
         document->out_of_memory = 1;
         return;
     }
@@ -27180,14 +27477,15 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
     zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
-    zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
+    zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
+    zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
     zt__write_text(writer, ",\n\"counts\":{");
     zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
     zt__write_text(writer, "},\n\"causes\":{");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+        zt__write_json_count(writer, zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__write_text(writer, "}");
     if (profiler->timeline) {
@@ -27349,7 +27647,7 @@ static void zt__write_json_traced(zt__document *document) {
     zt_hotspots_counts counts;
     zt__hot_row *rows;
     char group[ZET_MAX_METRIC_GROUP_NAME];
-    uint32_t i, j, count = zt_get_kernel_count(profiler), period_ns;
+    uint32_t i, j, count = zt__get_kernel_count(profiler), period_ns;
     zt__write_text(writer, ",\n\"kernels\":[");
     for (i = 0; i < count; i++) {
         zt_kernel_info info;
@@ -27498,7 +27796,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
                                    ZT_AGGREGATE_MEAN,
                                    0};
     zt__json json;
-    uint32_t i, j, paths;
+    uint32_t i, j;
     memset(&json, 0, sizeof json);
     zt__write_json_head(document, &json);
     zt__write_text(writer, ",\n\"columns\":[");
@@ -27537,27 +27835,14 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_text(writer, "},\n\"regions\":[");
     for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
         /* Those without samples are written, too, so that indices are those of zt_get_region. */
-        zt__read_region(document, i);
+        zt__read_region(document, &document->regions[i]);
         if (!document->out_of_memory) {
             zt__write_json_region(document, &json);
         }
     }
     zt__write_text(writer, "],\n\"paths\":[");
-    paths = zt_get_path_count(profiler);
-    for (i = 0; i < paths; i++) {
-        zt_path_info path;
-        zt_get_path(profiler, i, &path);
-        if (path.region >= document->region_count) {
-            break; /* the region is newer than the report. Paths after this one may be inside it */
-        }
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_index(writer, "region", path.region);
-        zt__write_json_index(writer, "parent", path.parent);
-        zt__write_json_count(writer, "count", path.count);
-        zt__write_json_figure(writer, "total_ns", path.total_ns);
-        zt__write_json_figure(writer, "own_ns", path.own_ns);
-        zt__write_text(writer, "}");
+    for (i = 0; i < document->path_count && !document->out_of_memory; i++) {
+        zt__write_json_path(document, &json, &document->paths[i]);
     }
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
@@ -27569,6 +27854,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_json_traced(document);
 #endif
     zt__write_text(writer, "}\n");
+    zt__free(allocator, json.row);
     zt__free(allocator, json.columns);
     zt__free(allocator, json.figures);
     zt__free(allocator, json.is_repeated);
@@ -27666,8 +27952,30 @@ static void zt__write_counter_sample(zt__writer *writer, zt__family *family, con
     zt__end_count(writer, count);
 }
 
+/* What the samples of a family are of: their first labels. */
+typedef struct zt__family_labels {
+    const char *label, *value; /* "region" or "call", and its name */
+    char *path;                /* of one of several paths of a region; NULL: no label */
+} zt__family_labels;
+
+static void zt__write_labels(zt__writer *writer, const zt__family_labels *labels) {
+    zt__write_label(writer, labels->label, labels->value);
+    if (labels->path) {
+        zt__write_label(writer, "path", labels->path);
+    }
+}
+
+/* Returns the labels of a row. The caller frees the path. */
+static zt__family_labels zt__labels_of_row(zt__document *document, const zt__nesting *row) {
+    zt__subject subject = zt__subject_at(document->profiler, row->index);
+    zt__family_labels labels = {"region", NULL, NULL};
+    labels.value = subject.region->name;
+    labels.path = subject.path ? zt__name_path(document, subject.path) : NULL;
+    return labels;
+}
+
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
-static void zt__write_summary(zt__writer *writer, zt__family *family, const char *label, const char *value,
+static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__family_labels *labels,
                               const zt_stats *time_ns) {
     const struct {
         const char *quantile;
@@ -27679,18 +27987,18 @@ static void zt__write_summary(zt__writer *writer, zt__family *family, const char
         /* Packed statistics that were forged may have negative figures, which OpenMetrics forbids. */
         if (zt__is_finite(quantiles[i].ns) && quantiles[i].ns >= 0) {
             zt__begin_sample(writer, family, "");
-            zt__write_label(writer, label, value);
+            zt__write_labels(writer, labels);
             zt__write_label(writer, "quantile", quantiles[i].quantile);
             zt__end_sample(writer, quantiles[i].ns * 1e-9);
         }
     }
     if (zt__is_finite(time_ns->sum) && time_ns->sum >= 0) {
         zt__begin_sample(writer, family, "_sum");
-        zt__write_label(writer, label, value);
+        zt__write_labels(writer, labels);
         zt__end_sample(writer, time_ns->sum * 1e-9);
     }
     zt__begin_sample(writer, family, "_count");
-    zt__write_label(writer, label, value);
+    zt__write_labels(writer, labels);
     zt__end_count(writer, time_ns->count);
 }
 
@@ -27708,7 +28016,7 @@ typedef enum zt__family_kind {
 } zt__family_kind;
 
 /* The figures of ZT__OF_REGIONS. */
-enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES, ZT__SUM_LOST, ZT__SUM_DROPPED, ZT__REGION_SUMS };
+enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES };
 
 /* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. Figures
    that are not known are left out, and so are negative counters, which packed statistics may have that were
@@ -27719,7 +28027,8 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     zt__writer *writer = &document->writer;
     int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
     const zt_metric *metric = is_metric ? zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, index) : NULL;
-    uint32_t region, part, parts = 1, stream = 0;
+    const zt__nesting *row = NULL;
+    uint32_t part, parts = 1, stream = 0;
     zt_streamed streamed;
     zt_stats stats;
     if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
@@ -27733,43 +28042,41 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
             stream++;
         }
     }
-    for (region = 0; region < document->region_count; region++) {
-        const zt__region_record *record = zt__record_at(profiler, region);
+    while ((row = zt__next_by_path(document, row)) != NULL) {
+        zt__subject subject = zt__subject_at(profiler, row->index);
+        zt__family_labels labels = zt__labels_of_row(document, row);
         for (part = 0; part < parts; part++) {
             double figure;
             if (stream) {
-                zt_get_streamed(profiler, region, index, &streamed);
+                zt_get_streamed(profiler, row->index, index, &streamed);
                 figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
                 figure = streamed.rows > 0 ? figure : zt__nan();
             } else if (kind == ZT__OF_PASSES) {
-                zt_get_pass(profiler, region, part, &stats);
+                zt_get_pass(profiler, row->index, part, &stats);
                 figure = stats.sum;
             } else if (is_metric) {
+                uint32_t column = kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index;
+                zt__moments moments;
                 zt__lock(&profiler->mutex);
-                zt__get_moments(&profiler->layout, &record->statistics,
-                                kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index,
-                                &stats);
+                moments = zt__sum_moments(subject, column);
                 zt__unlock(&profiler->mutex);
+                zt__get_moments(metric->aggregation, &moments, &stats);
                 figure = is_counter ? stats.sum : stats.mean;
             } else {
-                double sums[ZT__REGION_SUMS];
+                zt__totals totals;
                 zt__lock(&profiler->mutex);
-                sums[ZT__SUM_OWN_TIME] = document->nesting[region].own_ns;
-                sums[ZT__SUM_BYTES] = record->bytes ? (double)record->bytes : zt__nan();
-                sums[ZT__SUM_LOST] = (double)record->lost;
-                sums[ZT__SUM_DROPPED] = (double)record->dropped;
-                figure = sums[index];
-                if (zt__collected(profiler, &record->times) == 0 && index != ZT__SUM_BYTES &&
-                    (index == ZT__SUM_OWN_TIME || !(record->lost || record->dropped))) {
-                    figure = zt__nan();
-                }
+                totals = zt__add_up(subject);
                 zt__unlock(&profiler->mutex);
+                figure = totals.bytes ? (double)totals.bytes : zt__nan();
+                if (index == ZT__SUM_OWN_TIME) {
+                    figure = totals.count ? row->own_ns : zt__nan();
+                }
             }
             if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
                 continue;
             }
             zt__begin_sample(writer, family, is_counter ? "_total" : "");
-            zt__write_label(writer, "region", record->name);
+            zt__write_labels(writer, &labels);
             if (is_metric) {
                 zt__write_label(writer, "metric", metric->name);
                 zt__write_label(writer, "group", metric->group);
@@ -27784,6 +28091,26 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
                 zt__write_number_label(writer, "stream", stream);
             }
             zt__end_sample(writer, figure * factor);
+        }
+        zt__free(&profiler->config.allocator, labels.path);
+    }
+}
+
+/* Writes how many samples of each region were lost or dropped, whichever its paths. */
+static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
+    zt_profiler *profiler = document->profiler;
+    uint32_t i;
+    for (i = 0; i < document->region_count; i++) {
+        zt__subject subject = zt__subject_at(profiler, i);
+        uint64_t lost, dropped, collected;
+        zt__lock(&profiler->mutex);
+        lost = subject.region->lost;
+        dropped = subject.region->dropped;
+        collected = zt__add_up(subject).count;
+        zt__unlock(&profiler->mutex);
+        if (collected || lost || dropped) {
+            zt__write_counter_sample(&document->writer, family, "region", subject.region->name,
+                                     are_dropped ? dropped : lost);
         }
     }
 }
@@ -27907,7 +28234,7 @@ static void zt__write_metric_families(zt__document *document, zt__family_kind ki
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     int is_streamed = kind >= ZT__STREAMED_MEAN, is_begun;
-    uint32_t i, k, count = is_streamed ? zt_get_streamed_count(profiler) : profiler->metric_count;
+    uint32_t i, k, count = is_streamed ? zt__get_streamed_count(profiler) : profiler->metric_count;
     zt__metric_family *families = NULL;
     if (count > 0 && (kind != ZT__OF_TILES || profiler->tile_count > 0)) {
         families = (zt__metric_family *)zt__allocate(allocator, count, sizeof *families);
@@ -27960,58 +28287,73 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the append of a region to the execution of its list", 0},
                           {"zetools_region_launch_latency_seconds", "summary", "seconds",
                            "Time from the submission of a region to its begin on the device", 0}};
-    zt__family sums[ZT__REGION_SUMS] = {
-        {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
-         "GPU time of a region outside of those inside", 0},
-        {"zetools_region_copied_bytes", "counter", "bytes", "Bytes that traced copies and fills moved", 0},
-        {"zetools_region_lost_samples", "counter", "samples",
-         "Samples of a region whose data is missing or invalid", 0},
-        {"zetools_region_dropped_samples", "counter", "samples", "Samples of a region that were not measured",
-         0}};
+    zt__family own_time = {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
+                           "GPU time of a region outside of those inside", 0};
+    zt__family copied = {"zetools_region_copied_bytes", "counter", "bytes",
+                         "Bytes that traced copies and fills moved", 0};
+    zt__family region_lost = {"zetools_region_lost_samples", "counter", "samples",
+                              "Samples of a region whose data is missing or invalid", 0};
+    zt__family region_dropped = {"zetools_region_dropped_samples", "counter", "samples",
+                                 "Samples of a region that were not measured", 0};
     zt__family pass_time = {"zetools_region_pass_gpu_time_seconds", "counter", "seconds",
                             "GPU time of the samples of a region with metrics, of each pass", 0};
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
+    const zt__nesting *row;
     uint32_t i, kind;
     zt_stats stats;
 #ifdef ZETOOLS_TRACER
     zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
     zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
+    zt__family unmeasured = {"zetools_unmeasured_launches", "counter", "launches",
+                             "Launches that a tracer saw and could not measure, by cause", 0};
+    zt_trace_counts launches = zt__get_launch_counts(profiler);
     uint32_t calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
     zt__begin_sample(writer, &info, "_info");
     zt__write_label(writer, "version", ZETOOLS_VERSION);
     zt__write_label(writer, "device", profiler->device_name);
-    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__write_label(writer, "availability", zt__get_availability_text(profiler));
     zt__end_count(writer, 1);
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
-                                 zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+                                 zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__begin_family(writer, &in_flight);
     zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
     zt__begin_family(writer, &unobserved);
     zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
+#ifdef ZETOOLS_TRACER
+    if (launches.launches > 0) {
+        zt__write_counter_sample(writer, &unmeasured, "cause", "list",
+                                 launches.elsewhere - launches.by_pointer);
+        zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
+    }
+#endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
-        for (i = 0; i < document->region_count; i++) {
+        for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {
             if (kind == 0) {
-                zt__get_column(profiler, "zt_write", i, &profiler->times_layout, 0, &stats);
+                document->out_of_memory |=
+                    !zt__get_column(profiler, zt__subject_at(profiler, row->index), 0, &stats, NULL, NULL);
             } else {
-                zt_get_latency(profiler, i, (zt_latency)(kind - 1), &stats);
+                zt_get_latency(profiler, row->index, (zt_latency)(kind - 1), &stats);
             }
             if (stats.count > 0) {
-                zt__write_summary(writer, &times[kind], "region", zt__record_at(profiler, i)->name, &stats);
+                zt__family_labels labels = zt__labels_of_row(document, row);
+                zt__write_summary(writer, &times[kind], &labels, &stats);
+                zt__free(&profiler->config.allocator, labels.path);
             }
         }
     }
-    for (i = 0; i < ZT__REGION_SUMS; i++) {
-        zt__write_samples(document, &sums[i], ZT__OF_REGIONS, i, i == ZT__SUM_OWN_TIME ? 1e-9 : 1);
-    }
+    zt__write_samples(document, &own_time, ZT__OF_REGIONS, ZT__SUM_OWN_TIME, 1e-9);
+    zt__write_samples(document, &copied, ZT__OF_REGIONS, ZT__SUM_BYTES, 1);
+    zt__write_missing(document, &region_lost, 0);
+    zt__write_missing(document, &region_dropped, 1);
     if (profiler->metric_count > 0) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
@@ -28020,8 +28362,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     for (i = 0; i < calls; i++) {
+        zt__family_labels labels = {"call", NULL, NULL};
         zt_get_call(profiler, i, &call);
-        zt__write_summary(writer, &call_time, "call", call.name, &call.time_ns);
+        labels.value = call.name;
+        zt__write_summary(writer, &call_time, &labels, &call.time_ns);
     }
     for (i = 0; i < calls; i++) {
         zt_get_call(profiler, i, &call);
@@ -28254,7 +28598,7 @@ static int zt__copy_timeline(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__timeline *timeline = profiler->timeline;
-    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    uint32_t regions = zt__get_region_count(profiler), metrics = profiler->metric_count;
     uint32_t capacity = timeline ? timeline->capacity : 0;
     double *means = zt__read_means(profiler, regions);
     double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
@@ -28617,14 +28961,14 @@ static void zt__write_device(zt__trace *trace) {
         const zt__span *span = &trace->spans[i];
         const zt__timeline_sample *sample = &span->sample;
         const zt__origin *origin = &sample->origin;
-        const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
         uint32_t track = trace->tracks[span->track].number;
         double error_ns;
         zt__lock(&trace->profiler->mutex);
-        error_ns = record->launch_error_ns;
+        error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
         zt__unlock(&trace->profiler->mutex);
         first_ns = sample->begin_ns < first_ns ? sample->begin_ns : first_ns;
-        zt__begin_event(writer, "X", record->name, trace->device, track);
+        zt__begin_event(writer, "X", zt__record_at(trace->profiler, sample->region)->name, trace->device,
+                        track);
         zt__write_event_time(writer, "ts", sample->begin_ns);
         zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
         zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
@@ -28675,7 +29019,7 @@ static void zt__write_device(zt__trace *trace) {
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
         zt__write_json_text(writer, "cause",
-                            is_uncertain ? "the device's clock overflowed" : zt_cause_name(missing->cause));
+                            is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
         zt__write_json_count(writer, "samples", missing->count);
         zt__write_text(writer, "}}");
     }
@@ -28901,7 +29245,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     zt__stream_data *data = NULL;
     zt__trace trace;
     const char *program = profiler->facts.program;
@@ -29111,7 +29455,7 @@ static int zt__share_names(const zt_allocator *allocator, const zt__figure_table
 ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
     enum { ADVISED = 10 };
     const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, count = zt_get_kernel_count(document->profiler), shown = 0, others = 0;
+    uint32_t i, count = zt__get_kernel_count(document->profiler), shown = 0, others = 0;
     zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
     zt__figure_table table;
     double *figures;
@@ -29146,7 +29490,7 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         row->figures = figure;
         row->index = i;
         figure[ZT__KERNEL_ROW_SHARE] =
-            info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+            info.region < document->region_count ? 100 * document->regions[info.region].share : zt__nan();
         figure[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
         figure[ZT__KERNEL_ROW_SIZE] = figure[ZT__KERNEL_ROW_MODULE] = i;
         figure[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
@@ -29372,12 +29716,12 @@ typedef struct zt__region_table {
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
-/* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
+/* Where a path is in the table. The links are indices of paths, UINT32_MAX at the end. */
 typedef struct zt__row_place {
     uint32_t row;   /* UINT32_MAX: it has none */
-    uint32_t outer; /* the nearest region around it that has a row */
-    uint32_t next;  /* the next region inside `outer` */
-    uint32_t first; /* the first region inside this one */
+    uint32_t outer; /* the nearest path around it that has a row */
+    uint32_t next;  /* the next path inside `outer` */
+    uint32_t first; /* the first path inside this one */
 } zt__row_place;
 
 /* Sorts by the share of a region and those inside it, the largest first. */
@@ -29395,22 +29739,24 @@ static int zt__compare_rows(const void *a, const void *b) {
 static int zt__order_rows(const zt__document *document, zt__region_table *table) {
     enum { INDENT = 2, DEEPEST = 8 };
     const zt_allocator *allocator = &document->profiler->config.allocator;
-    const zt__nesting *nesting = document->nesting;
-    size_t regions = (size_t)document->region_count + 1; /* at least one */
-    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
-    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
+    const zt__nesting *paths = document->paths;
+    size_t most = (size_t)document->path_count + document->region_count + 1;
+    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, most, sizeof *places);
+    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, most, sizeof *ordered);
     zt__figure_row *rows = table->shown.rows;
     uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
     int has_memory = places && ordered && rows;
     if (has_memory) {
-        memset(places, 0xFF, regions * sizeof *places);
+        memset(places, 0xFF, most * sizeof *places);
         for (i = 0; i < row_count; i++) {
             places[rows[i].index].row = i;
         }
         for (i = 0; i < row_count; i++) {
             uint32_t index = rows[i].index;
-            double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
-            for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
+            double share =
+                index < document->path_count && zt__is_positive(paths[index].share) ? paths[index].share : 0;
+            for (at = index; at != UINT32_MAX;
+                 at = at < document->path_count ? paths[at].parent : UINT32_MAX) {
                 uint32_t row = places[at].row;
                 if (row != UINT32_MAX) {
                     table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
@@ -29453,7 +29799,7 @@ static int zt__order_rows(const zt__document *document, zt__region_table *table)
 /* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
    a metric that attached streams have alone, for the trace. */
 static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
-    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    uint32_t i, streamed = zt__get_streamed_count(profiler);
     if (strcmp(name, "count") == 0 || strcmp(name, "share") == 0) {
         return 1;
     }
@@ -29484,20 +29830,23 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
     zt__figure_table *shown = &table->shown;
     const zt_stats *time = &document->stats[0];
     const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
+    const zt__nesting *nesting;
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
     uint32_t i, metric, role;
-    for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
+    for (nesting = zt__next_by_path(document, NULL); nesting && !document->out_of_memory;
+         nesting = zt__next_by_path(document, nesting)) {
         double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
         zt__figure_row *row = &shown->rows[shown->row_count];
-        if (!zt__read_region(document, i)) {
+        if (!zt__read_region(document, nesting)) {
             continue;
         }
         row->demangled = zt__demangle(document->region.name);
         row->name = row->demangled ? row->demangled : document->region.name;
         row->figures = figures;
-        row->index = i;
-        figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[i].share : zt__nan();
+        /* Regions that were begun on no path yet come after the paths. */
+        row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
+        figures[ZT__ROW_SHARE] = time->count ? 100 * nesting->share : zt__nan();
         figures[ZT__ROW_COUNT] = (double)time->count;
         figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
@@ -29595,10 +29944,10 @@ static uint32_t zt__count_metric_columns(const zt__figure_table *table) {
    is not shown, why, and what to do. */
 static void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
+    zt_availability availability = zt__get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
-    const zt_overlap *overlap = zt__read_overlap(document);
+    const zt_overlap *overlap = &document->coverage.overlap;
     double percent_ns;
     int shows_queue = 0, shows_launch = 0, shows_overlap;
     zt__nearest nearest;
@@ -29681,7 +30030,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     enum { LIMITS_SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    size_t rows = (size_t)document->region_count + 1; /* at least one */
+    size_t rows = (size_t)document->path_count + document->region_count + 1;
     zt__region_table table;
     zt__figure_table *shown = &table.shown;
     const zt__figure_row *largest[LIMITS_SHOWN];
@@ -29689,6 +30038,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt__paragraph paragraph;
     const char *group = NULL;
     uint32_t i, place, count = 0, known = 0;
+    int is_same = 1;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
@@ -29739,20 +30089,22 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         }
     }
     for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table.advice, zt__record_at(profiler, largest[i]->index), &limits[i]);
+        zt__find_limit(profiler, &table.advice, zt__subject_at(profiler, ZT_PATH(largest[i]->index)),
+                       &limits[i]);
         known += limits[i].limit != ZT_LIMIT_UNKNOWN;
+        is_same &= strcmp(limits[i].text, limits[0].text) == 0;
     }
     if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
         zt__write_text(&document->writer, "\n");
         paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
         zt__add_text(&paragraph, "What limits the regions with the largest shares:");
-        if (known == 0) { /* the reason is the same */
+        if (is_same && known == 0) {
             zt__add_text(&paragraph, " ");
             zt__add_text(&paragraph, limits[0].text);
         }
         zt__end_paragraph(&paragraph);
     }
-    for (i = 0; i < count && known > 0; i++) {
+    for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
         zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
     }
 #ifdef ZETOOLS_TRACER
@@ -29777,9 +30129,7 @@ typedef struct zt__output {
     const char *call, *path; /* the path of the application, "-" for standard output */
     zt__diagnostics *diagnostics;
     const zt_allocator *allocator;
-    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
-       reported. */
-    ze_result_t (*write_content)(const void *content, FILE *file);
+    zt__content_fn write_content;
     const void *content;
 } zt__output;
 
@@ -29791,6 +30141,71 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output);
 
 /* zt_write and zt_report: formats and files. */
 
+/* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
+static int zt__read_nesting(zt__document *document, int has_shares) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__coverage *coverage = &document->coverage;
+    zt_region_info info;
+    double whole_ns;
+    uint32_t i;
+    document->path_count = zt__get_path_count(profiler); /* first, so that their regions are counted, too */
+    document->region_count = zt__get_region_count(profiler);
+    document->regions =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->regions);
+    document->paths =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->path_count + 1, sizeof *document->paths);
+    if (!document->regions || !document->paths) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->path_count; i++) {
+        zt__nesting *nesting = &document->paths[i];
+        const zt__path *path = zt__path_at(profiler, i);
+        nesting->index = ZT_PATH(i);
+        nesting->path = i;
+        nesting->region = path->key.region->index;
+        nesting->parent = path->depth > 1 ? path->key.outer->index : UINT32_MAX;
+        nesting->total_ns = zt__time_of(path);
+        nesting->own_ns = zt__get_own_time(path, &nesting->share);
+        document->regions[nesting->region].path = i;
+        document->regions[nesting->region].paths++;
+        document->regions[nesting->region].share += nesting->share;
+        document->gpu_time_ns += nesting->share;
+        document->is_nested |= path->depth > 1;
+    }
+    for (i = 0; i < document->region_count; i++) {
+        zt__nesting *nesting = &document->regions[i];
+        zt__subject subject = {profiler->regions[i], NULL};
+        zt__get_times(profiler, subject, &info);
+        nesting->index = nesting->region = i;
+        nesting->path = nesting->paths ? nesting->path : UINT32_MAX;
+        /* A region without samples may since have begun inside one that is newer than the report. */
+        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
+        nesting->own_ns = info.own_ns;
+        nesting->total_ns = info.total_ns;
+    }
+    zt__unlock(&profiler->mutex);
+    if (has_shares) {
+        document->at_once = (zt__at_once *)zt__allocate(allocator, (size_t)document->path_count + 1,
+                                                        sizeof *document->at_once);
+        if (!document->at_once ||
+            !zt__measure_coverage(profiler, coverage, document->at_once, document->path_count)) {
+            return 0;
+        }
+    }
+    document->busy_ns = has_shares && coverage->outermost_ns > 0
+                            ? document->gpu_time_ns * (coverage->covered_ns / coverage->outermost_ns)
+                            : zt__nan();
+    whole_ns = zt__is_nan(document->busy_ns) ? document->gpu_time_ns : document->busy_ns;
+    for (i = 0; i < document->path_count + document->region_count; i++) {
+        zt__nesting *nesting =
+            i < document->path_count ? &document->paths[i] : &document->regions[i - document->path_count];
+        nesting->share = whole_ns > 0 ? nesting->share / whole_ns : zt__nan();
+    }
+    return 1;
+}
+
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     static void (*const writers[])(zt__document *) = {
         zt__write_region_table, zt__write_csv,         zt__write_json,      zt__write_trace,
@@ -29799,7 +30214,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt_profiler *locked = zt__mutable(profiler);
     const zt_allocator *allocator;
     zt__document *document;
-    uint32_t i;
+    uint32_t size;
     int stopped, reason;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!profiler) {
@@ -29814,7 +30229,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
         return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    if (format == ZT_FORMAT_HTML && !zt__get_page(&i)) {
+    if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
         return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     }
     allocator = &profiler->config.allocator;
@@ -29824,37 +30239,13 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
-    document->region_count = zt_get_region_count(profiler);
     zt__begin_writing(&document->writer, write, user);
-    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
-    document->nesting =
-        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
-    document->out_of_memory = !document->stats || !document->nesting;
-
-    zt__lock(&locked->mutex);
-    for (i = 0; i < document->region_count && document->nesting; i++) {
-        zt__nesting *nesting = &document->nesting[i];
-        const zt__path *path;
-        zt_region_info info;
-        double estimate;
-        zt__add_paths(profiler, profiler->regions[i], &info);
-        /* A region without samples may since have begun inside one that is newer than the report. */
-        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
-        nesting->own_ns = info.own_ns;
-        nesting->total_ns = info.total_ns;
-        for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__get_own_time(path, &estimate);
-            nesting->share += estimate;
-            document->is_nested |= path->depth > 1;
-        }
-        document->gpu_time_ns += nesting->share;
-    }
-    zt__unlock(&locked->mutex);
-    for (i = 0; i < document->region_count && document->nesting; i++) {
-        document->nesting[i].share =
-            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
-    }
-
+    document->stats =
+        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    document->out_of_memory =
+        !document->stats ||
+        !zt__read_nesting(document, format != ZT_FORMAT_TRACE && format != ZT_FORMAT_INSTANCES &&
+                                        format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
         zt_hotspots_find_lines(locked);
@@ -29872,7 +30263,9 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     } else if (stopped) {
         result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
     }
-    zt__free(allocator, document->nesting);
+    zt__free(allocator, document->regions);
+    zt__free(allocator, document->paths);
+    zt__free(allocator, document->at_once);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */
@@ -29881,90 +30274,63 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-static ze_result_t zt__report_unwritable(const zt__output *output) {
-    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
-                      strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+/* Reports that a file cannot be written, for the reason in errno, if that is the result. Returns the result. */
+static ze_result_t zt__check_written(const zt__output *output, ze_result_t result) {
+    if (result == ZE_RESULT_ERROR_UNKNOWN) {
+        zt__report(output->diagnostics, CANNOT_WRITE, result, output->call, output->path,
+                   strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+    }
+    return result;
 }
 
-/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. */
-static ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
-    ze_result_t result;
-    unsigned console;
-    int reason;
-    if (!file) {
-        return zt__report_unwritable(output);
-    }
-    console = zt__begin_utf8(file);
-    errno = 0;
-    result = output->write_content(output->content, file);
-    reason = errno;
-    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
-        result = ZE_RESULT_ERROR_UNKNOWN;
-        reason = errno;
-    }
-    zt__end_utf8(console);
-    errno = reason;
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
-}
-
-/* The file that a report goes to, and the one that it is written to first. */
+/* The file that a report goes to, and what a link contains. */
 typedef struct zt__target_file {
     char path[4096];
     char link[4096];
-    char beside[4096 + 64];
 } zt__target_file;
 
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+/* Follows symbolic links. What they lead to need not exist. Returns 0 if that fails; errno is the reason. */
+static int zt__follow_links(const char *path, zt__target_file *file) {
     enum { MOST_LINKS = 40 };
-    FILE *stream = zt__find_standard_stream(output->path), *part;
-    zt__file_properties before;
-    zt__target_file *file;
-    const char *name, *next = output->path;
+    const char *next = path;
     size_t directory = 0; /* length of the directory that `next` is relative to */
     uint32_t links;
-    ze_result_t result;
-    int is_link = 1, has_before;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    has_before = zt__get_file_properties(output->path, &before);
-    if (!has_before && errno != ENOENT) { /* a file that may be there, whose permissions are not known */
-        return zt__report_unwritable(output);
-    }
-    if (has_before && !before.is_regular && !before.is_directory) {
-        return zt__write_content(output, zt__open_file(output->path, ZT__TO_WRITE), fclose);
-    }
-    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    if (!file) {
-        return zt__report_no_memory(output->diagnostics, output->call, "a path");
-    }
-
-    /* Follows symbolic links. What they lead to need not exist. */
+    int is_link = 1;
     for (links = 0; is_link && links <= MOST_LINKS && directory + strlen(next) < sizeof file->path; links++) {
         strcpy(file->path + directory, next);
         is_link = zt__read_link(file->path, file->link, sizeof file->link) > 0;
         next = file->link;
         directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
     }
-    if (is_link) {
-        errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
-        result = zt__report_unwritable(output);
-        zt__free(output->allocator, file);
-        return result;
-    }
+    errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
+    return !is_link;
+}
 
-    name = zt__file_name(file->path);
-    /* A long name is cut, because the name of a file has 255 bytes at the most. */
-    snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-             file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(file->beside, file->path, has_before ? &before : NULL);
-    result = zt__write_content(output, part, fclose);
-    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
-        result = zt__report_unwritable(output);
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
+    zt__file_properties before;
+    zt__target_file *file;
+    ze_result_t result;
+    if (stream) {
+        return zt__check_written(output,
+                                 zt__write_content(stream, fflush, output->write_content, output->content));
     }
-    if (part && result != ZE_RESULT_SUCCESS) {
-        zt__remove_file(file->beside);
+    if (!zt__get_file_properties(output->path, &before)) {
+        if (errno != ENOENT) { /* a file that may be there, whose permissions are not known */
+            return zt__check_written(output, ZE_RESULT_ERROR_UNKNOWN);
+        }
+    } else if (!before.is_regular && !before.is_directory) {
+        return zt__check_written(output, zt__write_content(zt__open_file(output->path, ZT__TO_WRITE), fclose,
+                                                           output->write_content, output->content));
     }
+    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
+    if (!file) {
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
+    }
+    result = zt__follow_links(output->path, file)
+                 ? zt__replace_file(file->path, output->write_content, output->content)
+                 : ZE_RESULT_ERROR_UNKNOWN;
+    zt__check_written(output, result);
     zt__free(output->allocator, file);
     return result;
 }
@@ -29998,489 +30364,13 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     return zt__write_output(&output);
 }
 
-/* ==== watch/server.h ==================================================================================== */
-
-/* Answers a watch: attaches, waits for a fault, stops threads and reports where they are. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* A watch is a thread that looks which regions the device does not finish. When one hangs, it stops the
-   threads of the device by a debugger, and reports where they are. The debugger is used by the functions
-   here, which serve requests of the watch: on its thread or, where a process may not debug itself, in a
-   helper process. */
-
-typedef enum zt__watch_call {
-    ZT__WATCH_ATTACH,
-    ZT__WATCH_AWAIT, /* waits for a fault. Meanwhile events are acknowledged */
-    ZT__WATCH_STOP   /* stops all threads and finds where they are. Resumes them, unless they are to stay */
-} zt__watch_call;
-
-typedef struct zt__watch_request {
-    zt__watch_call call;
-    uint32_t process; /* to attach to */
-    uint8_t device[ZE_MAX_DEVICE_UUID_SIZE];
-    uint64_t timeout_ns;
-    int is_fault; /* the threads are stopped because of one */
-    int leave_stopped;
-} zt__watch_request;
-
-/* An instruction at which threads were. */
-typedef struct zt__found_place {
-    uint64_t address, offset;
-    uint32_t threads, line;
-    char kernel[256], file[256];
-} zt__found_place;
-
-typedef struct zt__watch_answer {
-    ze_result_t result;
-    uint32_t process; /* that answers */
-    char reason[512]; /* if `result` is not SUCCESS */
-    int is_over;      /* the session: somebody else has detached it, or it was lost */
-
-    /* what the device has reported since the last request */
-    int has_faulted, has_page_fault;
-    uint64_t fault_address;
-    uint32_t fault_reason;
-
-    /* of ZT__WATCH_STOP */
-    uint32_t stopped, unavailable, elsewhere;
-    uint64_t stopped_ns; /* how long the threads were stopped */
-    uint32_t place_count;
-    zt__found_place places[ZT_MAX_PLACES]; /* the last member: a message has those that are there */
-} zt__watch_answer;
-
-typedef struct zt__watch_server {
-    zt_debugger *debugger;
-    const zt_allocator *allocator;
-    ze_device_handle_t device;
-    const int *is_ending;     /* nobody waits for long answers any more. Atomic */
-    zt__watch_answer *answer; /* of the request that is being served */
-    int has_pending_fault;    /* a page fault came while threads were being stopped, with: */
-    uint64_t pending_address;
-    uint32_t pending_reason;
-} zt__watch_server;
-
-/* Serves a request: on the thread of the watch, or in a helper. */
-ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_request *request,
-                                 zt__watch_answer *answer);
-
-#endif
-
-/* ==== watch/server.c ==================================================================================== */
-
-/* Answers a watch: attaches, waits for a fault, stops threads and reports where they are. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* Copies the last message of the debugger, without its identifier. */
-static void zt__copy_debug_error(const zt__watch_server *server) {
-    const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
-    text = end ? end + 2 : text;
-    zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
-}
-
-/* Finds a device or sub-device by its UUID, which is the same in every process. Returns NULL if there is
-   none. */
-static ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
-    enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
-    ze_driver_handle_t drivers[MOST_DRIVERS] = {NULL}; /* not all that are counted need be there */
-    uint32_t i, j, k, driver_count = MOST_DRIVERS;
-    if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
-        return NULL;
-    }
-    for (i = 0; i < driver_count && i < MOST_DRIVERS && drivers[i]; i++) {
-        ze_device_handle_t devices[MOST_DEVICES] = {NULL};
-        uint32_t device_count = MOST_DEVICES;
-        if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
-            continue;
-        }
-        for (j = 0; j < device_count && j < MOST_DEVICES && devices[j]; j++) {
-            ze_device_handle_t found[MOST_TILES + 1] = {NULL};
-            uint32_t tile_count = MOST_TILES;
-            found[0] = devices[j];
-            if (zeDeviceGetSubDevices(devices[j], &tile_count, found + 1) != ZE_RESULT_SUCCESS) {
-                tile_count = 0;
-            }
-            for (k = 0; k <= tile_count && k <= MOST_TILES && found[k]; k++) {
-                ze_device_properties_t properties;
-                memset(&properties, 0, sizeof properties);
-                properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-                if (zeDeviceGetProperties(found[k], &properties) == ZE_RESULT_SUCCESS &&
-                    memcmp(properties.uuid.id, uuid, ZE_MAX_DEVICE_UUID_SIZE) == 0) {
-                    return found[k];
-                }
-            }
-        }
-    }
-    return NULL;
-}
-
-/* A zt_debug_fn. Records in the answer what an event means. Stops the delivery at a fault. */
-static int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
-    zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
-    (void)debugger;
-    if (event->type == ZT_DEBUG_PAGE_FAULT) {
-        answer->has_faulted = answer->has_page_fault = 1;
-        answer->fault_address = event->address;
-        answer->fault_reason = event->reason;
-    } else if (event->type == ZT_DEBUG_DETACHED) {
-        answer->is_over = 1;
-    } else if (event->type == ZT_DEBUG_THREADS_STOPPED) {
-        answer->has_faulted = 1;
-    }
-    return answer->has_faulted;
-}
-
-static int zt__compare_addresses(const void *a, const void *b) {
-    const uint64_t *first = (const uint64_t *)a, *second = (const uint64_t *)b;
-    return *first < *second ? -1 : *first > *second;
-}
-
-/* Serves ZT__WATCH_STOP. If a call fails, the answer has the reason, and what is known all the same. */
-static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
-    zt_debugger *debugger = server->debugger;
-    zt__watch_answer *answer = server->answer;
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt_debug_stops stops = {0, 0};
-    zt_debug_thread *threads = NULL;
-    uint64_t *addresses = NULL, begin = zt__now_ns();
-    ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
-    uint32_t i, k, count = 0, room, known = 0, same;
-    answer->unavailable = stops.unavailable;
-    if (stop_result != ZE_RESULT_SUCCESS) {
-        zt__copy_debug_error(server);
-    }
-
-    result = zt_debug_threads(debugger, NULL, &count);
-    room = count;
-    if (result == ZE_RESULT_SUCCESS && count > 0) {
-        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
-        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
-        result = threads && addresses ? zt_debug_threads(debugger, threads, &count)
-                                      : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
-        known += zt_debug_get_address(debugger, threads[i], &addresses[known]) == ZE_RESULT_SUCCESS;
-    }
-    answer->result = result;
-    answer->stopped = count;
-    answer->elsewhere = count - known;
-
-    /* Group equal addresses to places, those with the most threads first. If there are too many places, the
-       threads of the last one are counted as elsewhere. */
-    if (known > 0) {
-        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
-    }
-    for (i = 0; i < known; i += same) {
-        zt__found_place *places = answer->places;
-        same = 1;
-        while (i + same < known && addresses[i + same] == addresses[i]) {
-            same++;
-        }
-        if (answer->place_count < ZT_MAX_PLACES) {
-            answer->place_count++;
-        } else if (places[ZT_MAX_PLACES - 1].threads < same) {
-            answer->elsewhere += places[ZT_MAX_PLACES - 1].threads;
-        } else {
-            answer->elsewhere += same;
-            continue;
-        }
-        for (k = answer->place_count - 1; k > 0 && places[k - 1].threads < same; k--) {
-            places[k] = places[k - 1];
-        }
-        memset(&places[k], 0, sizeof places[k]);
-        places[k].address = addresses[i];
-        places[k].threads = same;
-    }
-    zt__free(server->allocator, threads);
-    zt__free(server->allocator, addresses);
-
-    /* Events of the stop are no faults of the device. A page fault is kept for later, unless one is being
-       reported already. */
-    while (zt_debug_wait(debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
-        if (answer->has_page_fault && !request->is_fault) {
-            server->has_pending_fault = 1;
-            server->pending_address = answer->fault_address;
-            server->pending_reason = answer->fault_reason;
-        }
-        answer->has_faulted = answer->has_page_fault = 0;
-    }
-    if (!request->leave_stopped) {
-        result = zt_debug_resume(debugger, all);
-        answer->result = answer->result == ZE_RESULT_SUCCESS ? result : answer->result;
-    }
-    answer->stopped_ns = zt__now_ns() - begin;
-    if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
-        zt__copy_debug_error(server);
-    }
-
-    /* Look the places up when the threads are resumed already, because this may run a program. */
-    for (i = 0; i < answer->place_count && !zt__load(server->is_ending); i++) {
-        zt__found_place *place = &answer->places[i];
-        zt_debug_place found;
-        if (zt_debug_where(debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
-            place->offset = found.offset;
-            place->line = found.line;
-            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
-            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
-        }
-    }
-}
-
-ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_request *request,
-                                 zt__watch_answer *answer) {
-    memset(answer, 0, offsetof(zt__watch_answer, places));
-    answer->process = (uint32_t)zt__get_process_id();
-    server->answer = answer;
-    if (request->call == ZT__WATCH_ATTACH) {
-        if (!server->device) { /* in a helper */
-            answer->result = zeInit(0);
-            if (answer->result == ZE_RESULT_SUCCESS) {
-                server->device = zt__find_watched_device(request->device);
-            }
-        }
-        if (server->device) {
-            zt_debug_config config = zt_debug_config_default();
-            config.allocator = *server->allocator;
-            answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
-            if (answer->result != ZE_RESULT_SUCCESS) {
-                zt__copy_debug_error(server);
-            } else {
-                server->debugger->ends_stops = server->is_ending;
-            }
-        } else {
-            snprintf(answer->reason, sizeof answer->reason,
-                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
-            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
-        }
-    } else if (request->call == ZT__WATCH_STOP) {
-        zt__serve_stop(server, request);
-    } else if (server->has_pending_fault) { /* ZT__WATCH_AWAIT, from here on */
-        server->has_pending_fault = 0;
-        answer->has_faulted = answer->has_page_fault = 1;
-        answer->fault_address = server->pending_address;
-        answer->fault_reason = server->pending_reason;
-    } else {
-        ze_result_t result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
-        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
-            answer->is_over = 1;
-            zt__copy_debug_error(server);
-        }
-        if (answer->has_faulted && !answer->has_page_fault) {
-            uint32_t stopped = 0;
-            /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
-            zt_debug_threads(server->debugger, NULL, &stopped);
-            answer->has_faulted = stopped > 0;
-        }
-    }
-}
-
-#endif
-
-/* ==== watch/helper.h ==================================================================================== */
-
-/* The process that debugs for a watch. */
-
-#ifdef ZETOOLS_DEBUG
-
-#ifndef _WIN32
-
-/* The helper runs the same code: the file that has it is started with a variable of the environment, by which
-   a constructor knows, before main is called, that it is to serve. Helper and program talk through a socket
-   that the helper inherits, and that nobody else can open. */
-
-enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
-
-#define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
-
-/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what
-   is executed, with `arguments`. */
-typedef struct zt__helper_command {
-    char file[4096 + 64], linker[4096 + 64], program[4096 + 64];
-    char arguments_of_program[8192]; /* of this process; some of `arguments` may point here */
-    const char *arguments[10];
-} zt__helper_command;
-
-/* Returns the bytes of an answer that are sent: up to its last place. */
-ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer);
-
-/* Finds what has to be started for zt__become_helper to run. A program that contains it is started again. A
-   shared library that contains it is preloaded into a shell that has nothing to do, because the program must
-   not run again, whatever else happens. Returns 0 if that is not known. */
-ZT__PRIVATE int zt__find_helper(zt__helper_command *command);
-
-#endif
-
-#endif
-
-/* ==== watch/helper.c ==================================================================================== */
-
-/* The process that debugs for a watch. */
-
-#ifdef ZETOOLS_DEBUG
-
-#ifndef _WIN32
-
-#ifndef SO_PEERCRED
-
-#define SO_PEERCRED 17 /* hidden in strict ISO modes */
-#endif
-
-/* What SO_PEERCRED returns. The C library hides the type. */
-typedef struct zt__peer {
-    pid_t process;
-    uid_t user;
-    gid_t group;
-} zt__peer;
-
-ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
-    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
-}
-
-/* Runs before main, in every process that has this code. It returns unless the process was started as a
-   helper, which the socket shows; then it never returns, so main is not called. The helper serves until the
-   program has closed its end of the socket, or has ended while a child of it keeps that end open. */
-__attribute__((constructor(101))) static void zt__become_helper(void) {
-    const int socket = ZT__HELPER_DESCRIPTOR;
-    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights: see below */
-    long program;
-    zt__peer peer; /* the process that has made the socket */
-    socklen_t size = sizeof peer;
-    DIR *directory;
-    const struct dirent *entry;
-    const int is_ending = 0; /* the program closes the socket instead */
-    zt__watch_server server = {NULL, &zt__default_allocator, NULL, &is_ending, NULL, 0, 0, 0};
-    zt__watch_request request;
-    zt__watch_answer *answer;
-    int is_asked;
-    memset(&peer, 0, sizeof peer);
-    if (!value || sscanf(value, "%ld", &program) != 1 || program <= 1) {
-        return;
-    }
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 && errno != EBADF &&
-        errno != ENOTSOCK) {
-        _exit(0); /* it may be a helper: the program must not run again */
-    }
-    if (size != sizeof peer || peer.process != program) {
-        return;
-    }
-    /* It is a helper. It does not serve if the program has ended, or if its file gives it other rights. It is
-       no child of the program, so that programs which wait for all their children do not wait for it. */
-    if (zt__has_extra_rights() || getppid() != program || peer.user != getuid() || fork() != 0) {
-        _exit(0);
-    }
-    unsetenv(ZT__HELPER_VARIABLE);
-
-    /* Close what the program has open, so that its files and ports do not stay in use. */
-    directory = opendir("/proc/self/fd");
-    while (directory && (entry = readdir(directory))) {
-        int descriptor = atoi(entry->d_name);
-        if (descriptor > STDERR_FILENO && descriptor != socket && descriptor != dirfd(directory)) {
-            close(descriptor);
-        }
-    }
-    if (directory) {
-        closedir(directory);
-    }
-
-    /* The first message reports that the helper is there. */
-    answer = (zt__watch_answer *)calloc(1, sizeof *answer);
-    is_asked = answer != NULL;
-    if (answer) {
-        answer->process = (uint32_t)zt__get_process_id();
-    }
-    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
-        struct pollfd readable = {socket, POLLIN, 0};
-        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
-        }
-        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
-        if (is_asked) {
-            zt__serve_watch(&server, &request, answer);
-        }
-    }
-    zt_debug_close(server.debugger);
-    _exit(0);
-}
-
-/* Finds the file that is mapped at an address of this process. Returns 0 if there is none. */
-static int zt__find_mapped_file(uintptr_t address, char *path, size_t size) {
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[4096 + 256];
-    int is_found = 0;
-    while (maps && !is_found && fgets(line, sizeof line, maps)) {
-        unsigned long long begin, end;
-        const char *slash = strchr(line, '/');
-        if (slash && sscanf(line, "%llx-%llx", &begin, &end) == 2 && address >= begin && address < end) {
-            zt__copy_text(path, size, slash, strcspn(slash, "\n"));
-            is_found = 1;
-        }
-    }
-    if (maps) {
-        fclose(maps);
-    }
-    return is_found;
-}
-
-ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
-    uintptr_t base = (uintptr_t)getauxval(AT_BASE);
-    ssize_t length = readlink("/proc/self/exe", command->linker, sizeof command->linker - 1);
-    static const char *const shell[] = {"/bin/sh", "-c", ":"};
-    uint32_t i, count = 1;
-    if (length <= 0 ||
-        !zt__find_mapped_file((uintptr_t)&zt__become_helper, command->file, sizeof command->file)) {
-        return 0;
-    }
-    command->linker[length] = 0; /* for now, the file that was executed */
-    command->arguments[0] = command->file;
-    strcpy(command->program, "/proc/self/exe");
-    if (strcmp(command->linker, command->file) == 0) {
-        return 1;
-    }
-    command->arguments[0] = command->linker;
-    if (base == 0) {
-        /* What was executed is the dynamic linker itself: "ld.so [--library-path PATH] PROGRAM". */
-        char *text = command->arguments_of_program, *next;
-        FILE *file = fopen("/proc/self/cmdline", "re");
-        size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
-        if (file) {
-            fclose(file);
-        }
-        memset(text + used, 0, 4);
-        next = text + strlen(text) + 1;
-        if (strcmp(next, "--library-path") == 0) {
-            command->arguments[count++] = next;
-            next += strlen(next) + 1;
-            command->arguments[count++] = next;
-            next += strlen(next) + 1;
-        }
-        if (realpath(next, command->program) && strcmp(command->program, command->file) == 0) {
-            command->arguments[count] = command->file;
-            strcpy(command->program, "/proc/self/exe");
-            return 1;
-        }
-    } else if (!zt__find_mapped_file(base, command->linker, sizeof command->linker)) {
-        return 0;
-    }
-    strcpy(command->program, command->linker);
-    command->arguments[count++] = "--preload";
-    command->arguments[count++] = command->file;
-    for (i = 0; i < ZT__COUNT_OF(shell); i++) {
-        command->arguments[count++] = shell[i];
-    }
-    return strpbrk(command->file, " :") == NULL; /* these would separate several libraries */
-}
-
-#endif
-
-#endif
-
 /* ==== watch/watch.h ===================================================================================== */
 
-/* What a watch is made of. */
+/* What a watch is made of: a thread that looks which regions the device does not finish. */
 
 #ifdef ZETOOLS_DEBUG
 
-enum { ZT__WATCH_TEXT = 1 << 15 };
+enum { ZT__SHOWN_LISTS = 32, ZT__WATCH_TEXT = 1 << 14 };
 
 /* The first region of a list that the device has not finished. */
 typedef struct zt__running {
@@ -30497,303 +30387,20 @@ typedef struct zt__watch {
     zt_watch_config config;
     char *path; /* of the file; NULL: none */
     zt__thread thread;
-    int has_tried_to_attach; /* the first attempt is over. Atomic, like the next */
-    int is_explaining;       /* threads are being stopped, or their places looked up */
-    zt_watch_info info;      /* guarded by the profiler's mutex */
+    zt_watch_info info; /* guarded by the profiler's mutex */
 
     /* used by the thread alone, while it runs */
-    zt__watch_server server;
-    int socket;  /* to the helper, or -1 */
-    long helper; /* 0: it has not reported yet */
     ze_command_list_handle_t *lists;
     uint32_t list_capacity;
-    uint64_t not_before_ns; /* nothing counts as running since before: then a hang ended, or a fault was
-                               reported */
-    int is_hanging;         /* `hang` was reported, and has not ended */
+    zt__running running[ZT__SHOWN_LISTS]; /* the first of each list, for the report */
+    uint64_t not_before_ns;               /* nothing counts as running since before: then a hang ended */
+    int is_hanging;                       /* `hang` was reported, and has not ended */
     zt__running hang;
-    int has_page_fault;  /* the last fault that was reported was a page fault */
-    uint64_t last_fault; /* its address */
-    zt__watch_answer answer;
-    zt_hang_place places[ZT_MAX_PLACES];
     char text[ZT__WATCH_TEXT];
 } zt__watch;
 
-ZT__PRIVATE int zt__is_ending(zt__watch *watch);
-
-#endif
-
-/* ==== watch/watch.c ===================================================================================== */
-
-/* What a watch is made of. */
-
-#ifdef ZETOOLS_DEBUG
-
-ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
-    return zt__load(&watch->thread.stop_requested);
-}
-
-/* The reason why there is no answer, if the watch is ending. */
-ZT__PRIVATE const char *const zt__watch_stopped = "the watch was stopped meanwhile";
-
-#endif
-
-/* ==== watch/client.h ==================================================================================== */
-
-/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* Has a request served in this process, or in the helper, and stores the answer in `watch->answer`. Returns 0
-   if the helper does not answer within `timeout_ns`. */
-ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
-
-/* Attaches, in this process or else in a helper, and records which, or why neither can. */
-ZT__PRIVATE void zt__begin_debugging(zt__watch *watch);
-
-/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
-ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
-
-#endif
-
-/* ==== watch/client.c ==================================================================================== */
-
-/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* ---- requests to the helper ---------------------------------------------------------------------------- */
-
-#ifndef _WIN32
-
-enum { ZT__WATCH_LOOK_MS = 50 }; /* how often a wait looks whether the watch is to end */
-
-/* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
-   none. */
-static int zt__await_answer(zt__watch *watch, uint64_t deadline) {
-    struct pollfd readable = {watch->socket, POLLIN, 0};
-    ssize_t size;
-    for (;;) {
-        int ready = poll(&readable, 1, ZT__WATCH_LOOK_MS);
-        if (ready > 0) {
-            break;
-        }
-        if ((ready < 0 && errno != EINTR) || zt__is_ending(watch) || zt__now_ns() >= deadline) {
-            return 0;
-        }
-    }
-    size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
-    return size >= (ssize_t)offsetof(zt__watch_answer, places) &&
-           watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
-}
-
-/* Closes the connection. The helper then resumes what is stopped, and ends. One that does not end is killed:
-   while its end of the socket is open, no other process has its number. */
-static void zt__dismiss_helper(zt__watch *watch) {
-    enum { LONGEST_NS = 1000000000 };
-    uint64_t deadline = zt__deadline(LONGEST_NS);
-    ssize_t size = 1;
-    if (watch->socket < 0) {
-        return;
-    }
-    shutdown(watch->socket, SHUT_WR);
-    while (size != 0 && zt__now_ns() < deadline) {
-        struct pollfd readable = {watch->socket, POLLIN, 0};
-        if (poll(&readable, 1, ZT__WATCH_LOOK_MS) > 0) {
-            size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
-            size = size < 0 && errno != EAGAIN && errno != EINTR ? 0 : size;
-        }
-    }
-    if (size != 0 && watch->helper > 1) {
-        kill((pid_t)watch->helper, SIGKILL);
-    }
-    close(watch->socket);
-    watch->socket = -1;
-    watch->helper = 0;
-}
-
-/* Starts a helper, which inherits its end of the socket as ZT__HELPER_DESCRIPTOR. Variables that would
-   preload libraries or start tracing are left out of its environment. Returns 0 if that fails. */
-static int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
-    static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
-    char variable[64];
-    char **environment;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    uint32_t i, j, count = 0, used = 0;
-    int failed;
-    while (environ[count]) {
-        count++;
-    }
-    environment = (char **)calloc(count + 2, sizeof *environment);
-    if (!environment) {
-        return 0;
-    }
-    for (i = 0; i < count; i++) {
-        j = 0;
-        while (j < ZT__COUNT_OF(left_out) && strncmp(environ[i], left_out[j], strlen(left_out[j])) != 0) {
-            j++;
-        }
-        if (j == ZT__COUNT_OF(left_out)) {
-            environment[used++] = environ[i];
-        }
-    }
-    snprintf(variable, sizeof variable, ZT__HELPER_VARIABLE "=%ld", zt__get_process_id());
-    environment[used] = variable;
-    failed = posix_spawn_file_actions_init(&actions) != 0;
-    if (!failed) {
-        failed = posix_spawnattr_init(&attributes) != 0;
-        if (!failed) {
-            failed = !zt__unblock_signals(&attributes);
-            failed |= posix_spawn_file_actions_adddup2(&actions, end, ZT__HELPER_DESCRIPTOR) != 0;
-            for (i = 0; i <= STDERR_FILENO; i++) {
-                failed |= posix_spawn_file_actions_addopen(&actions, (int)i, "/dev/null", O_RDWR, 0) != 0;
-            }
-            failed = failed || posix_spawn(process, command->program, &actions, &attributes,
-                                           (char *const *)(uintptr_t)command->arguments, environment) != 0;
-            posix_spawnattr_destroy(&attributes);
-        }
-        posix_spawn_file_actions_destroy(&actions);
-    }
-    free(environment);
-    return !failed;
-}
-
-/* Starts a helper, and waits until it answers. Returns NULL, or why there is none. */
-static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
-    enum { LEAST = ZT__HELPER_DESCRIPTOR + 1, CHILD_NS = 2000000000 };
-    zt__helper_command *command = (zt__helper_command *)calloc(1, sizeof *command);
-    int ends[2] = {-1, -1}, end = -1, started = 0;
-    const char *failure = "no process could be started";
-    pid_t child = 0;
-    if (!command) {
-        failure = "out of memory";
-    } else if (zt__has_extra_rights()) { /* a helper would have them, too, and not serve */
-        failure = "this program has more rights than its user, and cannot be started as one";
-    } else if (zt__get_variable(ZT__HELPER_VARIABLE)) {
-        failure = "this process is one itself, or " ZT__HELPER_VARIABLE " is set by accident";
-    } else if (!zt__find_helper(command)) {
-        failure = "the file that it would be started from is not known";
-    } else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above ZT__HELPER_DESCRIPTOR */
-        close(ends[1]);
-        started = end >= 0 && zt__spawn_helper(command, end, &child);
-    }
-    free(command);
-    if (end >= 0) {
-        close(end);
-    }
-    if (started) {
-        zt__await_child(child, zt__deadline(CHILD_NS)); /* it forks the helper, and ends */
-        watch->socket = ends[0];
-        if (zt__await_answer(watch, deadline)) {
-            watch->helper = (long)watch->answer.process;
-            return NULL;
-        }
-        zt__dismiss_helper(watch);
-        return "it did not answer. A library that needs symbols of the program cannot be loaded without it";
-    }
-    if (ends[0] >= 0) {
-        close(ends[0]);
-    }
-    return failure;
-}
-
-/* Sends a request to the helper. Returns 0 if there is no answer before the deadline. */
-static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
-    return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
-           zt__await_answer(watch, deadline);
-}
-
-#else
-
-static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
-    (void)watch, (void)request, (void)deadline;
-    return 0;
-}
-
-static void zt__dismiss_helper(zt__watch *watch) {
-    (void)watch;
-}
-
-static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
-    (void)watch, (void)deadline;
-    return "not on this system";
-}
-#endif
-
-ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
-    if (watch->socket >= 0) {
-        return zt__request_from_helper(watch, request, zt__deadline(timeout_ns));
-    }
-    zt__serve_watch(&watch->server, request, &watch->answer);
-    while (zt__load(&watch->thread.is_abandoned)) { /* it hung at exit, and sleeps until the end */
-        zt__store(&watch->is_explaining, 0);
-        zt__sleep(1000000000);
-    }
-    return 1;
-}
-
-ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
-    enum { HELPER_S = 10 };
-    const uint64_t timeout_ns = HELPER_S * UINT64_C(1000000000);
-    zt_profiler *profiler = watch->profiler;
-    zt_debugged_by by = ZT_DEBUGGED_BY_NOBODY;
-    ze_device_properties_t properties;
-    zt__watch_request request;
-    const char *failure = "config.no_helper is set";
-    char reason[512] = "";
-    memset(&request, 0, sizeof request);
-    request.call = ZT__WATCH_ATTACH;
-    request.process = (uint32_t)zt__get_process_id();
-    zt__request_answer(watch, &request, 0);
-    if (watch->answer.result == ZE_RESULT_SUCCESS) {
-        by = ZT_DEBUGGED_BY_ITSELF;
-    } else {
-        snprintf(reason, sizeof reason, "%.300s", watch->answer.reason);
-    }
-    if (watch->answer.result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ||
-        watch->answer.result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
-        failure = "would find the same";
-    } else if (by == ZT_DEBUGGED_BY_NOBODY && !watch->config.no_helper && !zt__is_ending(watch)) {
-        failure = zt__start_helper(watch, zt__deadline(timeout_ns));
-        if (!failure) {
-            memset(&properties, 0, sizeof properties);
-            properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-            ZT__INTERNAL(zeDeviceGetProperties(profiler->device, &properties));
-            memcpy(request.device, properties.uuid.id, sizeof request.device);
-            if (zt__request_answer(watch, &request, timeout_ns)) {
-                by = watch->answer.result == ZE_RESULT_SUCCESS ? ZT_DEBUGGED_BY_HELPER : by;
-                failure = watch->answer.reason;
-            } else {
-                failure = "it did not answer in time";
-            }
-        }
-    }
-    if (by == ZT_DEBUGGED_BY_NOBODY) {
-        failure = zt__is_ending(watch) ? zt__watch_stopped : failure;
-        zt__append(reason, sizeof reason, " A helper process: %.180s.", failure);
-        zt__dismiss_helper(watch);
-        zt__report(&profiler->diagnostics, NOT_DEBUGGED, ZE_RESULT_ERROR_NOT_AVAILABLE, reason);
-    }
-    zt__lock(&profiler->mutex);
-    watch->info.debugged_by = by;
-    memcpy(watch->info.reason, reason, sizeof reason);
-    zt__unlock(&profiler->mutex);
-}
-
-ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
-    zt_profiler *profiler = watch->profiler;
-    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
-    snprintf(copy, sizeof copy, "%s", reason);
-    zt_debug_close(watch->server.debugger);
-    watch->server.debugger = NULL;
-    zt__dismiss_helper(watch);
-    zt__lock(&profiler->mutex);
-    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
-    watch->info.is_stopped = 0;
-    memcpy(watch->info.reason, copy, sizeof copy);
-    zt__unlock(&profiler->mutex);
-}
+/* As in zt_info. */
+ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler);
 
 #endif
 
@@ -30814,8 +30421,8 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
 /* Returns whether a region is still the first of its list that the device has not finished. */
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running);
 
-/* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
-ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others);
+/* Reports that a region hangs, with the first regions of the lists that have work: those of `watch->running`. */
+ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *hang, uint32_t running_count);
 
 /* Returns whether a region has run too long. */
 ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now);
@@ -30921,89 +30528,54 @@ ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running,
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
 
-static const char *zt__debugged_by_name(zt_debugged_by by) {
-    static const char *const names[] = {"nobody", "the process itself", "a helper process"};
-    return names[by];
-}
-
-/* Writes what has faulted, and which region hangs or was running: a sentence each. */
-static void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
-    text[0] = 0;
-    if (hang->is_fault) {
-        zt__append(text, room, "The device has reported a fault: %s", hang->fault);
-        if (hang->fault_address) {
-            zt__append(text, room, " (0x%llx)", (unsigned long long)hang->fault_address);
-        }
-        zt__append(text, room, ".%s", *hang->region ? " " : "");
-    }
-    if (*hang->region) {
-        zt__append(text, room, "'%.256s' %s ", hang->region,
-                   hang->is_fault ? "was running, for" : "has run for");
-        zt__append_number(text, room, (double)hang->running_ns / 1e9);
-        zt__append(text, room, " s%s.",
-                   hang->is_fault    ? ""
-                   : hang->has_ended ? ", and ended while threads were being stopped"
-                                     : ", and has not ended");
-    }
-}
-
-/* Appends where threads were, as "solve+0x40", or as an address if the kernel is not known. */
-static void zt__describe_place(const zt_hang_place *place, char *text, size_t room) {
-    if (*place->kernel) {
-        zt__append(text, room, "%.128s+0x%llx", place->kernel, (unsigned long long)place->offset);
-    } else {
-        zt__append(text, room, "0x%llx", (unsigned long long)place->address);
-    }
-}
-
 static ze_result_t zt__write_hang_text(const void *text, FILE *file) {
     return zt__write_to_file(text, strlen((const char *)text), file) == 0 ? ZE_RESULT_SUCCESS
                                                                           : ZE_RESULT_ERROR_UNKNOWN;
 }
 
+/* Writes what hangs: a sentence. */
+static void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
+    text[0] = 0;
+    zt__append(text, room, "'%.256s' has run for ", hang->region);
+    zt__append_number(text, room, (double)hang->running_ns / 1e9);
+    zt__append(text, room, " s, and has not ended.");
+}
+
 /* Writes the report into `watch->text`, and into the file. `*path` receives the name of the file; "" if there
    is none. */
-static void zt__write_hang(zt__watch *watch, const zt_hang *hang, zt__file_path *path) {
+static void zt__write_hang(zt__watch *watch, const zt_hang *hang, uint32_t running_count,
+                           zt__file_path *path) {
     static uint32_t count; /* of files of all watches. Atomic */
     zt_profiler *profiler = watch->profiler;
-    char *text = watch->text, sentence[700];
+    char *text = watch->text, sentence[400];
     const size_t room = sizeof watch->text;
-    zt__date now = zt__format_now();
+    zt__date date = zt__format_now();
+    uint64_t now = zt__now_ns();
     zt__output output;
-    uint32_t i;
+    uint32_t i, shown = running_count < ZT__SHOWN_LISTS ? running_count : (uint32_t)ZT__SHOWN_LISTS;
     zt__describe_hang(hang, sentence, sizeof sentence);
     text[0] = 0;
     zt__append(text, room, "%s\n", sentence);
     if (hang->others) {
         zt__append(text, room, "On %u other lists regions run, or wait for it.\n", (unsigned)hang->others);
     }
-    zt__append(text, room, "\ndevice       %s\nprogram      %s\ndate         %s\ndebugged by  %s\n",
-               profiler->device_name, profiler->facts.program, now.text,
-               zt__debugged_by_name(hang->debugged_by));
-    if (*hang->reason) {
-        zt__append(text, room, "             %s\n", hang->reason);
+    zt__append(text, room, "\ndevice    %s\nprogram   %s\nprocess   %ld\ndate      %s\n",
+               profiler->device_name, profiler->facts.program, zt__get_process_id(), date.text);
+    zt__append(text, room,
+               "\nSubmitted, and not ended: the first region of each list\n"
+               "submitted  first since  list                region\n");
+    for (i = 0; i < shown; i++) {
+        const zt__running *running = &watch->running[i];
+        zt__append(text, room, "%7.2f s  %9.2f s  %-18p  %.256s\n",
+                   (double)(now - running->submission_ns) / 1e9, (double)(now - running->since_ns) / 1e9,
+                   (void *)running->list, running->region->name);
     }
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, room, "threads      %u stopped, %u idle or could not be stopped. %s\n",
-                   (unsigned)hang->stopped, (unsigned)hang->unstopped,
-                   hang->is_left_stopped ? "They are left stopped" : "The work was resumed");
-        zt__append(text, room, "stopped for  ");
-        zt__append_number(text, room, (double)watch->answer.stopped_ns / 1e6);
-        zt__append(text, room, " ms\n");
-        zt__append(text, room, "\nthreads  where\n");
+    if (shown < running_count) {
+        zt__append(text, room, "and %u more\n", (unsigned)(running_count - shown));
     }
-    for (i = 0; i < hang->place_count; i++) {
-        const zt_hang_place *place = &hang->places[i];
-        zt__append(text, room, "%7u  ", (unsigned)place->threads);
-        zt__describe_place(place, text, room);
-        if (place->line) {
-            zt__append(text, room, "  %s:%u", place->file, (unsigned)place->line);
-        }
-        zt__append(text, room, "\n");
-    }
-    if (hang->threads_elsewhere) {
-        zt__append(text, room, "%7u  elsewhere\n", (unsigned)hang->threads_elsewhere);
-    }
+    zt__append(text, room,
+               "\nTo see where its threads are, and their registers, call zt_debug_open in another\n"
+               "program, with the number of this process.\n");
 
     path->text[0] = 0;
     if (!watch->path) {
@@ -31023,120 +30595,32 @@ static void zt__write_hang(zt__watch *watch, const zt_hang *hang, zt__file_path 
     }
 }
 
-/* Writes the message for the log: the first places alone. */
-static void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
-    enum { SHOWN = 3 };
-    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
-    char text[900];
-    uint32_t i;
-    zt__describe_hang(hang, text, sizeof text);
-    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
-    } else {
-        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
-                   zt__debugged_by_name(hang->debugged_by));
-    }
-    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
-        const zt_hang_place *place = &hang->places[i];
-        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
-        zt__describe_place(place, text, sizeof text);
-        if (place->line) {
-            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
-        }
-    }
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
-    }
-    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
-    if (*path) {
-        zt__append(text, sizeof text, "The report is in %.256s.", path);
-    }
-    zt__lock(&watch->profiler->mutex);
-    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
-    zt__unlock(&watch->profiler->mutex);
-    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
-}
-
-ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others) {
-    enum { STOP_S = 5, ANSWER_S = 20 };
+ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t running_count) {
     zt_profiler *profiler = watch->profiler;
-    const zt__watch_answer *answer = &watch->answer;
-    zt__watch_request request;
     zt__log_call call;
     zt_hang hang;
     zt__file_path path;
-    char reason[512];
-    uint32_t i;
+    char text[900];
     memset(&hang, 0, sizeof hang);
-    hang.is_fault = answer->has_faulted;
-    hang.fault_address = answer->fault_address;
-    hang.fault = "";
-    if (answer->has_page_fault) {
-        hang.fault = answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
-                         ? "page fault: nothing is mapped there"
-                     : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
-                         ? "page fault: the access is not permitted"
-                         : "page fault";
-    } else if (answer->has_faulted) {
-        hang.fault = "threads stopped by themselves, as at an exception or a breakpoint";
-    }
-    hang.region = running ? running->region->name : "";
-    hang.running_ns = running ? zt__now_ns() - running->since_ns : 0;
-    hang.others = others;
-    hang.places = watch->places;
-
-    /* Stop the threads of the device, and find where they are. A process that could not be debugged before
-       may be by now. */
-    zt__store(&watch->is_explaining, 1);
-    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__begin_debugging(watch);
-    }
-    hang.debugged_by = watch->info.debugged_by;
-    snprintf(reason, sizeof reason, "%s", watch->info.reason);
-    hang.reason = reason;
-    memset(&request, 0, sizeof request);
-    request.call = ZT__WATCH_STOP;
-    request.timeout_ns = STOP_S * UINT64_C(1000000000);
-    request.is_fault = hang.is_fault;
-    request.leave_stopped = watch->config.leave_stopped;
-    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
-        !zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-        hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
-        snprintf(reason, sizeof reason, "%s",
-                 zt__is_ending(watch) ? zt__watch_stopped : "the helper process does not answer");
-        zt__end_debugging(watch, reason);
-    }
-    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        hang.reason = *answer->reason ? answer->reason : reason;
-        hang.stopped = answer->stopped;
-        hang.unstopped = answer->unavailable;
-        hang.threads_elsewhere = answer->elsewhere;
-        hang.place_count = answer->place_count;
-        for (i = 0; i < answer->place_count; i++) {
-            const zt__found_place *found = &answer->places[i];
-            zt_hang_place *place = &watch->places[i];
-            place->kernel = found->kernel;
-            place->address = found->address;
-            place->offset = found->offset;
-            place->threads = found->threads;
-            place->file = found->file;
-            place->line = found->line;
-        }
-        hang.is_left_stopped = request.leave_stopped && hang.stopped > 0;
-        zt__lock(&profiler->mutex);
-        watch->info.is_stopped = hang.is_left_stopped;
-        zt__unlock(&profiler->mutex);
-    }
-    zt__store(&watch->is_explaining, 0);
-    hang.has_ended = running && !hang.is_fault && !zt__still_runs(watch, running);
-
-    zt__write_hang(watch, &hang, &path);
+    hang.region = running->region->name;
+    hang.running_ns = zt__now_ns() - running->since_ns;
+    hang.others = running_count - 1;
+    zt__write_hang(watch, &hang, running_count, &path);
     hang.text = watch->text;
+
+    zt__describe_hang(&hang, text, sizeof text);
+    if (*path.text) {
+        zt__append(text, sizeof text, " The report is in %.256s.", path.text);
+    }
+    zt__append(text, sizeof text,
+               " To see where its threads are, call zt_debug_open in another program, with process %ld.",
+               zt__get_process_id());
     zt__lock(&profiler->mutex);
-    watch->info.hangs += hang.is_fault ? 0 : 1;
-    watch->info.faults += hang.is_fault ? 1 : 0;
+    watch->info.hangs++;
+    memset(profiler->diagnostics.logged[ZT__HANG], 0,
+           sizeof profiler->diagnostics.logged[ZT__HANG]); /* each one is logged */
     zt__unlock(&profiler->mutex);
-    zt__log_hang(watch, &hang, path.text);
+    zt__report(&profiler->diagnostics, HANG, ZE_RESULT_NOT_READY, text);
     if (watch->config.function) {
         call.diagnostics = &profiler->diagnostics; /* it must not call what a log function must not */
         call.outer = zt__log_calls;
@@ -31188,112 +30672,67 @@ static uint32_t zt__find_busy_lists(zt__watch *watch) {
     }
 }
 
-/* The only step of the thread: it runs until the watch is to end, and alone uses the debugger. */
+/* The step of the thread: finds the first region of each list that the device has not finished, and reports the
+   one that was submitted first of those that have run too long. Until it has ended, no other is reported, because
+   whatever is behind it waits. On a lost device no call shows which regions run. */
 static int zt__run_watch(void *user) {
-    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
+    enum { LEAST_NS = 1000000, MOST_NS = 100000000 };
     zt__watch *watch = (zt__watch *)user;
-    zt__watch_answer *answer = &watch->answer;
-    zt__begin_debugging(watch);
-    zt__store(&watch->has_tried_to_attach, 1);
-    while (!zt__is_ending(watch)) {
-        int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
-        uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
-        uint64_t now;
-        uint32_t i, count, running_count = 0;
-        int is_lost; /* the device */
-        zt__running running, suspect;
-        zt__watch_request request;
-
-        /* Wait until it is time to look at regions again, or the device reports a fault. */
-        if (period_ns > most_ns) {
-            period_ns = most_ns;
-        }
-        if (period_ns < LEAST_NS) {
-            period_ns = LEAST_NS;
-        }
-        answer->has_faulted = answer->has_page_fault = 0;
-        memset(&request, 0, sizeof request);
-        request.call = ZT__WATCH_AWAIT;
-        request.timeout_ns = period_ns;
-        if (!is_attached) {
-            zt__sleep_thread(&watch->thread, period_ns);
-        } else if (!zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-            answer->has_faulted = answer->has_page_fault = 0;
-            if (!zt__is_ending(watch)) {
-                zt__end_debugging(watch, "the helper process has ended, or does not answer");
-            }
-        } else if (answer->is_over && !answer->has_faulted) {
-            zt__end_debugging(watch, *answer->reason ? answer->reason
-                                                     : "the debug session was ended by somebody else");
-        }
-        if (zt__is_ending(watch)) {
+    uint64_t period_ns = watch->config.hang_ns / 8, now;
+    uint32_t i, count, running_count = 0;
+    zt__running running, suspect;
+    period_ns = period_ns < LEAST_NS ? (uint64_t)LEAST_NS : period_ns;
+    zt__sleep_thread(&watch->thread, period_ns < MOST_NS ? period_ns : (uint64_t)MOST_NS);
+    if (zt__load(&watch->thread.stop_requested) || zt__is_device_lost(&watch->profiler->diagnostics)) {
+        return 1;
+    }
+    now = zt__now_ns();
+    if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+        watch->is_hanging = 0;
+        watch->not_before_ns = now;
+    }
+    memset(&suspect, 0, sizeof suspect);
+    count = zt__find_busy_lists(watch);
+    for (i = 0; i < count && !zt__load(&watch->thread.stop_requested); i++) {
+        int is_overdue, is_suspect_overdue;
+        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
             continue;
         }
-
-        /* Find the region to report: the one that was submitted first, of those that have run too long, or
-           else of all that run. On a lost device no call shows which ones run. Faults are reported even so: a
-           driver may deliver one after it has called the device lost, and its threads are stopped until they
-           are resumed. */
-        is_lost = zt__is_device_lost(&watch->profiler->diagnostics);
-        now = zt__now_ns();
-        if (!is_lost && watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
-            watch->is_hanging = 0;
-            watch->not_before_ns = now;
+        if (running.since_ns < watch->not_before_ns) {
+            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
         }
-        memset(&suspect, 0, sizeof suspect);
-        count = is_lost ? 0 : zt__find_busy_lists(watch);
-        for (i = 0; i < count; i++) {
-            int is_overdue, is_suspect_overdue;
-            if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
-                continue;
-            }
-            if (running.since_ns < watch->not_before_ns) {
-                running.since_ns = watch->not_before_ns; /* it has waited for what hung */
-            }
-            is_overdue = zt__has_hung(watch, &running, now);
-            is_suspect_overdue = running_count > 0 && zt__has_hung(watch, &suspect, now);
-            if (running_count++ == 0 || is_overdue > is_suspect_overdue ||
-                (is_overdue == is_suspect_overdue && running.submission_ns < suspect.submission_ns)) {
-                suspect = running;
-            }
+        if (running_count < ZT__SHOWN_LISTS) {
+            watch->running[running_count] = running;
         }
-
-        /* Until a hang has ended, no other is reported, because whatever is behind it waits. */
-        if (answer->has_page_fault && watch->has_page_fault && answer->fault_address == watch->last_fault) {
-            zt__end_debugging(watch, "the same page fault came again when the work was resumed");
-        } else if (answer->has_faulted) {
-            watch->has_page_fault = answer->has_page_fault;
-            watch->last_fault = answer->fault_address;
-            zt__report_hang(watch, running_count ? &suspect : NULL, running_count ? running_count - 1 : 0);
-            watch->not_before_ns = zt__now_ns();
-        } else if (running_count && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
-            watch->is_hanging = 1;
-            watch->hang = suspect;
-            zt__report_hang(watch, &suspect, running_count - 1);
+        is_overdue = zt__has_hung(watch, &running, now);
+        is_suspect_overdue = running_count > 0 && zt__has_hung(watch, &suspect, now);
+        if (running_count++ == 0 || is_overdue > is_suspect_overdue ||
+            (is_overdue == is_suspect_overdue && running.submission_ns < suspect.submission_ns)) {
+            suspect = running;
         }
     }
-    zt__end_debugging(watch, "");
-    return 0;
+    if (zt__load(&watch->thread.stop_requested)) {
+        return 0; /* at exit, nothing of the application is called any more */
+    }
+    if (running_count && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
+        watch->is_hanging = 1;
+        watch->hang = suspect;
+        zt__report_hang(watch, &suspect, running_count);
+    }
+    return 1;
 }
 
 /* Ends the watch. Returns 0 if its thread does not end. */
 static int zt__end_watch(zt_profiler *profiler) {
-    enum { MOST_TRIES = 12 }; /* of 2 seconds each, as programs may be looking source lines up */
     zt__watch *watch = zt__load(&profiler->watch);
-    uint32_t i;
-    for (i = 0; i < MOST_TRIES; i++) {
-        if (zt__stop_thread(&watch->thread)) {
-            zt__lock(&profiler->mutex);
-            watch->info.is_watching = 0;
-            zt__unlock(&profiler->mutex);
-            return 1;
-        }
-        if (!zt__load(&watch->is_explaining)) {
-            break;
-        }
+    if (!zt__stop_thread(&watch->thread)) {
+        zt__report(&profiler->diagnostics, WATCH_HANGS, ZE_RESULT_NOT_READY, "zt_watch");
+        return 0;
     }
-    zt__report(&profiler->diagnostics, WATCH_HANGS, ZE_RESULT_NOT_READY, "zt_watch");
-    return 0;
+    zt__lock(&profiler->mutex);
+    watch->info.is_watching = 0;
+    zt__unlock(&profiler->mutex);
+    return 1;
 }
 
 static void zt__free_watch(zt_profiler *profiler) {
@@ -31318,20 +30757,12 @@ static void zt__fill_watch_config(zt_watch_config *config) {
     }
 }
 
-ZT_API zt_watch_config zt_watch_config_default(void) {
-    zt_watch_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_watch_config(&config);
-    return config;
-}
-
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
-    enum { ATTACH_S = 15 };
     const char *call = "zt_watch";
-    zt_watch_config complete = config ? *config : zt_watch_config_default();
+    zt_watch_config complete;
     const zt_allocator *allocator;
     zt__watch *watch;
-    zt__wait wait;
+    zt__copy_config(&complete, config, sizeof complete);
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -31350,10 +30781,6 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
             return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
         }
         watch->profiler = profiler;
-        watch->socket = -1;
-        watch->server.allocator = allocator;
-        watch->server.device = profiler->device;
-        watch->server.is_ending = &watch->thread.stop_requested;
         profiler->end_watch = zt__end_watch;
         profiler->free_watch = zt__free_watch;
         zt__store(&profiler->watch, watch);
@@ -31368,17 +30795,14 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     }
     watch->config = complete;
     watch->config.path = NULL;
-    watch->has_tried_to_attach = watch->is_hanging = watch->has_page_fault = 0;
+    watch->is_hanging = 0;
     watch->not_before_ns = zt__now_ns();
     if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
-        return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
+        return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     }
     zt__lock(&profiler->mutex);
     watch->info.is_watching = 1;
     zt__unlock(&profiler->mutex);
-    wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
-    while (!zt__load(&watch->has_tried_to_attach) && zt__wait_again(&wait)) {
-    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -31392,7 +30816,7 @@ ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler) {
     return zt__end_watch(profiler) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
-ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler) {
+ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler) {
     zt_watch_info info;
     const zt__watch *watch = profiler ? zt__load(&profiler->watch) : NULL;
     memset(&info, 0, sizeof info);
@@ -31484,6 +30908,8 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
    `series->sorted` is overwritten. */
 ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
                                      const zt_bench_config *config);
+
+ZT__PRIVATE const char *zt__bench_end_name(zt_bench_end end);
 
 /* ==== bench/bench.c ===================================================================================== */
 
@@ -31596,7 +31022,7 @@ static double zt__report_no_sample(const zt__bench *bench, const char *why) {
    reports that and returns NaN. */
 static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
-    zt_counts counts_before = zt_get_counts(profiler), counts;
+    zt_counts counts_before = zt__get_counts(profiler), counts;
     uint32_t region = zt__find_region(profiler, bench->region);
     ze_result_t result;
     int failed;
@@ -31605,7 +31031,7 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
         zt_get_region(profiler, region, &before);
     }
     failed = bench->config.run(profiler, bench->config.user) != 0;
-    if (!bench->region && zt_get_region_count(profiler) > 0) {
+    if (!bench->region && zt__get_region_count(profiler) > 0) {
         zt_get_region(profiler, 0, &after);
         bench->region = after.name;
     }
@@ -31616,7 +31042,7 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_no_sample(bench, zt_result_name(result));
     }
-    counts = zt_get_counts(profiler);
+    counts = zt__get_counts(profiler);
     if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
         return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
     }
@@ -31753,6 +31179,12 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
+ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
+ZT__PRIVATE const char *zt__bench_end_name(zt_bench_end end) {
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
+}
+
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed) {
     const char *name = unnamed;
@@ -31766,6 +31198,7 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     result->counter_median = result->perturbation = zt__nan();
     result->bytes_per_second = result->items_per_second = zt__nan();
     result->region = UINT32_MAX;
+    result->ended_by = zt__bench_end_name(ZT_BENCH_NOT_RUN);
 }
 
 /* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
@@ -31782,6 +31215,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
         return;
     }
     result->count = count;
+    result->ended_by = zt__bench_end_name(result->end);
     result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
     result->median = zt__quantile(series->sorted, count, 0.5);
     result->quartile1 = zt__quantile(series->sorted, count, 0.25);
@@ -31813,12 +31247,6 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 }
 
 /* ---- zt_bench ------------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
-
-ZT_API const char *zt_bench_end_name(zt_bench_end end) {
-    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
-}
 
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;
@@ -31898,7 +31326,7 @@ enum {
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
-    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = zt_get_metric_count(profiler);
+    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = profiler ? profiler->metric_count : 0;
     uint32_t figure_count = ZT__BENCH_FIGURES + metrics + ZT__DERIVED_COLUMNS;
     double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
     zt__figure_table table;
@@ -32049,7 +31477,7 @@ static ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt
         zt__print(&writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
         zt__write_csv_field(&writer, result->name);
         zt__print(&writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
-                  (unsigned)result->changed, zt_bench_end_name(result->end));
+                  (unsigned)result->changed, zt__bench_end_name(result->end));
         for (j = 0; j < ZT__COUNT_OF(figures); j++) {
             zt__write_text(&writer, ",");
             zt__write_csv_number(&writer, figures[j]);
@@ -32084,14 +31512,6 @@ ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_
                : result;
 }
 
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user) {
-    if (!result || !write) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
-    }
-    return zt_write_benches(profiler, result, 1, write, user);
-}
-
 ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                      uint32_t count, const char *path) {
     zt__benches benches = {"zt_report_benches", profiler, results, count, ZT_FORMAT_TABLE};
@@ -32107,32 +31527,6 @@ ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench
                           path, ".txt or none for a table, or .csv");
     }
     return zt__write_output(&output);
-}
-
-ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
-    zt_bench_result both[2];
-    zt__writer writer;
-    size_t room = zt__get_room(0);
-    if (!result || !write) {
-        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
-    }
-    both[0] = result->a;
-    both[1] = result->b;
-    zt__begin_writing(&writer, write, user);
-    if (!zt__write_bench_table(&writer, NULL, both, 2, room)) {
-        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
-    }
-    if (!zt__is_nan(result->ratio)) {
-        const char *verdict = result->ratio > 1 ? "slower" : "faster";
-        zt__paragraph sentence = zt__begin_paragraph(&writer, room, 0, 0);
-        zt__add_formatted(&sentence, "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s",
-                          result->b.name, result->ratio, result->a.name, result->low, result->high,
-                          result->differs ? verdict : "no difference shown");
-        zt__end_paragraph(&sentence);
-    }
-    return zt__end_writing(&writer)
-               ? ZE_RESULT_SUCCESS
-               : zt__report(NULL, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write_comparison");
 }
 
 /* ---- reading the results of an earlier run ---------------------------------------------------------------- */
@@ -32296,6 +31690,18 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
+static void zt__describe_comparison(zt_comparison *result) {
+    const char *verdict = "no difference shown";
+    if (result->differs) {
+        verdict = result->ratio > 1 ? "slower" : "faster";
+    }
+    if (!zt__is_nan(result->ratio)) {
+        snprintf(result->text, sizeof result->text,
+                 "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s.", result->b.name, result->ratio,
+                 result->a.name, result->low, result->high, verdict);
+    }
+}
+
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
@@ -32311,6 +31717,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     zt__clear_bench_result(&result->b, b, "b");
     result->ratio = result->low = result->high = zt__nan();
     result->differs = 0;
+    result->text[0] = 0;
     if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -32359,6 +31766,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
             result->high = result->ratio > result->high ? result->ratio : result->high;
         }
         result->differs = result->low > 1 || result->high < 1;
+        zt__describe_comparison(result);
     }
     zt__free(allocator, ratios);
     zt__close_bench(&other);
@@ -32619,6 +32027,45 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     return result;
 }
 
+/* ==== open/info.c ======================================================================================= */
+
+/* zt_get_info: what there is of a profiler. */
+
+ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
+    zt_info info;
+    uint32_t i;
+    memset(&info, 0, sizeof info);
+    info.availability = zt__get_availability(profiler);
+    info.availability_text = zt__get_availability_text(profiler);
+    info.pass_count = 1;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        info.causes[i].name = zt__cause_name((zt_cause)i);
+        info.causes[i].count = profiler ? zt__get_cause(profiler, (zt_cause)i) : 0;
+    }
+    if (!profiler) {
+        return info;
+    }
+    info.counts = zt__get_counts(profiler);
+    info.path_count =
+        zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
+    info.region_count = zt__get_region_count(profiler);
+    info.metric_count = profiler->metric_count;
+    info.streamed_count = zt__get_streamed_count(profiler);
+    info.pass_count = profiler->pass_count;
+    info.tile_count = profiler->tile_count;
+#ifdef ZETOOLS_TRACER
+    info.launches = zt__get_launch_counts(profiler);
+    info.kernel_count = zt__get_kernel_count(profiler);
+    info.call_count = zt__get_call_count(profiler);
+    info.hotspots = zt__get_hotspot_counts(profiler);
+    info.hotspot_count = zt__get_hotspot_count(profiler);
+#endif
+#ifdef ZETOOLS_DEBUG
+    info.watch = zt__get_watch_info(profiler);
+#endif
+    return info;
+}
+
 /* ==== open/requests.h =================================================================================== */
 
 /* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
@@ -32814,7 +32261,7 @@ static void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               zt__add(&zt__get_process()->automatic, 1), 1);
-            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
+            if (zt__get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
                 zt__document document;
                 memset(&document, 0, sizeof document);
                 document.profiler = device->profiler;
@@ -32843,24 +32290,16 @@ static void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-ZT_API zt_auto_config zt_auto_config_default(void) {
-    zt_auto_config config;
-    config.report = NULL;
-    config.profiler = zt_config_default();
-    config.trace = zt_trace_config_default();
-    config.hotspots = 0;
-    return config;
-}
-
 static ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
-    zt_auto_config config = given ? *given : zt_auto_config_default();
+    zt_auto_config config;
     const char *path = zt__get_variable("ZT_AUTO"), *hotspots = zt__get_variable("ZT_HOTSPOTS");
     zt_config *kept = &zt__automatic.config, complete;
     ze_result_t(ZE_APICALL * enable_layer)(void);
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
+    zt__copy_config(&config, given, sizeof config);
     if (!path || strcmp(path, "1") == 0) {
         path = config.report && *config.report ? config.report : "-";
     }
@@ -33195,6 +32634,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
         zt__check(diagnostics, result, call, "No region can be measured on this device.");
     }
     if (result == ZE_RESULT_SUCCESS) {
+        opened->keeps_latencies = complete->timeline > 0;
         if (zt__lay_out_columns(opened)) {
             opened->batch.rows = (double *)zt__allocate(
                 &complete->allocator, (size_t)ZT__BATCH * opened->row_length, sizeof *opened->batch.rows);
@@ -33577,7 +33017,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const doc = readDocument();\n"
         "const metrics = doc.metrics || {};\n"
-        "const regions = doc.regions || [];\n"
+        "const named = doc.regions || []; /* by name, as other parts of the document refer to them */\n"
+        "const regions = rowsByPath(named, doc.paths || []);\n"
         "const kernels = doc.kernels || [];\n"
         "const calls = doc.calls || [];\n"
         "\n"
@@ -33588,6 +33029,22 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        byId(\"summary\").textContent = `The data of this page cannot be read: ${error.message}. Write the report again.`;\n"
         "        throw error;\n"
         "    }\n"
+        "}\n"
+        "\n"
+        "/* Returns the rows of the table: regions or, if a region is on several paths, all paths. Then each of its paths has\n"
+        "   figures of its own, and `parent` is the index of a row. */\n"
+        "function rowsByPath(all, paths) {\n"
+        "    const counts = new Map();\n"
+        "    for (const {region} of paths) {\n"
+        "        counts.set(region, (counts.get(region) || 0) + 1);\n"
+        "    }\n"
+        "    const isSplit = (region) => counts.get(region) > 1;\n"
+        "    if (!paths.some(({region}) => isSplit(region))) {\n"
+        "        return all;\n"
+        "    }\n"
+        "    const rows = paths.map((path) =>\n"
+        "        ({...all[path.region], ...(isSplit(path.region) ? path : {}), parent: path.parent}));\n"
+        "    return rows.concat(all.filter((_, index) => !counts.has(index)).map((region) => ({...region, parent: null})));\n"
         "}\n"
         "\n"
         "const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;\n"
@@ -33629,7 +33086,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        };\n"
         "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");\n"
         "        notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);\n"
-        "    }\n"
+        "    }\n",
         "    return notes;\n"
         "}\n"
         "\n"
@@ -33651,7 +33108,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;\n"
         "        region.share = region.count > 0 ? region.share : null;\n"
         "        region.notes = notesOf(region);\n"
-        "        region.children = [];\n",
+        "        region.children = [];\n"
         "        region.shareWithChildren = 0;\n"
         "    });\n"
         "    for (const region of regions) {\n"
@@ -33733,7 +33190,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));\n"
         "}\n"
-        "\n"
+        "\n",
         "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one\n"
         "   unit. */\n"
         "function makeColumns() {\n"
@@ -33742,7 +33199,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        {\n"
         "            label: hasOwnTimes ? \"Share\" : \"GPU time\", kind: \"share\",\n"
         "            description: hasOwnTimes\n"
-        "                ? \"Own time as a share of all GPU time\" : \"Total GPU time, nested regions included\",\n"
+        "                ? \"Own time as a share of the time in which any region ran\" : \"Total GPU time, nested regions included\",\n"
         "            value: (region) => region.share,\n"
         "        },\n"
         "        {\n"
@@ -33754,7 +33211,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            description: \"Collected samples\",\n"
         "            value: (region) => region.count,\n"
         "        },\n"
-        "        {\n",
+        "        {\n"
         "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
         "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n"
         "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n"
@@ -33836,7 +33293,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const cell = add(row, \"th\", classOfHeading(column));\n"
         "        const button = add(cell, \"button\");\n"
         "        cell.scope = \"col\";\n"
-        "        button.type = \"button\";\n"
+        "        button.type = \"button\";\n",
         "        button.title = column.description || \"\";\n"
         "        if (column.units !== undefined) {\n"
         "            column.scale = column.scale || scaleOfColumn(column);\n"
@@ -33856,7 +33313,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const column of shownColumns()) {\n"
         "        if (column === view.sortBy) {\n"
         "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");\n"
-        "        } else {\n",
+        "        } else {\n"
         "            column.heading.removeAttribute(\"aria-sort\");\n"
         "        }\n"
         "    }\n"
@@ -33939,7 +33396,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addShare(row, region) {\n"
         "    const cell = add(row, \"td\", \"share\");\n"
-        "    if (hasOwnTimes) {\n"
+        "    if (hasOwnTimes) {\n",
         "        add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));\n"
         "    }\n"
         "    const bar = add(cell, \"span\", \"bar\");\n"
@@ -33957,7 +33414,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;\n"
         "    button.type = \"button\";\n"
         "    button.title = region.name;\n"
-        "    button.tabIndex = -1;\n",
+        "    button.tabIndex = -1;\n"
         "    button.setAttribute(\"aria-expanded\", view.opened.has(region));\n"
         "    if (region.notes.length) {\n"
         "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");\n"
@@ -34045,7 +33502,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    row.querySelector(\"button\").setAttribute(\"aria-expanded\", !isOpen);\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */\n"
         "function focusRow(button) {\n"
         "    if (button) {\n"
@@ -34066,7 +33523,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        view.rowLimit = position + 1;\n"
         "        showRows();\n"
         "    }\n"
-        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n",
+        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n"
         "    if (!view.opened.has(region)) {\n"
         "        toggle(row);\n"
         "    }\n"
@@ -34160,7 +33617,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);\n"
         "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];\n"
         "    const withMetrics = {\n"
-        "        units: \"ns\",\n"
+        "        units: \"ns\",\n",
         "        description: \"GPU time of the samples that have metrics. The others have times alone.\",\n"
         "    };\n"
         "    times.forEach((ofPass, pass) => {\n"
@@ -34176,7 +33633,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Figures of a row are in one unit; the sum has its own. */\n"
         "function addFigureRow(body, name, metric, valueOf) {\n"
         "    const row = add(body, \"tr\");\n"
@@ -34258,7 +33715,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) {\n"
         "            ticks.push(tick);\n"
         "        }\n"
-        "    } else {\n"
+        "    } else {\n",
         "        const digits = decades < 2.5 ? [1, 2, 5] : [1];\n"
         "        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {\n"
         "            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));\n"
@@ -34276,7 +33733,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
         "        return;\n"
         "    }\n"
-        "    const last = counts.findLastIndex((count) => count > 0);\n",
+        "    const last = counts.findLastIndex((count) => count > 0);\n"
         "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
         "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
         "    const low = beginOf(first - margin);\n"
@@ -34344,7 +33801,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which\n"
         "   no peak of operations holds for. */\n"
         "function showRoofline() {\n"
-        "    const peaks = doc.peaks || {};\n"
+        "    const peaks = doc.peaks || {};\n",
         "    const kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";\n"
         "    const roofs = {\n"
         "        kind,\n"
@@ -34355,7 +33812,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
         "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
-        "    if ((roofs.bytes || roofs.most) && points.length) {\n",
+        "    if ((roofs.bytes || roofs.most) && points.length) {\n"
         "        addLink(\"roofline\", \"Roofline\");\n"
         "        add(byId(\"roofline\"), \"p\", \"muted\", rooflineText(roofs, peaks.source));\n"
         "        const plot = plotOf(points, roofs);\n"
@@ -34419,7 +33876,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));\n"
         "    }\n"
         "    if (most) {\n"
-        "        const y = plot.y(most);\n"
+        "        const y = plot.y(most);\n",
         "        addSvg(svg, \"path\", {d: `M${plot.x(ridge)} ${y}H${right}`, class: \"roof\"});\n"
         "        addSvg(svg, \"text\", {x: right, y: y - 5, \"text-anchor\": \"end\"}, quantity(most, unit));\n"
         "    }\n"
@@ -34432,7 +33889,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
         "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
         "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
-        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n",
+        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
         "        if (hasOwnTimes) {\n"
         "            texts.push(`${percent(region.share)} of GPU time`);\n"
         "        }\n"
@@ -34496,9 +33953,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function spansOf(timeline, duration) {\n"
         "    const spans = [];\n"
         "    for (const [index, begin, end, isLost] of timeline.spans || []) {\n"
-        "        if (regions[index] && isNumber(begin) && isNumber(end)) {\n"
+        "        if (named[index] && isNumber(begin) && isNumber(end)) {\n"
         "            spans.push({\n"
-        "                region: regions[index],\n"
+        "                region: named[index],\n"
         "                begin: Math.max(begin - timeline.begin_ns, 0),\n"
         "                end: Math.min(end - timeline.begin_ns, duration),\n"
         "                isLost,\n"
@@ -34518,7 +33975,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    return covered;\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */\n"
         "function addStrip(parent, name, title, spans, duration) {\n"
         "    const bins = new Float64Array(BINS);\n"
@@ -34531,7 +33988,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
         "        \"aria-label\": plural(spans.length, \"sample\")});\n"
         "    drawBins(svg, bins, \"\");\n"
-        "    drawBins(svg, lost, \"lost\");\n",
+        "    drawBins(svg, lost, \"lost\");\n"
         "    add(parent, \"span\", \"number\", percent(coveredTime(spans) / duration));\n"
         "}\n"
         "\n"
@@ -34602,7 +34059,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Shows a part of the page, with a link to it at the top. */\n"
         "function addLink(id, text) {\n"
         "    byId(id).hidden = false;\n"
-        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n"
+        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n",
         "    link.href = `#${id}`;\n"
         "}\n"
         "\n"
@@ -34621,7 +34078,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Device\", device.name],\n"
         "        [\"Driver\", device.driver_version],\n"
         "        [\"PCI\", device.pci],\n"
-        "        [\"UUID\", device.uuid],\n",
+        "        [\"UUID\", device.uuid],\n"
         "        [\"Core clock\", isNumber(device.core_clock_mhz) ? `${COUNT.format(device.core_clock_mhz)} MHz` : \"\"],\n"
         "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],\n"
         "        [\"Date\", readable(doc.date)],\n"
@@ -34713,7 +34170,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);\n"
         "    const most = Math.max(1, ...rows.map((row) => row.samples));\n"
         "    const active = kinds.indexOf(\"Active\");\n"
-        "    for (const row of rows) {\n"
+        "    for (const row of rows) {\n",
         "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\");\n"
         "        const share = add(line, \"td\", \"share\");\n"
         "        const samples = add(line, \"td\", \"number\", \"\");\n"
@@ -34725,7 +34182,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            samples.textContent = COUNT.format(row.samples);\n"
         "            stall.textContent = mainStall(kinds, row);\n"
         "        }\n"
-        "        if (row.samples && active >= 0) {\n",
+        "        if (row.samples && active >= 0) {\n"
         "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);\n"
         "        }\n"
         "        add(line, \"td\", \"number code\", labelOf(row));\n"
@@ -34796,17 +34253,17 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const body = addTable(byId(\"kernels\"), [\n"
         "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n"
         "        ...figures.map(([text, , unit]) => [text, \"number\", unit]),\n"
-        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],\n"
+        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],\n",
         "    ]);\n"
-        "    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;\n"
+        "    const shareOf = (kernel) => (named[kernel.region] || {}).share || 0;\n"
         "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {\n"
         "        const row = add(body, \"tr\");\n"
         "        const shape = (kernel.shapes || [])[0] || {};\n"
         "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";\n"
         "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
-        "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
+        "        add(row, \"td\", \"number\", named[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
         "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
-        "        for (const [, figure] of figures) {\n",
+        "        for (const [, figure] of figures) {\n"
         "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;\n"
         "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));\n"
         "        }\n"
@@ -34886,7 +34343,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        });\n"
         "    }\n"
         "}\n"
-        "\n"
+        "\n",
         "const rowButtons = () => [...byId(\"regions\").querySelectorAll(\"tbody .name > button[aria-expanded]\")];\n"
         "\n"
         "function listenToFilter() {\n"
@@ -34906,7 +34363,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    });\n"
         "    byId(\"nested\").addEventListener(\"change\", showRows);\n"
         "}\n"
-        "\n",
+        "\n"
         "function listenToTable() {\n"
         "    const [body] = byId(\"regions\").tBodies;\n"
         "    body.addEventListener(\"click\", (event) => {\n"
@@ -35010,8 +34467,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions are nested more than 64 deep, or have more than 65,536 paths: regions beyond count as not
-         nested
+       - regions are nested more than 64 deep: those beyond count as not nested
+       - there are more than 16,384 paths: those beyond count as "(other)", and a note says how many samples
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
        measured, such as launches that zt_trace_config.names leaves out.
@@ -35019,12 +34476,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        If regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
        the outer one. Then its sample is lost (ZT_LOST_IMPLAUSIBLE).
 
-       The share of a region is its own time divided by the sum of all own times, so nothing counts twice.
-       If the own time is not known, the share is estimated: from the GPU time of the region, less the
-       collected samples directly inside. A note reports how many regions have estimates.
+       The share of a region is its own time divided by the time in which any region ran, so shares add up to
+       more than 100% where regions of different lists ran at once. A timeline shows that; see BYTES AND
+       OVERLAP. Without one, it is divided by the sum of all own times. If the own time is not known, the
+       share is estimated: from the GPU time of the region, less the collected samples directly inside. A note
+       reports how many regions have estimates.
 
-       A table indents a region that has one parent, below this parent. It sorts a parent by the sum of its
-       share and the shares of the regions indented below it. It has the column "own" if any region is inside
+       A table and a page have a row for each path, below that of the region around it. A table sorts by the
+       sum of the shares of a row and the rows below it. It has the column "own" if any region is inside
        another.
 */
 
@@ -35082,8 +34541,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        and copies (zt_trace_config.copies). If newer samples have replaced others, the time begins at the
        last end of a replaced one.
 
-       Regions, and launches between queries or barriers, overlap with nothing. To see what the application
-       overlaps, trace with times alone (config.groups = "").
+       Regions, and launches between queries or barriers, overlap with nothing on their list. To see what the
+       application overlaps there, trace with times alone (config.groups = "").
+
+       Regions of different lists may run at once. Then each has the time and the counters of the others'
+       work, too. zt_overlap.at_once_ns is the time in which several ran that are not inside each other. Where
+       it is at least 1% of the time in which any ran, reports name the regions, and for how much of their
+       time they ran beside others. Without a timeline, or where samples are missing on it, they note that
+       this cannot be told.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35200,7 +34665,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "program"       the command line
        "date"          of the report. "opened": when the profiler was opened
        "availability"  of metrics
-       "gpu_time_ns"   the sum of own times, or of their estimates
+       "gpu_time_ns"   the sum of own times, or of their estimates. "gpu_busy_ns": the time in which any of it
+                       ran, or null. Shares are of the latter, or else of the former
        "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
        "counts"        zt_counts; "causes": of each zt_cause, by its name
        "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
@@ -35212,7 +34678,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         zt_path_info of each path
+       "paths"         zt_path_info of each path and, if its region has several, "share" and all that follows
+                       it in a region
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -35225,7 +34692,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        is missing if the file cannot be read
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
-       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is from 0 to 1, "limit"
+       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is 1 for all, "limit"
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
@@ -35260,6 +34727,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows
+       - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
+         these lines for each path, too, and a text "path of" with its name
        - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
@@ -35351,6 +34820,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause, list or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
@@ -35359,6 +34829,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                            regions run: gauges by region, metric, group and stream
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
+
+       A region on several paths has a sample for each path, with the label "path", and none for the sum, but
+       for its lost and dropped samples.
 
        Names are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
@@ -35374,23 +34847,25 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
        add them either.
 
-           "ZTPK"; u32 layout: 4; u64 size of the whole; u64 checksum: FNV-1a of all that follows
-           u32 metrics, regions, passes, tiles, config.samples, availability; text of it
+           "ZTPK"; u32 layout: 5; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
+           u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost,
-               dropped, bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
-               statistics of all samples; statistics of the samples with metrics. Statistics are:
-               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
-               u32 kept samples; each: an f64 a column, NaN where there is no value
+           each region: text name; u64 lost, dropped
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
-               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost,
-               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
+               u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
+               one; u32 1 if its own time is not known
+               u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
+               u64 collected with metrics; u64 collected; and if there are any,
+               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               u32 kept samples; each: an f32 a kept column, NaN where there is no value
 
-       Columns of all samples are the GPU time and the latencies. Columns of samples with metrics are the
-       GPU time; the metrics; with several passes, the GPU time of each; with tiles, the metrics of each.
+       Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
+       of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
+       the GPU time, that of each pass if there are several, and latencies if the first line has 1.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35434,6 +34909,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
+       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of the functions that
+         append graphs (zeCommandListAppendGraphExp), kernels with variables and custom operations (zex...), or
+         of any function where the loader wraps handles (zt_trace_counts.by_pointer). Those of
+         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are measured as the loader's calls.
+         Pointers from before zt_trace_start are not seen: start first, or use zt_auto
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
 
@@ -35564,9 +35044,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules,
        so zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
-       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. The
-       first module for each device is built twice, to see whether the driver accepts the flags. If not,
-       modules are built as the application says, which is logged once.
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. Each
+       module is built twice: first to see whether the driver accepts the flags. If not, it is built as the
+       application says, which is logged once. So are modules of several inputs
+       (ze_module_program_exp_desc_t).
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35633,18 +35114,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        was executed, "main stall" the most frequent stall and its share. A page shows the source, with the
        samples beside each line.
 
-       With ZETOOLS_DEBUG, a device without such a group can be sampled by stops. zt_hotspots_start then
-       attaches a debugger to this process. A thread of the library stops all threads of the device
-       zt_hotspots_config.stops_a_second times a second, reads their instructions, and resumes them:
-
-       - Each thread is one sample, of the kind "Stopped": whether it executed or waited is not known.
-       - Nothing stays stopped when sampling stops or the process exits.
-       - No helper process is used, so the device must let a process debug itself.
-       - A device to which another debugger or zt_watch is attached cannot be sampled, and refuses them
-         while it is sampled.
-       - Stops delay the work. On the software device a stop takes some tenths of a millisecond: 10 a second
-         are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a tenth to a quarter, or
-         more on a busy machine (bench/stops.c). No other device has been measured.
+       A device without such a group is not sampled. zt_debug_open from another program shows where its
+       threads are.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35655,10 +35126,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
            const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
            zt_debug_open(device, pid, NULL, &debugger);
            zt_debug_stop(debugger, all, 1000000000, &stops);
-           zt_debug_threads(debugger, threads, &count);
+           zt_debug_get_threads(debugger, threads, &count);
            for (i = 0; i < count; i++) {
-               zt_debug_get_address(debugger, threads[i], &address);
-               zt_debug_where(debugger, address, &place);
+               zt_debug_where(debugger, threads[i].address, &place);
                printf("%s+0x%llx\n", place.kernel, (unsigned long long)place.offset);
            }
            zt_debug_close(debugger);
@@ -35676,8 +35146,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Further ones stay in the driver, and a stop does not see its answer until there is room.
 
        Threads that have stopped by themselves, because of a page fault or an exception, are listed and
-       resumed like others. The driver does not list stopped threads: zt_debug_threads tries each thread of
-       the device.
+       resumed like others. The driver does not list stopped threads: zt_debug_get_threads tries each thread
+       of the device.
 
        The register sets, and number and size of their registers, are as the driver reports them, and differ
        between devices and versions. A vector register has the values of all items of a thread: the manual
@@ -35696,11 +35166,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    WATCHED REGIONS
 
-       zt_hang has what a report contains. zt_watch_config.leave_stopped is for a look at the memory of the
-       program with a debugger of the host.
-
        The time of a region counts from the moment when the watch finds that it was submitted and that all
-       before it on its list has ended: up to an eighth of hang_ns, or a second, late. So it includes waits
+       before it on its list has ended: up to an eighth of hang_ns, or 0.1 s, late. So it includes waits
        for events and for other lists. Of nested regions, the innermost is reported. Not seen are
 
        - regions that are begun and not ended
@@ -35711,28 +35178,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          destroys itself
 
        While a hang lasts, no other is reported, because what is behind it waits. Afterwards the times of
-       the others begin anew. Faults are always reported, except a page fault at the same address after the
-       work was resumed, which ends debugging. After a fault most drivers lose the device; a fault that
-       arrives after the loss is reported without a region.
+       the others begin anew. On a lost device nothing is reported.
 
-       A watch is attached as a debugger of this process (see PROGRAM DEBUG), and acknowledges events at
-       once, so modules run as without it. If the process may not debug itself, the watch starts a helper,
-       unless the file of the program gives the program privileges, as setcap does:
+       A watch stops no thread of the device. Where they are, zt_debug_open shows in another program, with
+       the number of the process, which is in the report: examples/hang.c does both.
 
-       - The helper is the same program once more, in which a constructor of this header serves instead of
-         main. If the header is in a shared library, the helper is a shell with this library preloaded.
-       - Other constructors and static objects may run in it: of shared libraries, and with a priority below
-         101.
-       - It talks through a socket that nobody else can open. It is no child of the program.
-       - It ends with the watch, or when the program ends, however that happens. What it had stopped is
-         resumed.
-
-       If nobody can debug the process, the reason is logged, and is in the report and in zt_watch_get_info.
-       At the next hang the watch tries again.
-
-       While no region hangs, the watch wakes up eight times in hang_ns, but at least once a second, and ten
-       times a second while it is attached. It queries one event of each list that has work, and locks the
-       profiler briefly.
+       The watch wakes up eight times in hang_ns, but at least ten times a second. It queries one event of each
+       list that has work, and locks the profiler briefly.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35771,14 +35223,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                 the ends of a watch, a tracer and hot spots               as their stops
        end of a traced list or  commands of the library that follow launches              W
        queue
-       zt_watch                 a helper process                                          15 seconds
        zt_watch_stop            the end of its thread                                     2 seconds
-                                programs that look source lines up                        24 seconds
        zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
        zt_debug_where           hot spots or places
        other zt_debug_...       calls of other threads                                    W
 
-       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
+       Threads of the library (config.thread, zt_stream_config.thread, hot spots, zt_watch) run from opening
        or start to closing or stop. They block all signals except those of faults (SIGSEGV, ...), and end
        before the process exits. A thread that does not end within 2 seconds, because the driver or a
        function of the application does not return, is left behind.
@@ -35789,21 +35239,20 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
-       calculate metrics at the same time. The number in the name ZETOOLS_PROCESS_3 is the layout of what
-       they share: copies with different layouts do not find each other. On Windows, the DLL that makes the
-       first call is not unloaded before the process ends.
+       calculate metrics at the same time, and one tracer runs in all of them. The number in the name
+       ZETOOLS_PROCESS_4 is the layout of what they share: copies with different layouts do not find each
+       other. Messages are not shared: zt_get_last_error(NULL) has those of its own copy.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
    WINDOWS
 
        - Link with ze_loader.lib, or with -lze_loader by mingw-w64.
-       - Visual Studio would have to be 2022, 17.9 or later, for x64. Its compiler has not been tried.
+       - Compile with mingw-w64 or clang.
        - Paths are UTF-8.
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
-       - A watch has no helper process.
        - A report cannot be replaced while another program has it open without sharing.
 */
 
@@ -35831,12 +35280,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
-       of the modules of a tracer    replacements; devices that accept profile flags      no      no
+       of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
        header
-       setup, of the dispatcher      starting and stopping tracers                        yes     no
-       of the dispatcher             live tracers, and frames of calls; a frame becomes   no      no
+       setup, of the dispatcher      starting and stopping a tracer                       yes     no
+       of the dispatcher             the live tracer, frames of calls; a frame becomes    no      no
                                      CALLBACK or ABANDONED under it
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
@@ -35905,12 +35354,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        around it, so zt_begin knows where a region is. A slot keeps its path for all its executions, because
        commands that are nested once stay so.
 
-       A path adds up the GPU times of its samples, and counts in `missing` samples that were begun and not
-       collected. Both follow from the transitions of slots. The own time of a path is its sum less the sums
-       of the paths directly inside. This is right if all have the samples of the same executions, so it is
-       known only if none is missing. Executions outside of zt_execute are counted when they are noticed.
-       From the second execution of a slot on, others may have gone unnoticed, so each adds one to `missing`
-       for good.
+       A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
+       Those of a region are the sum over its paths. A kept value weighs as many samples as it stands for.
+       A path also counts in `missing` samples that were begun and not collected, which follows from the
+       transitions of slots. The own time of a path is the sum of its GPU times less those of the paths
+       directly inside. This is right if all have the samples of the same executions, so it is known only if
+       none is missing. Executions outside of zt_execute are counted when they are noticed. From the second
+       execution of a slot on, others may have gone unnoticed, so each adds one to `missing` for good.
 */
 /*
    MIT License
@@ -35932,4 +35382,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8162a29780e4871a */
+/* Joined from src/ by src/join.py: 5994ea0a4e1d8a6e */

@@ -1,5 +1,6 @@
-/* What the benchmarks share: the software device and what its calls cost, times that are compared in turns,
-   and the lines that `make bench` gathers. */
+/* What the benchmarks share: the device and what its calls cost, times that are compared in turns, and the
+   lines that `make bench` gathers. The device is the one in software; some benchmarks also run on a real
+   driver, for `make bench-intel`. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -38,13 +39,13 @@ static inline void bench_check(ze_result_t result, const char *call, const char 
 /* ---- the device ------------------------------------------------------------------------------------------ */
 
 /* Its control interface: gpu.behave is softgpu_behave, and so on. */
-#define GPU_FUNCTIONS(X)                                                                                     \
-    X(behave) X(calls) X(reset_calls) X(set_call_cost) X(set_report_cost) X(set_real_costs)
+#define GPU_FUNCTIONS(X) X(behave) X(calls) X(reset_calls) X(set_call_cost) X(set_real_costs)
 
 static struct gpu {
 #define GPU_MEMBER(name) __typeof__(softgpu_##name) *name;
     GPU_FUNCTIONS(GPU_MEMBER)
 #undef GPU_MEMBER
+    int is_real; /* any other driver, which has no such interface */
     ze_driver_handle_t driver;
     ze_device_handle_t device;
     ze_context_handle_t context;
@@ -53,6 +54,9 @@ static struct gpu {
 static inline void reach_control(void) {
     const char *path = getenv("ZE_ENABLE_ALT_DRIVERS");
     void *driver = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    gpu.is_real = !path;
+    if (gpu.is_real)
+        return;
     NEED(driver);
 #define REACH(name)                                                                                          \
     *(void **)&gpu.name = dlsym(driver, "softgpu_" #name);                                                   \
@@ -62,26 +66,36 @@ static inline void reach_control(void) {
 }
 
 /* Calls as dear as a real driver's, or as cheap as they can be. In both cases commands on an immediate list
-   run in the thread that appends them, so that no other thread competes for the processor. */
+   run in the thread that appends them, so that no other thread competes for the processor. A real driver has
+   its own costs alone. */
 typedef enum costs { REAL, CHEAP, COSTS } costs;
 
 static costs current_costs;
 
-static inline void set_costs(costs wanted) {
+/* Returns whether calls can cost that. */
+static inline int set_costs(costs wanted) {
     /* The properties of a metric cost what remains of 32 us for a region by hand, shared among its metrics.
      */
     enum { PROPERTIES_NS = 420 };
+    if (gpu.is_real)
+        return wanted == REAL;
     current_costs = wanted;
     gpu.set_real_costs(wanted == REAL);
     gpu.set_call_cost("zetMetricGetProperties", wanted == REAL ? PROPERTIES_NS : 0);
+    return 1;
 }
+
+#define FOR_ALL_COSTS for (costs costs_ = REAL; costs_ < COSTS && set_costs(costs_); costs_++)
 
 static inline void open_gpu(void) {
     ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
     uint32_t one = 1;
     CHECK(zeInit(0));
     reach_control();
-    gpu.behave(SOFTGPU_CHEAP_CALLS, 1);
+    if (!gpu.is_real) {
+        gpu.behave(SOFTGPU_CHEAP_CALLS, 1);
+        gpu.behave(SOFTGPU_B580_METRICS, 1); /* as many as a real device has */
+    }
     CHECK(zeDriverGet(&one, &gpu.driver));
     CHECK(zeDeviceGet(gpu.driver, &one, &gpu.device));
     CHECK(zeContextCreate(gpu.driver, &desc, &gpu.context));
@@ -92,11 +106,13 @@ typedef enum kind { IMMEDIATE, RECORDED, KINDS } kind;
 
 static const char *const kind_names[KINDS] = {"immediate", "recorded"};
 
-/* A command list, and the queue for it where it is recorded. */
+/* A command list, the queue for it where it is recorded, and an event to wait for where it is immediate. */
 typedef struct target {
     kind kind;
     ze_command_list_handle_t list;
     ze_command_queue_handle_t queue;
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t done;
 } target;
 
 static inline target open_target(kind wanted) {
@@ -104,7 +120,12 @@ static inline target open_target(kind wanted) {
         ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
         ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     ze_command_list_desc_t list = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, 0};
-    target t = {wanted, NULL, NULL};
+    ze_event_pool_desc_t pool = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    ze_event_desc_t event = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, ZE_EVENT_SCOPE_FLAG_HOST,
+                             ZE_EVENT_SCOPE_FLAG_HOST};
+    target t = {wanted, NULL, NULL, NULL, NULL};
+    CHECK(zeEventPoolCreate(gpu.context, &pool, 1, &gpu.device, &t.pool));
+    CHECK(zeEventCreate(t.pool, &event, &t.done));
     if (wanted == IMMEDIATE) {
         CHECK(zeCommandListCreateImmediate(gpu.context, gpu.device, &queue, &t.list));
     } else {
@@ -114,7 +135,25 @@ static inline target open_target(kind wanted) {
     return t;
 }
 
+/* Waits until the device has reached the end of what was submitted. */
+static inline void await_target(target *t) {
+    if (t->kind == RECORDED) {
+        CHECK(zeCommandQueueSynchronize(t->queue, UINT64_MAX));
+        return;
+    }
+    CHECK(zeCommandListAppendBarrier(t->list, t->done, 0, NULL));
+    CHECK(zeEventHostSynchronize(t->done, UINT64_MAX));
+    CHECK(zeEventHostReset(t->done));
+}
+
+/* The work of a region. Without any, a device may mark the data of a query as invalid. */
+static inline void append_work(const target *t) {
+    CHECK(zeCommandListAppendBarrier(t->list, NULL, 0, NULL));
+}
+
 static inline void close_target(target *t) {
+    CHECK(zeEventDestroy(t->done));
+    CHECK(zeEventPoolDestroy(t->pool));
     CHECK(zeCommandListDestroy(t->list));
     if (t->queue)
         CHECK(zeCommandQueueDestroy(t->queue));
@@ -130,16 +169,18 @@ static inline zt_profiler *open_profiler(const zt_config *given) {
     return profiler;
 }
 
-/* A profiler that lost or dropped anything has measured something else than the others. */
+/* A profiler that lost or dropped anything has measured something else than the others. A real driver loses
+   a query on an immediate list now and then. */
 static inline void close_profiler(zt_profiler *profiler) {
     zt_counts counts;
     CHECK(zt_collect(profiler, UINT64_C(10000000000)));
-    counts = zt_get_counts(profiler);
+    counts = zt_get_info(profiler).counts;
     for (int i = 0; i < ZT_CAUSE_COUNT; i++)
-        if (zt_get_cause(profiler, (zt_cause)i))
-            fprintf(stderr, "%s: %llu\n", zt_cause_name((zt_cause)i),
-                    (unsigned long long)zt_get_cause(profiler, (zt_cause)i));
-    NEED(counts.begun == counts.collected);
+        if (zt_get_info(profiler).causes[(zt_cause)i].count)
+            fprintf(stderr, "%s: %llu\n", zt_get_info(NULL).causes[(zt_cause)i].name,
+                    (unsigned long long)zt_get_info(profiler).causes[(zt_cause)i].count);
+    NEED(counts.begun == counts.collected ||
+         (gpu.is_real && counts.collected + counts.lost == counts.begun && counts.lost < counts.begun / 100));
     zt_close(profiler);
 }
 
@@ -242,17 +283,23 @@ static inline void put_row(const char *name, const char *suffix, double value, g
     put_ratio(row, value, current_costs == CHEAP ? STATED : direction, wanted);
 }
 
-/* Of build/kernels/NAME.so, beside the program. The kernel has work-groups of one item. */
+/* Of build/kernels/NAME.so, or .spv, beside the program. The kernel has work-groups of one item. */
 static inline void load_kernel(const char *program, const char *name, ze_module_handle_t *module,
                                ze_kernel_handle_t *kernel) {
     static uint8_t code[1 << 20];
-    ze_module_desc_t desc = {ZE_STRUCTURE_TYPE_MODULE_DESC, NULL, ZE_MODULE_FORMAT_NATIVE, 0, code, "", NULL};
+    ze_module_desc_t desc = {ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             NULL,
+                             gpu.is_real ? ZE_MODULE_FORMAT_IL_SPIRV : ZE_MODULE_FORMAT_NATIVE,
+                             0,
+                             code,
+                             "",
+                             NULL};
     ze_kernel_desc_t kernel_desc = {ZE_STRUCTURE_TYPE_KERNEL_DESC, NULL, 0, name};
     const char *slash = strrchr(program, '/');
     char path[PATH_MAX];
     FILE *file;
-    snprintf(path, sizeof path, "%.*s/../kernels/%s.so", slash ? (int)(slash - program) : 1,
-             slash ? program : ".", name);
+    snprintf(path, sizeof path, "%.*s/../kernels/%s.%s", slash ? (int)(slash - program) : 1,
+             slash ? program : ".", name, gpu.is_real ? "spv" : "so");
     file = fopen(path, "rb");
     NEED(file);
     desc.inputSize = fread(code, 1, sizeof code, file);

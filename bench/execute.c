@@ -5,7 +5,7 @@
 
 enum { SHORT_WORK = 16 << 10 }; /* bytes that are filled: about ten microseconds */
 
-static void append_work(ze_command_list_handle_t list, void *memory) {
+static void append_fill(ze_command_list_handle_t list, void *memory) {
     const uint32_t pattern = 0;
     CHECK(zeCommandListAppendMemoryFill(list, memory, &pattern, sizeof pattern, SHORT_WORK, NULL, 0, NULL));
 }
@@ -51,15 +51,14 @@ int main(void) {
     open_bare(&b, RECORDED);
     prepare(&b);
     ZT_REGION(l.profiler, l.target.list, "short") {
-        append_work(l.target.list, memory);
+        append_fill(l.target.list, memory);
     }
     CHECK(zetCommandListAppendMetricQueryBegin(b.target.list, b.queries[0]));
-    append_work(b.target.list, memory);
+    append_fill(b.target.list, memory);
     CHECK(zetCommandListAppendMetricQueryEnd(b.target.list, b.queries[0], b.events[0], 0, NULL));
     CHECK(zeCommandListClose(l.target.list));
     CHECK(zeCommandListClose(b.target.list));
-    for (costs c = REAL; c < COSTS; c++) {
-        set_costs(c);
+    FOR_ALL_COSTS {
         put_row("execute", NULL,
                 compare((work){execute_by_library, &l}, (work){execute_bare, &b}, 301, 16, times), AT_MOST,
                 1.6);

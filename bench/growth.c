@@ -45,8 +45,7 @@ static void compare_names(void) {
         snprintf(names[i], LENGTH, "region %d", i);
     open_naming(&many, MANY);
     open_naming(&few, FEW);
-    for (costs c = REAL; c < COSTS; c++) {
-        set_costs(c);
+    FOR_ALL_COSTS {
         put_row("growth_names", NULL,
                 compare((work){run_names, &many}, (work){run_names, &few}, 151, 8 * BATCH, NULL), AT_MOST,
                 1.15);
@@ -77,8 +76,7 @@ static int compare_regions(void) {
     memory = (double)(long)(100 * resident() / memory + 0.5) / 100; /* a page is nothing */
     early = open_library(IMMEDIATE);
     run_library(&early, EARLY);
-    for (costs c = REAL; c < COSTS; c++) {
-        set_costs(c);
+    FOR_ALL_COSTS {
         put_row("growth_regions", NULL,
                 compare((work){run_library, &late}, (work){run_library, &early}, 151, 4 * BATCH, NULL),
                 AT_MOST, 1.05);

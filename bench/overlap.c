@@ -167,17 +167,17 @@ static double time_event(launcher *l, mode of, int is_in_order) {
     ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                     .flags = is_in_order ? QUEUE_IN_ORDER : 0,
                                     .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
-    target t = {IMMEDIATE, NULL, NULL};
+    ze_command_list_handle_t list;
     double took[KERNELS];
-    CHECK(zeCommandListCreateImmediate(gpu.context, gpu.device, &desc, &t.list));
+    CHECK(zeCommandListCreateImmediate(gpu.context, gpu.device, &desc, &list));
     for (int i = 0; i < KERNELS; i++) {
         took[i] = now_ns();
-        launch(l, t.list, event);
+        launch(l, list, event);
         CHECK(zeEventHostSynchronize(event, UINT64_MAX));
         took[i] = now_ns() - took[i];
         CHECK(zeEventHostReset(event));
     }
-    close_target(&t);
+    CHECK(zeCommandListDestroy(list));
     end(l, of, profiler);
     return median(took, KERNELS);
 }

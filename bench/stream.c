@@ -114,8 +114,8 @@ static result run(zt_stream *stream, work *w, double seconds) {
         r.seconds = seconds_of(CLOCK_MONOTONIC) - begin;
     }
     r.allocations = allocations - r.allocations;
-    r.reading = 1e-9 * (double)zt_stream_get_info(stream).reader_cpu_ns;
-    r.counts = zt_stream_close(stream, add_row, &r);
+    r.reading = 1e-9 * (double)zt_stream_get_info(stream).thread_cpu_ns;
+    zt_stream_close(stream, add_row, &r, &r.counts);
     return r;
 }
 
@@ -139,13 +139,13 @@ static void print_result(const result *r, uint32_t period_ns) {
 int main(int argc, char **argv) {
     gpu g = gpu_open(argv[0]);
     work w = work_open(&g);
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream;
     uint32_t period_ns;
     result r;
 
     config.period_ns = PERIOD_NS;
-    config.reader = 1;
+    config.thread = 1;
     config.allocator.allocate = allocate;
     config.allocator.release = release;
     if (zt_stream_open(g.context, g.device, &config, &stream) != ZE_RESULT_SUCCESS) {

@@ -61,7 +61,8 @@ static void run_submitter(void *argument, uint32_t regions) {
         if (t->kind == RECORDED) {
             CHECK(zeCommandQueueSynchronize(t->queue, UINT64_MAX));
             CHECK(zt_reset(l->profiler, t->list));
-            while (zt_get_counts(l->profiler).in_flight > BATCH) /* the thread is behind with this list */
+            while (zt_get_info(l->profiler).counts.in_flight >
+                   BATCH) /* the thread is behind with this list */
                 nanosleep(&(struct timespec){0, 20000}, NULL);
         }
         start_watch();
@@ -85,9 +86,8 @@ static void measure(kind wanted) {
     open_bare(&b, wanted);
     prepare(&b);
     run_submitter(&s, 4096);
-    for (costs c = REAL; c < COSTS; c++) {
+    FOR_ALL_COSTS {
         double times[2];
-        set_costs(c);
         put_row("thread", kind_names[wanted],
                 compare((work){run_submitter, &s}, (work){run_submission, &b}, 201, 4 * BATCH, times),
                 AT_MOST, wanted == IMMEDIATE ? 1.05 : 1.25);

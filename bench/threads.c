@@ -82,10 +82,9 @@ static void measure(kind wanted) {
         by_bare[i].run = run_bare;
         by_bare[i].argument = &bares[i];
     }
-    for (costs c = REAL; c < COSTS; c++) {
-        set_costs(c);
+    FOR_ALL_COSTS {
         for (int i = 0; i < THREADS; i++)
-            by_library[i].regions = by_bare[i].regions = c == REAL ? REGIONS : REGIONS_CHEAP;
+            by_library[i].regions = by_bare[i].regions = current_costs == REAL ? REGIONS : REGIONS_CHEAP;
         put_row("threads", kind_names[wanted], gain(by_library), wanted == IMMEDIATE ? AT_LEAST : STATED,
                 1.9);
         put_row("threads_bare", kind_names[wanted], gain(by_bare), STATED, 0);

@@ -11,7 +11,7 @@ enum { ROUNDS = 5 };
 
 static zt_profiler *open_timeline(zt_stream **stream, target *t) {
     zt_config config = zt_config_default();
-    zt_stream_config streamed = zt_stream_config_default();
+    zt_stream_config streamed = {0};
     zt_profiler *profiler;
     zt_region region;
     config.groups = "ComputeBasic";
@@ -72,7 +72,7 @@ int main(void) {
     printf("# %.1f MB in %.0f ms, %.0f ms of a processor\n", (double)size / 1e6, median(writing, ROUNDS),
            median(processor, ROUNDS));
     put_ratio("trace_writing_to_copying", median(ratios, ROUNDS), AT_MOST, 60);
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
     zt_close(profiler);
     close_target(&t);
     CHECK(zeContextDestroy(gpu.context));

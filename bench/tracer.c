@@ -56,7 +56,7 @@ static void register_empty_callbacks(void) {
 }
 
 static void trace(mode wanted, zt_profiler *profiler) {
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     config.names = "!*";
     if (wanted == UNTRACED)
         return;

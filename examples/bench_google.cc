@@ -39,7 +39,7 @@ void run_saxpy(device *d, const char *region, uint32_t elements) {
 // The GPU time of a region so far, in seconds.
 double time_so_far(const zt_profiler *profiler, const char *region) {
     zt_region_info info;
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++)
         if (zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS && !strcmp(info.name, region) &&
             info.time_ns.count)
             return info.time_ns.sum * 1e-9;
@@ -52,7 +52,7 @@ void add_counter(benchmark::State &state, const zt_profiler *profiler, const cha
     zt_region_info info;
     const uint32_t index = zt_find_metric(profiler, name);
     const zt_metric *metric = zt_get_metric(profiler, index);
-    for (uint32_t i = 0; metric && i < zt_get_region_count(profiler); i++)
+    for (uint32_t i = 0; metric && i < zt_get_info(profiler).region_count; i++)
         if (zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS && !strcmp(info.name, region)) {
             const double rate = zt_get_rate(profiler, i, index);
             const std::string units = strcmp(metric->units, "percent") ? metric->units : "%";

@@ -40,7 +40,7 @@ static int print_group(const gpu *g, const char *name) {
     config.groups = name;
     config.require_metrics = 1;
     profiler = profiler_open(g, &config);
-    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         printf("%-52s %-8s %-4s %s\n", metric->name, metric->units, aggregation_name(metric->aggregation),
                metric->description);

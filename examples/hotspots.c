@@ -40,7 +40,7 @@ static int run_kernel(const gpu *g, const zt_profiler *profiler, int is_sampled)
         immediate_wait(&work);
         if (!is_sampled)
             break;
-        samples = zt_hotspots_get_counts(profiler).matched;
+        samples = zt_get_info(profiler).hotspots.matched;
         in_vain = samples > before ? 0 : in_vain + 1;
     }
     for (uint32_t i = 0; i < ELEMENTS; i++) {
@@ -57,7 +57,7 @@ static int run_kernel(const gpu *g, const zt_profiler *profiler, int is_sampled)
 static uint64_t samples_of_line(const zt_profiler *profiler, const zt_hotspot_info *of) {
     uint64_t samples = 0;
 
-    for (uint32_t i = 0; i < zt_get_hotspot_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).hotspot_count; i++) {
         zt_hotspot_info info;
         CHECK(zt_get_hotspot(profiler, i, &info));
         if (info.line == of->line && strcmp(info.file, of->file) == 0)
@@ -86,7 +86,7 @@ static int costly_line_is_on_top(zt_profiler *profiler) {
 
     CHECK(zt_hotspots_find_lines(profiler));
     memset(&top, 0, sizeof top);
-    for (uint32_t i = 0; i < zt_get_hotspot_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).hotspot_count; i++) {
         zt_hotspot_info info;
         CHECK(zt_get_hotspot(profiler, i, &info));
         if (info.line && samples_of_line(profiler, &info) > most) {
@@ -106,7 +106,7 @@ static int costly_line_is_on_top(zt_profiler *profiler) {
 int main(int argc, char **argv) {
     gpu g = gpu_open(argv[0]);
     zt_config config = zt_config_default();
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     zt_profiler *profiler;
     int is_sampled, right, found = 1, written = 1;
 

@@ -89,7 +89,7 @@ static zt_profiler **gather(const zt_profiler *profiler, int rank, int ranks) {
 
 static double mean_time(const zt_profiler *profiler, const char *name) {
     zt_region_info info;
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++)
         if (zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS && strcmp(info.name, name) == 0)
             return info.time_ns.mean;
     return -1;
@@ -124,14 +124,14 @@ static int print_all(zt_profiler **gathered, int ranks) {
 
     printf("GPU time of a region, means of the ranks, in us\n");
     printf("%-12s %6s %12s %12s %12s   %s\n", "region", "ranks", "minimum", "median", "maximum", "slowest");
-    for (uint32_t i = 0; i < zt_get_region_count(gathered[0]); i++)
+    for (uint32_t i = 0; i < zt_get_info(gathered[0]).region_count; i++)
         if (zt_get_region(gathered[0], i, &info) == ZE_RESULT_SUCCESS)
             print_region(gathered, ranks, info.name);
     for (int i = 1; i < ranks; i++)
         CHECK(zt_merge(gathered[0], gathered[i]));
     printf("\nall ranks together\n");
     profiler_report(gathered[0], "-");
-    return zt_get_counts(gathered[0]).collected == (uint64_t)ranks * STEPS;
+    return zt_get_info(gathered[0]).counts.collected == (uint64_t)ranks * STEPS;
 }
 
 int main(int argc, char **argv) {

@@ -73,8 +73,8 @@ void attempt(zt_profiler *profiler, ze_command_list_handle_t list, const Saxpy &
 }
 
 bool are_all_closed(const zt_profiler *profiler) {
-    const zt_counts counts = zt_get_counts(profiler);
-    const uint64_t left_open = zt_get_cause(profiler, ZT_DROPPED_NOT_CLOSED);
+    const zt_counts counts = zt_get_info(profiler).counts;
+    const uint64_t left_open = zt_get_info(profiler).causes[ZT_DROPPED_NOT_CLOSED].count;
     std::cout << counts.begun << " regions begun, " << counts.collected << " collected, " << left_open
               << " left open\n";
     return left_open == 0 && counts.in_flight == 0;

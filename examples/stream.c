@@ -189,19 +189,19 @@ int main(int argc, char **argv) {
     static view v;
     gpu g = gpu_open(argv[0]);
     work w = work_open(&g);
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream_counts counts;
     zt_stream *stream;
     int right, measured;
 
     config.period_ns = PERIOD_NS;
-    config.reader = 1; /* bursts may take longer than the device's memory lasts */
+    config.thread = 1; /* bursts may take longer than the device's memory lasts */
     if (zt_stream_open(g.context, g.device, &config, &stream) != ZE_RESULT_SUCCESS)
         print_last_error(NULL);
     v = view_of(stream);
     run(&w, stream, &v, argc > 1 ? atof(argv[1]) : SECONDS);
     measured = stream != NULL;
-    counts = zt_stream_close(stream, show, &v);
+    zt_stream_close(stream, show, &v, &counts);
     if (measured)
         print_summary(&v, counts);
 

@@ -123,11 +123,11 @@ static int are_results_right(const problem *p) {
  * nobody.
  */
 static zt_stream *attach_stream(const gpu *g, zt_profiler *profiler) {
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream;
 
     config.period_ns = 200000;
-    config.reader = 1;
+    config.thread = 1;
     config.profiler = profiler;
     if (zt_stream_open(g->context, g->device, &config, &stream) != ZE_RESULT_SUCCESS)
         print_last_error(NULL);
@@ -136,7 +136,7 @@ static zt_stream *attach_stream(const gpu *g, zt_profiler *profiler) {
 
 /* Times the calls in which the host waits. Without the tracing layer the timeline has none. */
 static void time_calls(zt_profiler *profiler) {
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
 
     config.no_launches = 1; /* regions are made by hand here */
     config.calls = "zeEventHostSynchronize";
@@ -146,11 +146,11 @@ static void time_calls(zt_profiler *profiler) {
 
 /* What the rows of the stream show of each region. */
 static void print_streamed(const zt_profiler *profiler) {
-    for (uint32_t m = 0; m < zt_get_streamed_count(profiler); m++) {
+    for (uint32_t m = 0; m < zt_get_info(profiler).streamed_count; m++) {
         const zt_metric *metric = zt_get_streamed_metric(profiler, m);
         if (strcmp(metric->name, "GPU_BUSY") != 0 && strcmp(metric->name, "GPU_MEMORY_BYTE_READ_RATE") != 0)
             continue;
-        for (uint32_t i = 0; i < zt_get_region_count(profiler); i++) {
+        for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++) {
             zt_region_info region;
             zt_streamed streamed;
             CHECK(zt_get_region(profiler, i, &region));
@@ -198,7 +198,7 @@ int main(int argc, char **argv) {
     }
     zt_trace_stop(profiler);
     zt_collect(profiler, TIMEOUT_NS);
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
 
     right = are_results_right(&p);
     printf("results: %s\n", right ? "right" : "WRONG");

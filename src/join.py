@@ -10,6 +10,7 @@ both) uses its own floor and those before it. Within a floor the order follows f
 import hashlib
 import os
 import re
+import signal
 import sys
 
 SOURCES = os.path.dirname(os.path.abspath(__file__))
@@ -193,6 +194,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as of any filter: its reader may have enough
     try:
         main(sys.argv[1:])
     except Mistake as mistake:

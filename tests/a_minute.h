@@ -15,7 +15,7 @@ static uint32_t a_minute_random(uint32_t *state) {
    only metric 0 is not always the same. */
 static void a_minute_of_rows(zt_stream *stream, uint64_t begin_ns, int is_noisy) {
     double values[256] = {0};
-    uint32_t state = 1, metrics = zt_stream_get_metric_count(stream);
+    uint32_t state = 1, metrics = zt_stream_get_info(stream).metric_count;
     for (uint32_t i = 0; i < A_MINUTE_ROWS; i++) {
         zt__kept_row row = {begin_ns, begin_ns + A_MINUTE_PERIOD_NS, NULL, 0};
         for (uint32_t m = 0; m < metrics; m++)

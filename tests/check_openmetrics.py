@@ -14,6 +14,7 @@ EXPECTED has lines of fields with tabs between; names of regions are in hexadeci
     tile     the same, and TILE
     streamed the same, with "mean" or "peak" for PASS, and STREAM for TILE
     cause    lost|dropped CAUSE COUNT
+    launches CAUSE UNMEASURED
     counts   COLLECTED IN_FLIGHT UNOBSERVED
     info     DEVICE AVAILABILITY
 """
@@ -146,6 +147,8 @@ def compare(families, expected_path):
             expect(value * factor, names[0], **labels)
         elif kind == "cause":
             expect(int(fields[2]), f"zetools_{fields[0]}_samples_total", cause=fields[1])
+        elif kind == "launches":
+            expect(int(fields[1]), "zetools_unmeasured_launches_total", cause=fields[0])
         elif kind == "counts":
             expect(int(fields[0]), "zetools_collected_samples_total")
             expect(int(fields[1]), "zetools_in_flight_samples")

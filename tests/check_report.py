@@ -54,14 +54,16 @@ def check_dates(facts):
     assert opened <= date <= now and now - date < datetime.timedelta(hours=1), facts
 
 
-def check_shares(regions, gpu_time=None):
-    """`regions` has own times and shares. Those of known own times are exact, and all of them make a whole."""
+def check_shares(regions, gpu_time=None, busy=None):
+    """`regions` has own times and shares. Those of known own times are exact. They make a whole, or more where regions
+    ran at once."""
     if gpu_time is None and all(not math.isnan(own) for own, _ in regions):
         gpu_time = sum(own for own, _ in regions)
     if gpu_time:
-        assert math.isclose(sum(share for _, share in regions), 1, rel_tol=1e-9), regions
+        whole = sum(share for _, share in regions)
+        assert math.isclose(whole, gpu_time / busy, rel_tol=1e-9) if busy else whole >= 1 - 1e-9, (regions, busy)
         for own, share in regions:
-            assert 0 <= share <= 1 and (math.isnan(own) or math.isclose(share, own / gpu_time, rel_tol=1e-9)), regions
+            assert 0 <= share and (math.isnan(own) or math.isclose(share, own / gpu_time * whole, rel_tol=1e-9)), regions
 
 
 def check_counts(counts, causes):
@@ -95,7 +97,9 @@ def read_csv(path):
         key = text_of(line["region"].encode()), line["group"], line["metric"], line["tile"], line["pass"]
         assert key not in found, key
         found[key] = [int(line["count"])] + [number(line[figure]) for figure in FIGURES]
+    paths = {text_of(line["region"].encode()) for line in lines if line["metric"] == "path of"}
     shares = {key[0]: found.pop(key)[1] / 100 for key in list(found) if key[2] == "share" and not key[1]}
+    shares = {region: share for region, share in shares.items() if region not in paths}
     check_shares([(found[region, "", "own GPU time", "all", "all"][1], share) for region, share in shares.items()])
     check_counts(counts, causes)
     assert regions["lost"] == counts["lost"] and regions["dropped"] <= counts["dropped"], (regions, counts)
@@ -134,7 +138,7 @@ def check_histogram(region):
     if histogram:
         end = histogram["first_ns"] * histogram["ratio"] ** len(histogram["counts"])
         assert 0 < sum(histogram["counts"]) <= time["count"] and len(histogram["counts"]) <= 24, histogram
-        assert time["min"] <= histogram["first_ns"] and end >= time["max"] * 0.999999, (histogram, time)
+        assert time["min"] * 0.999999 <= histogram["first_ns"] and end >= time["max"] * 0.999999, (histogram, time)
 
 
 def check_paths(report):
@@ -169,7 +173,8 @@ def check_folded(path, json_path):
 
 
 OVERLAP = {"overlap: first begin to last end": "span_ns", "overlap: busy": "busy_ns", "overlap: kernels": "kernel_ns",
-           "overlap: copies": "copy_ns", "overlap: kernels and copies at once": "both_ns", "overlap: idle": "idle_ns"}
+           "overlap: copies": "copy_ns", "overlap: kernels and copies at once": "both_ns", "overlap: idle": "idle_ns",
+           "overlap: several at once": "at_once_ns"}
 
 
 def add_overlap(overlap, found):
@@ -186,41 +191,54 @@ def add_overlap(overlap, found):
         assert overlap["kernel_ns"] + overlap["copy_ns"] - overlap["both_ns"] <= overlap["busy_ns"], overlap
 
 
+def add_figures(report, name, region, found):
+    """Of a region, or of one of several paths of a region."""
+    assert region["metrics"].keys() == report["metrics"].keys()
+    check_histogram(region)
+    found[name, "", "GPU time", "all", "all"] = figures_of(region["time_ns"])
+    for kind in ("own", "total"):
+        sums = [region["time_ns"]["count"], number(region[kind + "_ns"])] + [math.nan] * 6
+        found[name, "", kind + " GPU time", "all", "all"] = sums
+    for kind in ("queue", "launch"):
+        if kind + "_latency_ns" in region:
+            found[name, "", kind + " latency", "all", "all"] = figures_of(region[kind + "_latency_ns"])
+    if "copied_bytes" in region:
+        for kind, member in (("", "copied_bytes"), (" a second", "copied_bytes_per_second")):
+            found[name, "", "copied bytes" + kind, "all", "all"] = [region["count"], number(region[member])] + [math.nan] * 6
+    for index, stats in enumerate(region.get("pass_time_ns", [])):
+        found[name, "", "GPU time", "all", str(index)] = figures_of(stats)
+    for tile, metrics in [("all", region["metrics"]), *((str(i), tile) for i, tile in enumerate(region.get("tiles", [])))]:
+        for key, stats in metrics.items():
+            metric = report["metrics"][key]
+            if metric["group"]: # others are derived
+                found[name, metric["group"], metric["name"], tile, str(metric["pass"])] = figures_of(stats)
+            else:
+                assert figures_of(stats)[0] in (0, region["count"]), stats
+    for key, stats in region.get("streamed", {}).items():
+        metric = report["streamed"][key]
+        found[name, metric["group"], metric["name"], "all", "stream"] = [
+            stats["rows"], math.nan, number(stats["mean"]), math.nan, math.nan, number(stats["peak"]), math.nan, math.nan]
+
+
 def figures_of_document(report):
     found = {}
     counts = {name.replace("_", " "): count for name, count in report["counts"].items()}
     check_counts(counts, report["causes"])
     assert sum(region["count"] for region in report["regions"]) == counts["collected"]
     assert set(report["columns"]) <= set(report["metrics"]), report["columns"]
-    check_shares([(number(region["own_ns"]), number(region["share"])) for region in report["regions"]], report["gpu_time_ns"])
+    check_shares([(number(region["own_ns"]), number(region["share"])) for region in report["regions"]],
+                 report["gpu_time_ns"], report["gpu_busy_ns"] or report["gpu_time_ns"])
     check_paths(report)
     for region in report["regions"]:
-        name = text_of(region["name"].encode())
-        assert region["metrics"].keys() == report["metrics"].keys()
-        check_histogram(region)
-        found[name, "", "GPU time", "all", "all"] = figures_of(region["time_ns"])
-        for kind in ("own", "total"):
-            sums = [region["time_ns"]["count"], number(region[kind + "_ns"])] + [math.nan] * 6
-            found[name, "", kind + " GPU time", "all", "all"] = sums
-        for kind in ("queue", "launch"):
-            if kind + "_latency_ns" in region:
-                found[name, "", kind + " latency", "all", "all"] = figures_of(region[kind + "_latency_ns"])
-        if "copied_bytes" in region:
-            for kind, member in (("", "copied_bytes"), (" a second", "copied_bytes_per_second")):
-                found[name, "", "copied bytes" + kind, "all", "all"] = [region["count"], number(region[member])] + [math.nan] * 6
-        for index, stats in enumerate(region.get("pass_time_ns", [])):
-            found[name, "", "GPU time", "all", str(index)] = figures_of(stats)
-        for tile, metrics in [("all", region["metrics"]), *((str(i), tile) for i, tile in enumerate(region.get("tiles", [])))]:
-            for key, stats in metrics.items():
-                metric = report["metrics"][key]
-                if metric["group"]: # others are derived
-                    found[name, metric["group"], metric["name"], tile, str(metric["pass"])] = figures_of(stats)
-                else:
-                    assert figures_of(stats)[0] in (0, region["count"]), stats
-        for key, stats in region.get("streamed", {}).items():
-            metric = report["streamed"][key]
-            found[name, metric["group"], metric["name"], "all", "stream"] = [
-                stats["rows"], math.nan, number(stats["mean"]), math.nan, math.nan, number(stats["peak"]), math.nan, math.nan]
+        add_figures(report, text_of(region["name"].encode()), region, found)
+    names = []
+    for path in report["paths"]:
+        name = report["regions"][path["region"]]["name"]
+        names.append(";" + name if path["parent"] is None else names[path["parent"]].removeprefix(";") + ";" + name)
+        several = sum(other["region"] == path["region"] for other in report["paths"]) > 1
+        assert several == ("time_ns" in path), path
+        if several and path["count"]:
+            add_figures(report, text_of(names[-1].encode()), path, found)
     add_overlap(report.get("overlap"), found)
     return found, facts_of(report)
 

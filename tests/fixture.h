@@ -266,6 +266,9 @@ void destroy_held(held_region held);
 /* The region "marked" beside a stream that is attached to the profiler, and closed afterwards: the row
    between its two markers "step" is the region's. */
 void stream_marked_region(world *w, zt_profiler *profiler);
+
+/* Closes a stream, and returns its final counts. */
+zt_stream_counts end_stream(zt_stream *stream, zt_row_fn function, void *user);
 void append(world *w, zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
 void append_kernel(zt_profiler *profiler, ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                    const char *name);
@@ -286,9 +289,9 @@ zet_metric_group_handle_t find_group(world *w, const char *name, zet_metric_grou
 
 /* ==== who the library takes the program for ================================================================ */
 
-/* Whatever machine the tests run on, the library sees an ordinary user, and `paranoid` in the files by which
-   the system says who may use the counters; NULL: there are none. A new world has ordinary users and "1". */
-void assume_user(int is_root, const char *paranoid);
+/* Whatever machine the tests run on, the library sees this in the files by which the system says who may use the
+   counters; NULL: there are none. A new world has "1". */
+void assume_reserved(const char *content);
 
 /* The program has rights that its user has not, as set-user-ID programs have. A new world has none. */
 void assume_extra_rights(int has_them);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 zt_stream_config stream_config_of(world *w) {
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     config.log = config_of(w).log;
     config.log_user = w;
     return config;
@@ -26,7 +26,7 @@ int close_streams(void **state) {
     gpu.restore_device();
     for (int i = 0; i < 8; i++) {
         if (open_streams[i])
-            zt_stream_close(open_streams[i], NULL, NULL);
+            zt_stream_close(open_streams[i], NULL, NULL, NULL);
         open_streams[i] = NULL;
     }
     return close_world(state);
@@ -59,8 +59,9 @@ rows *rows_of(const zt_stream *stream) {
 }
 
 static double value_of(const rows *to, const zt_row *row, const char *name) {
+    const zt_metric *metrics = zt_stream_get_info(to->stream).metrics;
     for (uint32_t i = 0; i < row->metric_count; i++)
-        if (strcmp(zt_stream_get_metric(to->stream, i)->name, name) == 0)
+        if (strcmp(metrics[i].name, name) == 0)
             return row->values[i];
     return (double)NAN;
 }
@@ -88,7 +89,7 @@ void read_rows(zt_stream *stream, rows *kept, uint32_t count) {
     while (kept->count < count && now_ns() < limit)
         ok(zt_stream_read(stream, A_WHILE, keep_row, kept));
     assert_true(kept->count >= count);
-    check_stream_counts(zt_stream_get_counts(stream));
+    check_stream_counts(zt_stream_get_info(stream).counts);
 }
 
 void mark_now(world *w, zt_stream *stream, const char *name) {
@@ -101,7 +102,7 @@ void check_stream_counts(zt_stream_counts counts) {
 
 zt_stream_counts close_rows(zt_stream *stream, rows *kept) {
     replace_stream(stream, NULL);
-    zt_stream_counts counts = zt_stream_close(stream, kept ? keep_row : NULL, kept);
+    zt_stream_counts counts = end_stream(stream, kept ? keep_row : NULL, kept);
     check_stream_counts(counts);
     assert_int_equal(counts.waiting, 0);
     return counts;

@@ -26,6 +26,7 @@ is_real() {
 if ! is_real; then
     [ $# -gt 0 ] || exit 1
     export ZE_ENABLE_ALT_DRIVERS="$build/libze_softgpu.so" ZET_ENABLE_METRICS=1
+    export ZET_ENABLE_PROGRAM_DEBUGGING="${ZET_ENABLE_PROGRAM_DEBUGGING-1}"
     export SOFTGPU_BEHAVE="${SOFTGPU_BEHAVE-STALL_SAMPLING}"
 elif finds_device ZET_ENABLE_METRICS=1; then
     # A driver without any source of metrics refuses to start when they are asked for.

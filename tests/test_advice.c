@@ -163,7 +163,8 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     put_u32(&packed, region_count);
     put_u32(&packed, passes);
     put_u32(&packed, 0); /* tiles */
-    put_u32(&packed, 8); /* config.samples */
+    put_u32(&packed, 0); /* config.samples */
+    put_u32(&packed, 0); /* latencies are not kept */
     put_u32(&packed, ZT_AVAILABLE);
     put_text(&packed, "");
     put_text(&packed, "a device");
@@ -183,22 +184,25 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u32(&packed, i >= second_pass);
     }
     for (uint32_t region = 0; region < region_count; region++) {
-        const double region_ns = time_ns * pow(growth, region);
         char name[32];
         snprintf(name, sizeof name, "region %u", (unsigned)region);
         put_text(&packed, name);
-        put_u64(&packed, passes); /* collected */
-        for (uint32_t pass = 0; pass < passes; pass++)
-            put_u64(&packed, 1); /* with metrics */
+        put_u64(&packed, 0); /* lost and dropped */
         put_u64(&packed, 0);
-        put_u64(&packed, 0);
+    }
+    put_u32(&packed, region_count); /* paths: none is inside another */
+    for (uint32_t region = 0; region < region_count; region++) {
+        const double region_ns = time_ns * pow(growth, region);
+        put_u32(&packed, UINT32_MAX);
+        put_u32(&packed, region);
+        put_u64(&packed, 0); /* missing, and what is not known of it */
+        put_u32(&packed, 0);
+        put_u32(&packed, 0);
         put_u64(&packed, 0); /* bytes, their time, and the error of latencies */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
-        put_moments(&packed, region_ns, 1);
-        put_moments(&packed, NAN, 1); /* latencies */
-        put_moments(&packed, launch_ns, 1);
-        put_u32(&packed, 0); /* kept samples */
+        put_u64(&packed, metric_count > 0 ? passes : 0); /* with metrics */
+        put_u64(&packed, passes);                        /* collected */
         put_moments(&packed, region_ns, 1);
         for (uint32_t i = 0; i < metric_count; i++) {
             zt_aggregation aggregation = aggregation_of(metrics[i].type, metrics[i].units);
@@ -208,27 +212,16 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
                     value = regions[region][v].value;
             put_moments(&packed, value, aggregation == ZT_AGGREGATE_MEAN ? time_ns : 1);
         }
-        if (passes == 2) {
-            put_moments(&packed, time_ns, 1);
-            put_moments(&packed, 2 * time_ns, 1);
-        }
-        put_u32(&packed, 0);
-    }
-    put_u32(&packed, region_count); /* paths: none is inside another */
-    for (uint32_t region = 0; region < region_count; region++) {
-        put_u32(&packed, UINT32_MAX);
-        put_u32(&packed, region);
-        put_u64(&packed, passes);
-        const double region_ns = time_ns * pow(growth, region);
-        put(&packed, &region_ns, sizeof region_ns);
-        put_u64(&packed, 0);
-        put_u32(&packed, 0);
-        put_u32(&packed, 0);
+        for (uint32_t pass = 0; pass < passes && metric_count > 0; pass++)
+            put_moments(&packed, (pass + 1) * (passes == 1 ? region_ns : time_ns), 1);
+        put_moments(&packed, NAN, 1); /* latencies */
+        put_moments(&packed, launch_ns, 1);
+        put_u32(&packed, 0); /* kept samples */
     }
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 4); /* layout */
+    put_u32(&packed, 5); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));
@@ -424,37 +417,38 @@ static const rule_case cases[] = {
      1e6,
      {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"Not the host, because the GPU is busy (GPU busy 99%). To know more, add XVE_STALL,"
-      "XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the device has them."},
+     {"Not enough metrics: run again with config.groups or "
+      "ZT_GROUPS 'Other', which has XVE_STALL,XVE_THREADS_OCCUPANCY_ALL."},
      "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL"},
     {xe2,
      7,
      1e6,
      {{"XVE_ACTIVE", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"Not enough metrics: add XVE_STALL,XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the "
-      "device has them."},
+     {"Not enough metrics: run again with config.groups or ZT_GROUPS 'Other', which has XVE_STALL,"
+      "XVE_THREADS_OCCUPANCY_ALL."},
      "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL"},
     {xe2,
      8,
      1e6,
      {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}, {"XVE_STALL", 60}},
      ZT_LIMIT_UNKNOWN,
-     {"To know more, add XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the device has them."},
+     {"Not enough metrics: run again with config.groups or ZT_GROUPS 'Other', which has "
+      "XVE_THREADS_OCCUPANCY_ALL."},
      "XVE_THREADS_OCCUPANCY_ALL"},
     {alchemist,
      3,
      1e6,
      {{"GpuBusy", 99}, {"XveActive", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"add XveStall,XveThreadOccupancy to config.metrics or ZT_METRICS, if the device has them."},
+     {"run again with config.groups or ZT_GROUPS 'Other', which has XveStall,XveThreadOccupancy."},
      "XveStall,XveThreadOccupancy"},
     {gen,
      4,
      1e6,
      {{"GpuBusy", 99}, {"EuActive", 30}, {"EuStall", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"add EuThreadOccupancy to config.metrics or ZT_METRICS, if the device has them."},
+     {"run again with config.groups or ZT_GROUPS 'Other', which has EuThreadOccupancy."},
      "EuThreadOccupancy"},
     {xe2 + 6,
      3,
@@ -465,16 +459,27 @@ static const rule_case cases[] = {
      "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION,GPU_MEMORY_REQUEST_QUEUE_FULL,"
      "XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION,XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION,GPU_BUSY"},
     {XE2, 1e6, {{"GPU_BUSY", 99}}, ZT_LIMIT_UNKNOWN, {"have no values in this region"}, ""},
-    {xe2, 0, 1e6, {{NULL, 0}}, ZT_LIMIT_UNKNOWN, {"Not enough metrics: none is known"}, ""},
+    {xe2, 0, 1e6, {{NULL, 0}}, ZT_LIMIT_UNKNOWN, {"Not enough metrics are measured"}, ""},
     {UNKNOWN,
      1e6,
      {{"EngineBusy", 20}, {"Packets", 5}},
      ZT_LIMIT_UNKNOWN,
-     {"Not enough metrics: none is known"},
+     {"Not enough metrics are measured"},
      ""},
     /* what is no number was not measured */
     {XE2, 1e6, {BUSY, {"XVE_ACTIVE", INFINITY}}, ZT_LIMIT_UNKNOWN, {"have no values"}, ""},
 };
+
+/* As zt_get_limit, where the device has another group with a metric of each role. */
+static void get_limit_beside_others(zt_profiler *profiler, zt_limit_info *info) {
+    zt__advice advice;
+    zt__prepare_advice(profiler, &advice);
+    strcpy(advice.other_group, "Other");
+    for (int role = 0; role < ZT__ROLE_COUNT && advice.naming < ZT__NAMING_COUNT; role++)
+        advice.elsewhere[role] =
+            advice.metrics[role] == UINT32_MAX && zt__roles[role].metrics[advice.naming][0];
+    zt__find_limit(profiler, &advice, zt__subject_at(profiler, 0), info);
+}
 
 static void test_each_rule(void **state) {
     (void)state;
@@ -483,7 +488,7 @@ static void test_each_rule(void **state) {
         const rule_case *of = &cases[i];
         zt_limit_info info;
         zt_profiler *profiler = profiler_of(of->metrics, of->metric_count, of->time_ns, &of->values, 1);
-        ok(zt_get_limit(profiler, 0, &info));
+        get_limit_beside_others(profiler, &info);
         if (info.limit != of->limit || strcmp(info.missing, of->missing) != 0)
             fail_msg("case %u: %s; missing \"%s\"", (unsigned)i, info.text, info.missing);
         for (int part = 0; part < 4 && of->texts[part]; part++)
@@ -492,7 +497,7 @@ static void test_each_rule(void **state) {
         assert_int_equal(info.text[strlen(info.text) - 1], '.');
         if (info.limit != ZT_LIMIT_UNKNOWN) {
             char begin[64];
-            snprintf(begin, sizeof begin, "Probably %s: ", zt_limit_name(info.limit));
+            snprintf(begin, sizeof begin, "Probably %s: ", info.name);
             assert_memory_equal(info.text, begin, strlen(begin));
         }
         shown[info.limit] = 1;
@@ -636,7 +641,7 @@ static void test_figures_of_two_passes(void **state) {
     second_pass = 8; /* GtiReadThroughput */
     zt_profiler *profiler = profiler_of(ALCHEMIST, 1e6, &values, 1);
     second_pass = UINT32_MAX;
-    assert_int_equal(zt_get_pass_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).pass_count, 2);
     ok(zt_get_limit(profiler, 0, &info));
     assert_contains(info.text, "memory traffic 20 GB/s");
     zt_close(profiler);
@@ -660,10 +665,16 @@ static void test_bandwidth_and_wall_time(void **state) {
     (void)state;
     zt__advice advice;
     memset(&advice, 0xFF, sizeof advice);
+    memset(advice.elsewhere, 0, sizeof advice.elsewhere);
     advice.naming = ZT__NAMING_COUNT;
     zt_limit_info info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 86, ZT__ROLE_MEMORY_TRAFFIC, 392);
     assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
     assert_contains(info.text, "86% of the peak bandwidth, memory traffic 392 GB/s");
+    info = apply(&advice, ZT__ROLE_GPU_BUSY, 99, ZT__ROLE_WALL_SHARE, 91);
+    assert_contains(
+        info.text, "Not the host, because the GPU is busy (GPU busy 99%, 91% of the wall time in regions). ");
+    info = apply(&advice, ZT__ROLE_GPU_BUSY, 99, ZT__ROLE_EU_ACTIVE, 50); /* the time between is not known */
+    assert_null(strstr(info.text, "Not the host"));
     info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 65, ZT__ROLE_EU_STALL, 40);
     assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
     info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 65, ZT__ROLE_EU_STALL, 5);
@@ -685,6 +696,7 @@ static void test_thresholds(void **state) {
     (void)state;
     zt__advice advice;
     memset(&advice, 0xFF, sizeof advice);
+    memset(advice.elsewhere, 0, sizeof advice.elsewhere);
     advice.naming = ZT__NAMING_COUNT;
     for (uint32_t i = 0; i < COUNT(zt__rules); i++) {
         const zt__rule *rule = &zt__rules[i];
@@ -711,7 +723,7 @@ static void test_thresholds(void **state) {
             assert_null(strstr(info.text, rule->reason));
         }
         memset(&info, 0, sizeof info);
-        snprintf(info.text, sizeof info.text, "Probably %s: %s", zt_limit_name(rule->limit), rule->reason);
+        snprintf(info.text, sizeof info.text, "Probably %s: %s", zt__limit_names[rule->limit], rule->reason);
         for (uint32_t c = 0; c < COUNT(rule->conditions); c++)
             zt__append_figure(&info, rule->conditions[c].role, figures);
         for (uint32_t s = 0; s < COUNT(rule->shown); s++) {
@@ -730,9 +742,7 @@ static void test_names(void **state) {
     (void)state;
     for (int limit = 0; limit <= ZT_LIMIT_CACHE; limit++)
         for (int other = 0; other < limit; other++)
-            assert_string_not_equal(zt_limit_name((zt_limit)limit), zt_limit_name((zt_limit)other));
-    assert_string_equal(zt_limit_name((zt_limit)(ZT_LIMIT_CACHE + 1)), "unknown");
-    assert_string_equal(zt_limit_name((zt_limit)-1), "unknown");
+            assert_string_not_equal(zt__limit_names[limit], zt__limit_names[other]);
 }
 
 /* All names that are known for one naming of metrics, of the right quantity, are found. */
@@ -769,9 +779,9 @@ static void rank(const zt_profiler *profiler, char *names, size_t size) {
     double means[REGIONS * METRICS];
     zt__ranked_column ranked[METRICS + ZT__DERIVED_COLUMNS];
     zt__advice advice;
-    zt__mean_table table = {means, METRICS, zt_get_region_count(profiler)};
+    zt__mean_table table = {means, METRICS, zt_get_info(profiler).region_count};
     for (uint32_t region = 0; region < table.region_count; region++) {
-        for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+        for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
             zt_stats stats;
             ok(zt_get_stats(profiler, region, i, &stats));
             means[region * METRICS + i] = stats.mean;
@@ -779,7 +789,7 @@ static void rank(const zt_profiler *profiler, char *names, size_t size) {
     }
     zt__prepare_advice(profiler, &advice);
     uint32_t count = zt__rank_columns(profiler->metrics, profiler->metric_count, &advice, &table, ranked);
-    assert_true(count <= zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS);
+    assert_true(count <= zt_get_info(profiler).metric_count + ZT__DERIVED_COLUMNS);
     names[0] = 0;
     for (uint32_t i = 0; i < count; i++)
         zt__append(names, size, "%s%s", i ? " " : "",
@@ -895,6 +905,39 @@ static void run_own(world *w, zt_profiler *profiler, const char *name) {
     zt_end(&region);
     finish_immediate(w, w->immediate);
     ok(zt_collect(profiler, A_WHILE));
+}
+
+/* What is advised is what the device has, and can be followed. */
+static void test_groups_that_the_device_has(void **state) {
+    static const softgpu_metric stalls[] = {
+        {"XVE_STALL", "", "percent", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT32},
+        {"XVE_THREADS_OCCUPANCY_ALL", "", "percent", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT32}};
+    world *w = (world *)*state;
+    zt__advice advice;
+    for (uint32_t has = 0; has < 2; has++) {
+        if (has)
+            assert_true(gpu.list_metrics("Stalls", stalls, COUNT(stalls)));
+        zt_profiler *profiler = open_own(w, "ComputeBasic", 0);
+        gpu.reset_calls();
+        zt__prepare_advice(profiler, &advice);
+        assert_int_equal(calls("zetContextActivateMetricGroups"), 0);
+        zt_limit_info info = apply(&advice, ZT__ROLE_EU_ACTIVE, 30, ZT__ROLE_EU_ACTIVE, 30);
+        assert_string_equal(info.missing, has ? "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL" : "");
+        assert_string_equal(
+            info.text, has ? "Not enough metrics: run again with config.groups or ZT_GROUPS 'Stalls', which "
+                             "has XVE_STALL,XVE_THREADS_OCCUPANCY_ALL."
+                           : "Not enough metrics are measured to tell what limits a region.");
+        inject("zetMetricGroupGet", 1, ZE_RESULT_ERROR_UNKNOWN);
+        zt__prepare_advice(profiler, &advice);
+        info = apply(&advice, ZT__ROLE_EU_ACTIVE, 30, ZT__ROLE_EU_ACTIVE, 30);
+        assert_string_equal(info.missing, "");
+        assert_contains(zt_get_last_error(profiler), "zetMetricGroupGet failed");
+        zt_close(profiler);
+    }
+    zt_profiler *profiler = open_own(w, "Stalls", 0);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_AVAILABLE);
+    zt_close(profiler);
+    gpu.list_metrics(NULL, NULL, 0);
 }
 
 static void test_arguments(void **state) {
@@ -1038,13 +1081,12 @@ static void test_peaks(void **state) {
     ok(zt_set_peaks(profiler, 4000e9, 14.6e12, NULL));
     ok(zt_get_limit(profiler, 0, &info));
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
-    assert_contains(info.text,
-                    "Not the host, because the GPU is busy (GPU busy 99%). Not memory bandwidth: 10% of "
-                    "the peak bandwidth. To know more, add ");
+    assert_contains(info.text, "Not memory bandwidth: 10% of "
+                               "the peak bandwidth. Not enough metrics are measured");
     ok(zt_set_peaks(profiler, 570e9, 0, NULL)); /* of which 70% neither limits nor excludes */
     ok(zt_get_limit(profiler, 0, &info));
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
-    assert_contains(info.text, "Not the host, because the GPU is busy (GPU busy 99%). To know more, add ");
+    assert_contains(info.text, "Not enough metrics are measured");
     ok(zt_set_peaks(profiler, 456e9, 14.6e12, NULL));
     assert_contains(json_of(profiler), "\"peaks\":{\"bytes_per_second\":456000000000,"
                                        "\"operations_per_second\":14600000000000,"
@@ -1123,7 +1165,7 @@ static void test_operations(void **state) {
     assert_result(zt_set_operations(profiler, region.name, NAN), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_contains(json_of(profiler), "\"operations\":2000000000");
     ok(zt_set_operations(profiler, "begins later", 1));
-    assert_int_equal(zt_get_region_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).region_count, 2);
     assert_contains(json_of(profiler), "\"begins later\"");
     assert_contains(written_as(profiler, ZT_FORMAT_CSV), "\"begins later\",\"GPU time\"");
     ok(zt_set_operations(NULL, "region", 1));
@@ -1140,9 +1182,9 @@ static void test_operations_without_memory(void **state) {
     allocations_left = -1;
     assert_contains(zt_get_last_error(profiler),
                     "zt_set_operations: out of host memory for the name of a region.");
-    assert_int_equal(zt_get_region_count(profiler), 0);
+    assert_int_equal(zt_get_info(profiler).region_count, 0);
     ok(zt_set_operations(profiler, "region", 1));
-    assert_int_equal(zt_get_region_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).region_count, 1);
     close_profiler(w, profiler);
 }
 
@@ -1180,17 +1222,20 @@ static void test_wall_share(void **state) {
 static void test_streamed_shares(void **state) {
     (void)state;
     zt__region_record record;
+    zt__path path;
+    const zt__subject subject = {&record, &path};
     zt__moments streamed = {4, 4e6, 0, 61, 0, 50, 70};
     zt__advice advice;
     double figures[ZT__ROLE_COUNT];
     zt_profiler *profiler = profiler_of(xe2, 0, TIME_NS, NULL, 0);
     memset(&record, 0, sizeof record);
-    record.streamed = &streamed;
-    record.streamed_count = 1;
+    memset(&path, 0, sizeof path);
+    path.streamed = &streamed;
+    path.streamed_count = 1;
     zt__prepare_advice(profiler, &advice);
     advice.streamed[ZT__ROLE_EU_STALL] = 0;
     advice.streamed[ZT__ROLE_EU_ACTIVE] = 1; /* it came after the last sample of the region */
-    zt__read_figures(profiler, &advice, &record, figures);
+    zt__read_figures(profiler, &advice, subject, figures);
     assert_true(figures[ZT__ROLE_EU_STALL] == 61);
     assert_true(figures[ZT__ROLE_EU_ACTIVE] != figures[ZT__ROLE_EU_ACTIVE]);
     zt_close(profiler);
@@ -1199,7 +1244,7 @@ static void test_streamed_shares(void **state) {
 /* Of a device: GPU_BUSY is the only share that it streams. */
 static void test_metrics_of_a_stream(void **state) {
     world *w = (world *)*state;
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream = NULL;
     zt__advice advice;
     zt_profiler *profiler = open_own(w, "", 100);
@@ -1211,7 +1256,7 @@ static void test_metrics_of_a_stream(void **state) {
     assert_int_equal(advice.streamed[ZT__ROLE_GPU_BUSY], zt_stream_find_metric(stream, "GPU_BUSY"));
     assert_int_equal(advice.streamed[ZT__ROLE_MEMORY_READ], UINT32_MAX); /* not of which time */
     assert_int_equal(advice.naming, ZT__NAMES_XE2);
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
     zt_close(profiler);
 }
 
@@ -1258,7 +1303,7 @@ static void test_a_b580(void **state) {
 
     zt__prepare_advice(profiler, &advice);
     for (uint32_t region = 0; region < 2; region++) {
-        zt__read_figures(profiler, &advice, profiler->regions[region], figures);
+        zt__read_figures(profiler, &advice, zt__subject_at(profiler, region), figures);
         for (int role = 1; role < ZT__ROLE_COUNT; role++) {
             int has_metric = zt__roles[role].metrics[ZT__NAMES_XE2][0] != 0;
             if (has_metric && figures[role] != figures[role])
@@ -1297,6 +1342,7 @@ int main(void) {
         cmocka_unit_test(test_units_of_rates),
         cmocka_unit_test(test_times_that_differ_much),
         cmocka_unit_test(test_dates),
+        TEST(test_groups_that_the_device_has),
         TEST(test_arguments),
         TEST(test_metrics_of_a_stream),
         TEST(test_design_bandwidth),

@@ -254,7 +254,7 @@ static void test_ends_when_noise_no_longer_falls(void **state) {
     config.measure = slower_and_slower;
     zt_bench_result result = bench_of(config);
     assert_int_equal(result.end, ZT_BENCH_NOISE);
-    assert_string_equal(zt_bench_end_name(result.end), "noise");
+    assert_string_equal(result.ended_by, "noise");
 }
 
 /* Half of the first 64 samples take no time, and all later ones: then the median is 0, and no interval is a share
@@ -328,14 +328,14 @@ static void test_rates_of_a_run(void **state) {
     assert_close(result.items_per_second, 5e8);
     assert_true(isnan(result.bytes_per_second));
     written.used = 0;
-    ok(zt_write_bench(NULL, &result, keep_text, &written));
+    ok(zt_write_benches(NULL, &result, 1, keep_text, &written));
     assert_contains(written.bytes, "  items ");
     assert_contains(written.bytes, "    M/s ");
     assert_contains(written.bytes, "    500 ");
     assert_null(strstr(written.bytes, "B/s"));
     result.bytes_per_second = 23.5e9;
     written.used = 0;
-    ok(zt_write_bench(NULL, &result, keep_text, &written));
+    ok(zt_write_benches(NULL, &result, 1, keep_text, &written));
     assert_contains(written.bytes, "  bytes  items ");
     assert_contains(written.bytes, "   GB/s    M/s ");
     assert_contains(written.bytes, "  23.50    500 ");
@@ -405,7 +405,7 @@ static void test_failing_work(void **state) {
     assert_int_equal(result.end, ZT_BENCH_NOT_RUN);
     text = zt_get_last_error(NULL);
     assert_contains(text, "[NO_BENCH_SAMPLE]");
-    assert_string_equal(zt_bench_end_name((zt_bench_end)77), "unknown");
+    assert_string_equal(result.ended_by, "not run");
     assert_result(zt_compare(NULL, &config, &config, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_contains(zt_get_last_error(NULL), "zt_compare");
 }
@@ -464,11 +464,11 @@ static void test_work_on_the_device(void **state) {
     assert_true(result.counter_median > 0 && result.perturbation > 0);
     assert_int_equal(result.region, find_region(profiler, "work"));
     written.used = 0;
-    ok(zt_write_bench(profiler, &result, keep_text, &written));
+    ok(zt_write_benches(profiler, &result, 1, keep_text, &written));
     assert_null(strstr(written.bytes, " \n"));
     assert_contains(written.bytes, "\nwork   ");
     assert_contains(written.bytes, "  ended ");
-    assert_contains(written.bytes, zt_bench_end_name(result.end));
+    assert_contains(written.bytes, result.ended_by);
     assert_contains(written.bytes, "read GB/s"); /* a rate, and what adds up by itself is none */
     assert_null(strstr(written.bytes, "GpuTime"));
     check_work(w);
@@ -524,7 +524,7 @@ static void test_results_for_people(void **state) {
     ok(zt_bench(NULL, &config, &result));
     assert_string_equal(result.name, "the benchmark");
     written.used = 0;
-    ok(zt_write_bench(NULL, &result, keep_text, &written));
+    ok(zt_write_benches(NULL, &result, 1, keep_text, &written));
     assert_contains(written.bytes, "               median   95%  minimum                       ended\n"
                                    "benchmark          us  +- %       us  samples  outliers       by\n");
     assert_contains(written.bytes, "\nthe benchmark       1     0        1       10         0  precise\n");
@@ -532,21 +532,17 @@ static void test_results_for_people(void **state) {
     assert_contains(written.bytes, "ZES_ENABLE_SYSMAN=1");
 
     ok(zt_compare(NULL, &config, &config, &comparison));
-    written.used = 0;
-    ok(zt_write_comparison(&comparison, keep_text, &written));
-    assert_contains(written.bytes, "b takes 1.0000 times as long as a (95%: ");
+    assert_contains(comparison.text, "b takes 1.0000 times as long as a (95%: ");
 
     config.measure = fail_always;
     config.user = &calls_made;
     config.name = "broken";
     assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
     written.used = 0;
-    ok(zt_write_bench(NULL, &result, keep_text, &written));
+    ok(zt_write_benches(NULL, &result, 1, keep_text, &written));
     assert_contains(written.bytes, "\nbroken          -     -        -        0         0  not run\n");
     assert_result(zt_compare(NULL, &config, &config, &comparison), ZE_RESULT_NOT_READY);
-    written.used = 0;
-    ok(zt_write_comparison(&comparison, keep_text, &written));
-    assert_null(strstr(written.bytes, " takes "));
+    assert_string_equal(comparison.text, "");
 }
 
 /* A row for each result, with one unit for all times. */
@@ -582,7 +578,7 @@ static void test_rates(void **state) {
         run(w, profiler, "work");
     collect_all(profiler);
     uint32_t region = find_region(profiler, "work");
-    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         zt_stats stats, time;
         ok(zt_get_stats(profiler, region, i, &stats));
@@ -599,7 +595,6 @@ static void test_rates(void **state) {
 static void test_two_variants_on_the_device(void **state) {
     world *w = *state;
     static zt_comparison result;
-    static kept_text written;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     job few = {w, 1, 0, 0, profiler, 0}, many = {w, 200, 0, 0, profiler, 0};
     zt_bench_config a = config_of_job(&few), b = config_of_job(&many);
@@ -609,10 +604,8 @@ static void test_two_variants_on_the_device(void **state) {
     assert_int_equal(result.a.count, result.b.count);
     assert_true(result.differs && result.ratio > 1);
     assert_int_equal(few.clean_queries + many.clean_queries, 0);
-    written.used = 0;
-    ok(zt_write_comparison(&result, keep_text, &written));
-    assert_contains(written.bytes, "many takes ");
-    assert_contains(written.bytes, ": slower\n");
+    assert_contains(result.text, "many takes ");
+    assert_contains(result.text, ": slower.");
     check_work(w);
 }
 
@@ -1319,19 +1312,13 @@ static int stop_at_once(const void *bytes, size_t size, void *user) {
 static void test_writing_that_is_stopped(void **state) {
     const ze_result_t null_pointer = ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     static zt_bench_result result;
-    static zt_comparison comparison;
     static kept_text text;
     (void)state;
-    result = comparison.a = comparison.b = result_of("a", 1000);
-    comparison.ratio = comparison.low = comparison.high = 1;
-    assert_result(zt_write_bench(NULL, &result, stop_at_once, NULL), ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(NULL), "[WRITE_STOPPED] zt_write_bench");
-    assert_result(zt_write_comparison(&comparison, stop_at_once, NULL), ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(NULL), "[WRITE_STOPPED] zt_write_comparison");
-    assert_result(zt_write_bench(NULL, NULL, keep_text, &text), null_pointer);
-    assert_result(zt_write_bench(NULL, &result, NULL, NULL), null_pointer);
-    assert_result(zt_write_comparison(NULL, keep_text, &text), null_pointer);
-    assert_result(zt_write_comparison(&comparison, NULL, NULL), null_pointer);
+    result = result_of("a", 1000);
+    assert_result(zt_write_benches(NULL, &result, 1, stop_at_once, NULL), ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_get_last_error(NULL), "[WRITE_STOPPED] zt_write_benches");
+    assert_result(zt_write_benches(NULL, NULL, 1, keep_text, &text), null_pointer);
+    assert_result(zt_write_benches(NULL, &result, 1, NULL, NULL), null_pointer);
     assert_int_equal(text.used, 0);
 }
 

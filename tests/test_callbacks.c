@@ -70,7 +70,7 @@ static void *use_everything_that_does_not_wait(void *argument) {
     me->result = zt_collect(me->profiler, 0);
     zt_release(me->profiler, me->recorded);
     zt_release(me->profiler, me->list);
-    zt_get_counts(me->profiler);
+    zt_get_info(me->profiler);
     zt_get_region(me->profiler, 0, &info);
     zt_get_last_error(me->profiler);
     return NULL;
@@ -172,10 +172,10 @@ static void begin_on_two_threads(world *w, uint32_t slots, uint32_t most, int wi
     finish_immediate(w, me.list);
     collect_all(me.profiler);
     assert_int_equal(region_info(me.profiler, "first").count, slots);
-    zt_counts counts = zt_get_counts(me.profiler);
+    zt_counts counts = zt_get_info(me.profiler).counts;
     assert_int_equal(counts.begun, slots + 2);
     assert_int_equal(counts.collected + counts.dropped, slots + 2);
-    assert_int_equal(zt_get_cause(me.profiler, ZT_DROPPED_NO_SLOT), counts.dropped);
+    assert_int_equal(zt_get_info(me.profiler).causes[ZT_DROPPED_NO_SLOT].count, counts.dropped);
     assert_int_equal(region_info(me.profiler, "other").count, 1);
     destroy_user(&me);
     check_work(w);
@@ -199,9 +199,8 @@ static void ask(int result, const char *text, void *argument) {
     (void)result, (void)text;
     if (!me->profiler)
         return;
-    zt_get_counts(me->profiler);
+    zt_get_info(me->profiler);
     zt_get_region(me->profiler, 0, &info);
-    zt_get_cause(me->profiler, ZT_LOST_READ_FAILED);
     me->regions++;
 }
 
@@ -247,7 +246,7 @@ static void test_a_log_function_that_asks(void **state) {
         run_in_time(w, submit_much, &me);
         gpu.behave(SOFTGPU_REPORT_LOST, 0);
         inject("zetMetricGroupCalculateMetricValues", 0, ZE_RESULT_SUCCESS);
-        zt_counts counts = zt_get_counts(profiler);
+        zt_counts counts = zt_get_info(profiler).counts;
         assert_int_equal(counts.begun, MUCH + 3 * BATCHES);
         assert_int_equal(counts.in_flight, 0);
         assert_true(me.regions > 0);
@@ -356,7 +355,7 @@ static void close_what_reports(int result, const char *text, void *argument) {
     }
     zt_close(me->profiler);
     if (me->stream)
-        zt_stream_close(me->stream, NULL, NULL);
+        zt_stream_close(me->stream, NULL, NULL, NULL);
 }
 
 /* What reports goes on to use the profiler: closing it is refused. */
@@ -428,7 +427,7 @@ static void test_a_log_function_inside_of_another_that_closes(void **state) {
 static void test_a_log_function_that_closes_its_stream(void **state) {
     world *w = *state;
     closer me = {0};
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     config.log = close_what_reports;
     config.log_user = &me;
     ok(zt_stream_open(w->context, w->device, &config, &me.stream));
@@ -437,7 +436,7 @@ static void test_a_log_function_that_closes_its_stream(void **state) {
     assert_int_equal(me.refusals, 1);
     zt_stream *stream = me.stream;
     me.stream = NULL;
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
 }
 
 /* ---- an allocator that asks ------------------------------------------------------------------------------- */
@@ -445,7 +444,7 @@ static void test_a_log_function_that_closes_its_stream(void **state) {
 static void *allocate_and_ask(size_t size, void *argument) {
     user *me = (user *)argument;
     if (me->profiler) {
-        zt_get_counts(me->profiler);
+        zt_get_info(me->profiler);
         __atomic_add_fetch(&me->regions, 1, __ATOMIC_RELAXED);
     }
     return malloc(size);
@@ -454,7 +453,7 @@ static void *allocate_and_ask(size_t size, void *argument) {
 static void release_and_ask(void *memory, void *argument) {
     user *me = (user *)argument;
     if (me->profiler && !me->result)
-        zt_get_counts(me->profiler);
+        zt_get_info(me->profiler);
     free(memory);
 }
 

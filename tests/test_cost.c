@@ -268,13 +268,76 @@ static void test_driver_calls_of_a_region_with_a_thread(void **state) {
     check_work(w);
 }
 
+/* ==== memory ============================================================================================== */
+
+/* What the library holds: the size of each allocation is before it. */
+static size_t held;
+
+static void *hold(size_t size, void *user) {
+    (void)user;
+    size_t *memory = (size_t *)malloc(16 + size);
+    assert_non_null(memory);
+    memory[0] = size;
+    held += size;
+    return memory + 2;
+}
+
+static void let_go(void *memory, void *user) {
+    (void)user;
+    held -= ((size_t *)memory)[-2];
+    free((size_t *)memory - 2);
+}
+
+/* With the metrics of a real device, of which no quantiles are kept by default. Room for all GPU times that are kept is
+   made with the first sample. */
+static void test_memory_of_a_path(void **state) {
+    enum { FIRST = 16, NAMES = 128, SAMPLES = 3 };
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.allocator.allocate = hold;
+    config.allocator.release = let_go;
+    gpu.behave(SOFTGPU_B580_METRICS, 1);
+    zt_profiler *profiler = open_profiler(w, &config);
+    size_t before = 0;
+    uint32_t paths = 0;
+    assert_true(zt_get_info(profiler).metric_count >= 80);
+    for (int name = 0; name < FIRST + NAMES; name++) { /* each name inside of two others */
+        char text[32];
+        snprintf(text, sizeof text, "a kernel of a usual name %d", name);
+        if (name == FIRST) {
+            before = held;
+            paths = zt_get_info(profiler).path_count;
+        }
+        for (int sample = 0; sample < SAMPLES; sample++) {
+            zt_region outer = zt_begin(profiler, w->immediate, sample % 2 ? "odd" : "even");
+            append(w, profiler, w->immediate, text);
+            zt_end(&outer);
+        }
+        finish_immediate(w, w->immediate);
+        collect_all(profiler);
+    }
+    paths = zt_get_info(profiler).path_count - paths;
+    assert_int_equal(paths, 2 * NAMES);
+    print_message("a path takes %zu bytes\n", (held - before) / paths);
+    assert_true((held - before) / paths <= 8192);
+    zt_close(profiler);
+    assert_int_equal(held, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_allocations_are_seen),          TEST(test_driver_calls_of_a_region),
-        TEST(test_no_allocation_in_steady_state), TEST(test_driver_calls_of_a_replay),
-        TEST(test_driver_calls_with_a_reset),     TEST(test_no_allocation_in_replay),
-        TEST(test_no_allocation_with_a_reset),    TEST(test_no_allocation_for_times),
-        TEST(test_idle_collect_is_free),          TEST(test_driver_calls_of_a_region_with_a_thread),
+        TEST(test_allocations_are_seen),
+        TEST(test_driver_calls_of_a_region),
+        TEST(test_no_allocation_in_steady_state),
+        TEST(test_driver_calls_of_a_replay),
+        TEST(test_driver_calls_with_a_reset),
+        TEST(test_no_allocation_in_replay),
+        TEST(test_no_allocation_with_a_reset),
+        TEST(test_no_allocation_for_times),
+        TEST(test_idle_collect_is_free),
+        TEST(test_driver_calls_of_a_region_with_a_thread),
+        TEST(test_memory_of_a_path),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -280,7 +280,8 @@ static void test_no_memory_for_the_paths(void **state) {
 static void cause_messages(world *w) {
     zt_profiler *profiler = open_silent(w, "ComputeBasic");
     zt_find_metric(profiler, "NO_SUCH");
-    zt_find_metric(profiler, "NO_SUCH_EITHER"); /* each kind is logged once */
+    zt_find_metric(profiler, "NO_SUCH_EITHER");
+    zt_find_metric(profiler, "NO_SUCH"); /* each message is logged once */
     zt_close(profiler);
     assert_result(zt_open(NULL, w->device, NULL, &profiler), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
 }
@@ -288,7 +289,7 @@ static void cause_messages(world *w) {
 static void test_messages_on_standard_error(void **state) {
     (void)state;
     RUN(cause_messages, "ZT_LOG", "stderr");
-    assert_int_equal(occurrences(text_of("errors"), "zetools: [NO_SUCH_METRIC]"), 1);
+    assert_int_equal(occurrences(text_of("errors"), "zetools: [NO_SUCH_METRIC]"), 2);
     assert_int_equal(occurrences(text_of("errors"), "zetools: [NULL_ARGUMENT] zt_open: context"), 1);
     RUN(cause_messages, "ZT_LOG", "off");
     assert_no_messages();
@@ -309,12 +310,12 @@ static void test_the_log_of_the_program_is_first(void **state) {
 }
 
 static void messages_of_a_stream(world *w) {
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream;
     config.group = "ComputeBasic";
     ok(zt_stream_open(w->context, w->device, &config, &stream));
     zt_stream_find_metric(stream, "NO_SUCH");
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
 }
 
 static void test_messages_of_a_stream(void **state) {
@@ -459,6 +460,31 @@ static void test_extra_rights(void **state) {
     assert_no_messages();
 }
 
+/* What the system cannot do is asked for: the software device then fails as Intel's driver does. */
+static void test_debug_without_the_system(void **state) {
+    (void)state;
+    static const struct {
+        const char *asked, *behaviour;
+        ze_result_t expected;
+    } cases[] = {
+        {"1", "DEBUG_UNSUPPORTED", ZE_RESULT_ERROR_UNINITIALIZED},
+        {"0", "DEBUG_UNSUPPORTED", ZE_RESULT_SUCCESS},
+        {"1", "", ZE_RESULT_SUCCESS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status;
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            setenv("ZET_ENABLE_PROGRAM_DEBUGGING", cases[i].asked, 1);
+            setenv("SOFTGPU_BEHAVE", cases[i].behaviour, 1);
+            _exit(zeInit(0) != cases[i].expected);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_reports_at_close),
@@ -484,6 +510,7 @@ int main(void) {
         IN_DIRECTORY(test_a_wrong_value_is_logged_once),
         IN_DIRECTORY(test_a_timeline_without_end),
         IN_DIRECTORY(test_extra_rights),
+        cmocka_unit_test(test_debug_without_the_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static int start_traced(void **state) {
 }
 
 static zt_profiler *trace_every(world *w, const zt_config *config, uint32_t every, uint64_t limit) {
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     zt_profiler *profiler = open_profiler(w, config);
     trace.every = every;
     trace.limit = limit;
@@ -24,7 +24,7 @@ static zt_profiler *trace_every(world *w, const zt_config *config, uint32_t ever
 }
 
 static void expect_launches(const zt_profiler *profiler, uint64_t measured, uint64_t times_alone) {
-    zt_trace_counts counts = zt_trace_get_counts(profiler);
+    zt_trace_counts counts = zt_get_info(profiler).launches;
     assert_int_equal(counts.launches, measured);
     assert_int_equal(counts.measured, measured);
     assert_int_equal(counts.filtered, 0);
@@ -151,8 +151,8 @@ static void test_without_metrics(void **state) {
     launch_often(w, 9);
     collect_all(profiler);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
-    assert_int_equal(zt_trace_get_counts(profiler).filtered, 7);
-    assert_int_equal(zt_trace_get_counts(profiler).times_alone, 0);
+    assert_int_equal(zt_get_info(profiler).launches.filtered, 7);
+    assert_int_equal(zt_get_info(profiler).launches.times_alone, 0);
     assert_int_equal(region_info(profiler, "saxpy").with_metrics, 0);
     check_work(w);
 }
@@ -185,7 +185,7 @@ static void test_passes(void **state) {
     config.max_passes = 2;
     zt_profiler *profiler = trace_every(w, &config, 2, 0);
     zt_stats time;
-    assert_int_equal(zt_get_pass_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).pass_count, 2);
     ZT_PASSES(profiler) {
         launch_often(w, 4);
     }
@@ -254,27 +254,6 @@ static void test_events_are_kept(void **state) {
     collect_all(profiler);
     expect_launches(profiler, 2, 1);
     assert_int_equal(region_info(profiler, "saxpy").time_ns.count, 2);
-    check_work(w);
-}
-
-/* Of two profilers, one measures by its event, and the other has to by time stamps between barriers. */
-static void test_two_profilers(void **state) {
-    world *w = *state;
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic";
-    zt_profiler *profilers[] = {trace_every(w, &config, 0, 1), trace_every(w, &config, 0, 1)};
-    uint64_t serialised = 0;
-    launch_often(w, 5);
-    for (int i = 0; i < 2; i++) {
-        collect_all(profilers[i]);
-        assert_counts(profilers[i], counted(5, 5, 0, 0, 0));
-        assert_int_equal(region_info(profilers[i], "saxpy").with_metrics, 1);
-        assert_int_equal(region_info(profilers[i], "saxpy").time_ns.count, 5);
-        assert_true(region_info(profilers[i], "saxpy").time_ns.min > 0);
-        assert_int_equal(zt_trace_get_counts(profilers[i]).times_alone, 4);
-        serialised += zt_trace_get_counts(profilers[i]).serialised;
-    }
-    assert_int_equal(serialised, 1 + 5);
     check_work(w);
 }
 
@@ -478,7 +457,6 @@ int main(void) {
         TEST(test_passes),
         TEST(test_regions_by_hand),
         TEST(test_events_are_kept),
-        TEST(test_two_profilers),
         TEST(test_csv),
         TEST(test_json_and_page),
         TEST(test_advice),

@@ -67,7 +67,7 @@ static zt_profiler *open_groups_here(const world *w, const char *groups) {
     config.groups = groups;
     config.max_passes = 2;
     assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
-    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_AVAILABLE);
     return profiler;
 }
 
@@ -112,7 +112,7 @@ static void test_what_is_not_there(void **state) {
     zt_profiler *profiler = open_groups_here(w, "ComputeBasic");
     zt_stats stats;
     measure(w, profiler, 20);
-    for (uint32_t metric = 0; metric < zt_get_metric_count(profiler); metric++)
+    for (uint32_t metric = 0; metric < zt_get_info(profiler).metric_count; metric++)
         check_figures(profiler, metric, 20);
     const char *table = written_here(profiler, ZT_FORMAT_TABLE); /* units stand over the figures */
     assert_true(strstr(table, " us ") || strstr(table, " ms "));
@@ -128,7 +128,7 @@ static void test_passes(void **state) {
     ZT_PASSES(profiler) {
         measure(w, profiler, 20);
     }
-    for (uint32_t metric = 0; metric < zt_get_metric_count(profiler); metric++)
+    for (uint32_t metric = 0; metric < zt_get_info(profiler).metric_count; metric++)
         check_figures(profiler, metric, 20);
     zt_close(profiler);
 }
@@ -139,7 +139,7 @@ static void test_values_that_are_none(void **state) {
     zt_profiler *profiler = open_groups_here(w, "ComputeBasic");
     uint32_t metric = zt_find_metric(profiler, "GPU_BUSY");
     zt_stats stats;
-    make_odd(metric, zt_get_metric_count(profiler));
+    make_odd(metric, zt_get_info(profiler).metric_count);
     measure(w, profiler, 20);
     make_odd(UINT32_MAX, 0);
     check_figures(profiler, metric, 5);
@@ -155,12 +155,12 @@ enum { MARKS = 16 };
 
 /* Of GPU_BUSY the rows have odd values. The first report gives no row. */
 static zt_stream *open_odd_stream(world *w, zt_profiler *profiler) {
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream;
     config.period_ns = 4000000000u; /* so that reports come by markers alone */
     config.profiler = profiler;
     assert_int_equal(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_SUCCESS);
-    make_odd(zt_stream_find_metric(stream, "GPU_BUSY"), zt_stream_get_metric_count(stream));
+    make_odd(zt_stream_find_metric(stream, "GPU_BUSY"), zt_stream_get_info(stream).metric_count);
     return stream;
 }
 
@@ -175,7 +175,8 @@ static void read_odd_rows(world *w, const char *metric, zt_row_fn check, void *u
     odd_metric = zt_stream_find_metric(stream, metric);
     mark_here(w, stream, MARKS);
     finish_immediate(w, w->immediate);
-    zt_stream_counts counts = zt_stream_close(stream, check, user);
+    zt_stream_counts counts;
+    zt_stream_close(stream, check, user, &counts);
     make_odd(UINT32_MAX, 0);
     assert_int_equal(counts.rows, MARKS - 1);
     assert_int_equal(counts.reports, counts.rows + counts.discarded);
@@ -190,23 +191,30 @@ typedef struct odd_rows {
 static int check_row(const zt_row *row, void *user) {
     odd_rows *rows = (odd_rows *)user;
     double value = row->values[odd_metric];
-    rows->count++;
-    assert_int_equal(is_missing(value), is_odd(rows->count));
-    if (is_odd(rows->count))
+    uint32_t number = ++rows->count + 1; /* the first report is calculated twice */
+    assert_int_equal(is_missing(value), is_odd(number));
+    if (is_odd(number))
         rows->odd++;
     else
-        assert_true(value == rows->count);
+        assert_true(value == number);
     assert_true(row->device_ns >= rows->device_ns);
     assert_string_equal(row->marker, "mark");
     rows->device_ns = row->device_ns;
     return 0;
 }
 
+static int skip_row(const zt_row *row, void *user) {
+    (void)row, (void)user;
+    return 0;
+}
+
+/* The first calculation of a process returns a row less. */
 static void test_rows(void **state) {
     odd_rows rows = {0, 0, 0};
+    read_odd_rows((world *)*state, "GPU_BUSY", skip_row, NULL);
     read_odd_rows((world *)*state, "GPU_BUSY", check_row, &rows);
     assert_int_equal(rows.count, MARKS - 1);
-    assert_int_equal(rows.odd, MARKS - MARKS / 4);
+    assert_int_equal(rows.odd, MARKS - 1 - MARKS / 4);
 }
 
 /* Three of four rows do not tell when they were: the times of the others, and of the device, stand for them.
@@ -267,9 +275,9 @@ static void test_attribution(void **state) {
     mark_here(w, stream, 12);
     launch(w, w->immediate);
     zt_end(&region);
-    mark_here(w, stream, MARKS - 13);
+    mark_here(w, stream, 1);
     finish_immediate(w, w->immediate);
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
     make_odd(UINT32_MAX, 0);
     measure(w, profiler, 1);
     zt_streamed within = streamed_here(profiler, 0, metric), after = streamed_here(profiler, 1, metric);
@@ -330,7 +338,7 @@ static void test_frequencies_that_nobody_tells(void **state) {
     assert_true(is_missing(result.frequency_mhz) && is_missing(result.perturbation));
     assert_int_equal(result.changed, 0);
     text.used = 0;
-    assert_int_equal(zt_write_bench(NULL, &result, keep_text, &text), ZE_RESULT_SUCCESS);
+    assert_int_equal(zt_write_benches(NULL, &result, 1, keep_text, &text), ZE_RESULT_SUCCESS);
     assert_contains(text.bytes, "frequency is not known");
     assert_null(strstr(text.bytes, "nan"));
     config = bench_of(&of, 1000, 1);
@@ -393,8 +401,10 @@ static void test_limits_without_figures(void **state) {
     memset(&advice, 0xff, sizeof advice);
     memset(&info, 0, sizeof info);
     advice.naming = ZT__NAMES_XE2;
-    for (int i = 0; i < ZT__ROLE_COUNT; i++)
+    for (int i = 0; i < ZT__ROLE_COUNT; i++) {
         figures[i] = missing();
+        advice.elsewhere[i] = zt__roles[i].metrics[ZT__NAMES_XE2][0] != 0; /* the first name of each */
+    }
     zt__apply_rules(&advice, figures, &info);
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
     assert_string_equal(info.missing, "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL");
@@ -423,7 +433,7 @@ static void test_limit_of_times_alone(void **state) {
     assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
     measure(w, profiler, 3);
     zt__prepare_advice(profiler, &advice);
-    zt__read_figures(profiler, &advice, profiler->regions[0], figures);
+    zt__read_figures(profiler, &advice, zt__subject_at(profiler, 0), figures);
     for (int i = 0; i < ZT__ROLE_COUNT; i++)
         assert_int_equal(is_missing(figures[i]), i != ZT__ROLE_KERNEL_TIME);
     zt_close(profiler);

@@ -175,7 +175,7 @@ static void *start_and_stop_tracing(void *unused) {
 }
 
 static void *start_and_stop_watching(void *unused) {
-    zt_watch_config config = zt_watch_config_default();
+    zt_watch_config config = {0};
     config.path = "";
     (void)unused;
     while (goes_on(5)) {
@@ -197,7 +197,7 @@ static pthread_t threads[ACTIVITIES];
 
 static void begin_all(world *w) {
     zt_config config = config_of(w);
-    zt_stream_config sampling = zt_stream_config_default();
+    zt_stream_config sampling = {0};
     memset(&on, 0, sizeof on);
     on.w = w;
     config.groups = "";
@@ -207,7 +207,7 @@ static void begin_all(world *w) {
     on.profiler = open_profiler(w, &config);
     config.thread = 0;
     on.tracing = open_profiler(w, &config);
-    sampling.reader = 1;
+    sampling.thread = 1;
     sampling.profiler = on.profiler;
     ok(zt_stream_open(w->context, w->device, &sampling, &on.stream));
     on.open = zt_begin(on.tracing, w->immediate, "open");
@@ -240,10 +240,10 @@ static void end_all(void) {
     for (int i = 0; i < ACTIVITIES; i++)
         join_in_time(w, threads[i]);
     assert_no_noted_failure();
-    zt_stream_counts rows = zt_stream_close(on.stream, NULL, NULL);
+    zt_stream_counts rows = end_stream(on.stream, NULL, NULL);
     assert_int_equal(rows.reports, rows.rows + rows.discarded + rows.waiting);
     collect_all(on.profiler);
-    zt_counts counts = zt_get_counts(on.profiler);
+    zt_counts counts = zt_get_info(on.profiler).counts;
     assert_int_equal(counts.collected, counts.begun);
     w->launches += on.launches;
     check_work(w);
@@ -265,7 +265,7 @@ static int play_child(int way) {
     case 2:
         gpu.reset_calls();
         zt_end(&copy);
-        zt_stream_close(on.stream, NULL, NULL);
+        zt_stream_close(on.stream, NULL, NULL, NULL);
         zt_close(on.tracing);
         zt_close(on.profiler);
         _exit(calls(NULL) > 0);

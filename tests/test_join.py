@@ -83,6 +83,14 @@ class Join(unittest.TestCase):
         base = floors["base"].split()
         self.assertLess(base.index("memory"), base.index("map"))
 
+    def test_a_reader_that_has_enough(self):
+        process = subprocess.Popen([sys.executable, self.path("src/join.py"), "--floors"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.close()
+        self.assertEqual(process.stderr.read(), b"")
+        process.stderr.close()
+        process.wait()
+
     def test_each_joint_names_its_part_and_parts_follow_the_floors(self):
         joints = re.findall(r"^/\* ==== ([a-z_]+)/[a-z_]*(?:\.[ch]|/)? =+ \*/$", self.read("zetools.h"), flags=re.M)
         floors = list(dict.fromkeys(joints))

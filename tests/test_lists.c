@@ -80,7 +80,8 @@ static void run_recording(world *w, recording how) {
     expect(profiler, "first", 10, how.end == AROUND ? 3 : 2);
     expect(profiler, "second", 10, 1);
     expect(profiler, "other", 40, 1);
-    uint64_t dropped = zt_get_counts(profiler).dropped; /* once, where nobody has reported that "old" ran */
+    uint64_t dropped =
+        zt_get_info(profiler).counts.dropped; /* once, where nobody has reported that "old" ran */
     assert_in_range(dropped, 0, !how.profiled);
     assert_counts(profiler, counted(61 + dropped, 61, 0, dropped, 0));
     close_profiler(w, profiler);
@@ -173,7 +174,7 @@ static void test_lists_destroyed_without_release(void **state) {
     for (int i = 0; i < 10; i++)
         run(w, profiler, "then");
     collect_all(profiler);
-    uint64_t dropped = zt_get_cause(profiler, ZT_DROPPED_NO_SLOT);
+    uint64_t dropped = zt_get_info(profiler).causes[ZT_DROPPED_NO_SLOT].count;
     assert_counts(profiler, counted(LISTS + 10, LISTS + 10 - dropped, 0, dropped, 0));
     if (dropped > 0)
         assert_int_equal(heard(w, "zt_release"), 1);
@@ -203,7 +204,7 @@ static void test_lists_destroyed_after_release(void **state) {
     for (int i = 0; i < 20; i++)
         run(w, profiler, "then");
     collect_all(profiler);
-    assert_int_equal(zt_get_counts(profiler).dropped, 0);
+    assert_int_equal(zt_get_info(profiler).counts.dropped, 0);
     check_work(w);
 }
 
@@ -447,7 +448,7 @@ static void test_release_of_a_list_that_runs(void **state) {
     record_once(w, profiler, w->list, "runs");
     ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
     ze_result_t result = zt_release(profiler, w->list);
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     ok(zeEventHostSignal(gate));
     finish_queue(w);
     w->launches++;
@@ -575,10 +576,10 @@ static void test_recorded_anew_without_release(void **state) {
         w->launches += 3;
         collect_all(profiler);
         assert_counts(profiler, counted(5 * i, 3 * i, 0, 2 * i, 0)); /* once a recording */
-        assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NEVER_RAN), 2 * i);
+        assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NEVER_RAN].count, 2 * i);
         reset_list(w->list);
     }
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 0);
     expect(profiler, "runs", 60, 1);
     check_work(w);
 }
@@ -605,8 +606,8 @@ static void test_recorded_anew_and_executed_too_soon(void **state) {
     w->launches += 3;
     zt_release(profiler, w->list);
     assert_counts(profiler, counted(4, 2, 1, 1, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NEVER_RAN), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NEVER_RAN].count, 1);
     assert_int_equal(gpu.findings(),
                      1); /* the query of the last was not reset: the device had not done with it */
     gpu.forget_findings();
@@ -637,14 +638,14 @@ static void test_lists_run_by_other_means(void **state) {
     for (int i = 0; i < 100; i++)
         run(w, profiler, "immediate");
     collect_all(profiler);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 0);
     assert_null(strstr(written_report(profiler, ZT_FORMAT_TABLE), "zt_execute"));
 
     execute_by_other_means(w, profiler, w->list);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     record_once(w, profiler, other, "unseen");
     execute_by_other_means(w, profiler, other);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 2);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 2);
     assert_int_equal(heard(w, "[UNOBSERVED_LIST]"), 1);
     assert_contains(
         written_report(profiler, ZT_FORMAT_TABLE),
@@ -668,7 +669,7 @@ static void test_a_list_run_by_other_means_once(void **state) {
     w->launches += 10;
     collect_all(profiler);
     assert_int_equal(region_info(profiler, "unseen").count, 1);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     assert_int_equal(heard(w, "[UNOBSERVED_LIST]"), 1);
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "1 list ran outside of zt_execute");
     gpu.forget_findings();
@@ -719,14 +720,14 @@ static void test_a_list_run_by_other_means_is_released(void **state) {
             if (read != IN_RELEASE)
                 inject("zetMetricQueryGetData", 1, ZE_RESULT_NOT_READY);
             ok(zt_release(profiler, w->list));
-            assert_int_equal(zt_get_counts(profiler).in_flight, read != IN_RELEASE);
+            assert_int_equal(zt_get_info(profiler).counts.in_flight, read != IN_RELEASE);
             if (read == IN_ANOTHER_RELEASE)
                 ok(zt_release(profiler, w->list));
             reset_list(w->list);
             record_once(w, profiler, w->list, "never ran");
             ok(zt_collect(profiler, 0));
             assert_counts(profiler, counted(lists * REGIONS + 1, lists * REGIONS, 0, 0, 1));
-            assert_int_equal(zt_get_counts(profiler).unobserved_lists, lists);
+            assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, lists);
         }
         close_profiler(w, profiler);
         reset_list(w->list);
@@ -810,7 +811,7 @@ static void test_collect_waits_where_nobody_uses_zt_execute(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     collect_what_is_on_its_way(w, profiler);
-    assert_int_equal(zt_get_counts(profiler).in_flight, 0);
+    assert_int_equal(zt_get_info(profiler).counts.in_flight, 0);
     check_work(w);
 }
 

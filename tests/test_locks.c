@@ -25,7 +25,7 @@ static void open_worker(worker *me, world *w, const char *group, int own_copy) {
         zt_config config = zt_config_default();
         config.groups = group;
         ok(zt_open(w->context, w->device, &config, &me->profiler));
-        assert_int_equal(zt_get_availability(me->profiler), ZT_AVAILABLE);
+        assert_int_equal(zt_get_info(me->profiler).availability, ZT_AVAILABLE);
     } else {
         me->profiler = open_groups(w, group);
     }
@@ -61,7 +61,7 @@ static void collect(worker *me) {
 
 static void expect_collected(const worker *me, uint64_t count) {
     if (me->own_copy)
-        assert_int_equal(zt_get_counts(me->profiler).collected, count);
+        assert_int_equal(zt_get_info(me->profiler).counts.collected, count);
     else
         assert_counts(me->profiler, counted(count, count, 0, 0, 0));
 }
@@ -162,12 +162,47 @@ static void test_end_beside_profilers_that_come_and_go(void **state) {
     join_in_time(w, thread);
 }
 
+/* What a steady collector does with its mutex, while another thread waits for it. */
+static void *wait_for_mutex(void *timed) {
+    static int is_locked;
+    is_locked = zt__lock_until((zt__timed_mutex *)timed, zt__deadline(A_WHILE));
+    if (is_locked)
+        zt__unlock_timed((zt__timed_mutex *)timed);
+    return &is_locked;
+}
+
+static void test_no_waiting_thread_starves(void **state) {
+    zt__timed_mutex timed;
+    pthread_t thread;
+    void *is_locked;
+    int locked = 0;
+    (void)state;
+    memset(&timed, 0, sizeof timed);
+    zt__create_mutex(&timed.mutex);
+    assert_true(zt__try_lock(&timed));
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_mutex, &timed), 0);
+    nap();
+    nap();
+    for (int i = 0; i < 100; i++) {
+        nap();
+        zt__unlock_timed(&timed);
+        if (!zt__try_lock(&timed))
+            break;
+        locked++;
+    }
+    if (zt__is_owner(&timed))
+        zt__unlock_timed(&timed);
+    pthread_join(thread, &is_locked);
+    assert_true(*(int *)is_locked);
+    assert_in_range(locked, 0, 99);
+    zt__destroy_mutex(&timed.mutex);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_profilers_of_several_threads),
-        TEST(test_copies_of_the_library),
-        TEST(test_copies_share_activation),
-        TEST(test_end_beside_profilers_that_come_and_go),
+        TEST(test_profilers_of_several_threads), TEST(test_copies_of_the_library),
+        TEST(test_copies_share_activation),      TEST(test_end_beside_profilers_that_come_and_go),
+        TEST(test_no_waiting_thread_starves),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

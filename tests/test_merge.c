@@ -59,8 +59,8 @@ static void assert_same_region(const zt_profiler *got, const zt_profiler *expect
     assert_int_equal(a.lost, b.lost);
     assert_int_equal(a.dropped, b.dropped);
     assert_same_stats(a.time_ns, b.time_ns);
-    assert_int_equal(zt_get_metric_count(got), zt_get_metric_count(expected));
-    for (uint32_t i = 0; i < zt_get_metric_count(got); i++) {
+    assert_int_equal(zt_get_info(got).metric_count, zt_get_info(expected).metric_count);
+    for (uint32_t i = 0; i < zt_get_info(got).metric_count; i++) {
         zt_stats left, right;
         ok(zt_get_stats(got, find_region(got, name), i, &left));
         ok(zt_get_stats(expected, find_region(expected, name), i, &right));
@@ -80,6 +80,7 @@ static void test_two_add_up(void **state) {
     zt_config config = config_of(w);
     config.sample = add_up;
     config.sample_user = &all;
+    config.samples = 64;
     zt_profiler *a = open_profiler(w, &config), *b = open_profiler(w, &config);
     run_varied(w, a, "both", 0, 20);
     run_varied(w, b, "both", 20, 50);
@@ -355,9 +356,9 @@ static void test_packed_and_unpacked(void **state) {
     zt_profiler *back = unpack(&packed);
     assert_same_region(back, profiler, "a \"name\",\n");
     assert_same_region(back, profiler, "another");
-    assert_counts(back, zt_get_counts(profiler));
-    assert_int_equal(zt_get_availability(back), ZT_AVAILABLE);
-    for (uint32_t i = 0; i < zt_get_metric_count(back); i++) {
+    assert_counts(back, zt_get_info(profiler).counts);
+    assert_int_equal(zt_get_info(back).availability, ZT_AVAILABLE);
+    for (uint32_t i = 0; i < zt_get_info(back).metric_count; i++) {
         const zt_metric *a = zt_get_metric(back, i), *b = zt_get_metric(profiler, i);
         assert_string_equal(a->name, b->name);
         assert_string_equal(a->group, b->group);
@@ -389,7 +390,7 @@ static void test_unpacked_measures_nothing(void **state) {
     ok(zt_collect(back, A_WHILE));
     ok(zt_release(back, w->list));
     assert_counts(back, counted(3, 3, 0, 0, 0));
-    assert_int_equal(zt_get_region_count(back), 1);
+    assert_int_equal(zt_get_info(back).region_count, 1);
     ok(zt_merge(back, profiler)); /* but merges, */
     ok(zt_merge(profiler, back)); /* both ways */
     assert_counts(profiler, counted(9, 9, 0, 0, 0));
@@ -404,8 +405,8 @@ static void test_an_empty_profiler_packs(void **state) {
     zt_profiler *times = open_profiler(w, &(zt_config){.groups = ""});
     pack packed = pack_of(times);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(zt_get_availability(back), ZT_TIMES_BY_CHOICE);
-    assert_int_equal(zt_get_region_count(back), 0);
+    assert_int_equal(zt_get_info(back).availability, ZT_TIMES_BY_CHOICE);
+    assert_int_equal(zt_get_info(back).region_count, 0);
     zt_close(back);
     free(packed.bytes);
 }
@@ -416,7 +417,7 @@ static void test_layout(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
     uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\4\0\0\0", 8);
+    assert_memory_equal(packed.bytes, "ZTPK\5\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
@@ -425,7 +426,7 @@ static void test_layout(void **state) {
         sum = (sum ^ packed.bytes[i]) * UINT64_C(0x100000001b3);
     assert_int_equal(size, packed.size);
     assert_true(sum == stated);
-    assert_int_equal(packed.bytes[24] | packed.bytes[25] << 8, zt_get_metric_count(profiler));
+    assert_int_equal(packed.bytes[24] | packed.bytes[25] << 8, zt_get_info(profiler).metric_count);
     free(packed.bytes);
 }
 
@@ -456,13 +457,13 @@ static void test_bad_buffers(void **state) {
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    for (int layout = 3; layout <= 5; layout += 2) {
+    for (int layout = 4; layout <= 6; layout += 2) {
         packed.bytes[4] = (unsigned char)layout;
         expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
     packed.bytes[4] = 0; /* as bytes that were never written */
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    packed.bytes[4] = 4;
+    packed.bytes[4] = 5;
     memset(packed.bytes + 8, 0, 8); /* the size is less than that of the header */
     packed.bytes[8] = 23;
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -494,7 +495,7 @@ static void test_malicious_buffers(void **state) {
         packed.bytes[i] = (unsigned char)(before ^ 0xC5);
         mend_check_sum(&packed);
         if (zt_unpack(packed.bytes, packed.size, NULL, &back) == ZE_RESULT_SUCCESS)
-            for (uint32_t region = 0; region < zt_get_region_count(back); region++) {
+            for (uint32_t region = 0; region < zt_get_info(back).region_count; region++) {
                 zt_region_info info;
                 ok(zt_get_region(back, region, &info));
             }
@@ -519,7 +520,32 @@ static void put_f64(unsigned char *bytes, double value) {
     put_u64(bytes, bits);
 }
 
-/* Where the figures of a region are: collected, with metrics, lost, dropped, and then the columns. */
+static void put_f32(unsigned char *bytes, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (unsigned char)(bits >> 8 * i);
+}
+
+/* What is packed of a path: outer path, region, missing, flags, and these. */
+enum {
+    BYTES_NS = 32,
+    ERROR_NS = 40,
+    WITH_METRICS = 48,
+    COLLECTED = 56,
+    COLUMNS = 64, /* and then the kept samples: their number, and a float of each kept column */
+    COLUMN_SIZE = 7 * 8,
+    COUNT_SIZE = 4,
+    KEPT_SIZE = 4
+};
+
+/* How many columns there are with so many passes, and no tiles. */
+static size_t columns_of(const zt_profiler *profiler) {
+    uint32_t metrics = zt_get_info(profiler).metric_count;
+    return 1 + metrics + (metrics ? zt_get_info(profiler).pass_count : 0) + ZT_LATENCY_COUNT;
+}
+
+/* Where the figures of a region are: lost and dropped. */
 static unsigned char *figures_of(const pack *packed, const char *name) {
     size_t length = strlen(name);
     for (size_t i = 24; i + 4 + length < packed->size; i++)
@@ -527,6 +553,11 @@ static unsigned char *figures_of(const pack *packed, const char *name) {
             return packed->bytes + i + 4 + length;
     fail_msg("there is no region %s", name);
     return NULL;
+}
+
+/* Where the path of the last region is: behind the number of paths. */
+static unsigned char *path_of(const pack *packed, const char *name) {
+    return figures_of(packed, name) + 2 * 8 + COUNT_SIZE;
 }
 
 static void expect_mended_is_refused(pack *packed, const unsigned char *before) {
@@ -538,7 +569,7 @@ static void expect_mended_is_refused(pack *packed, const unsigned char *before) 
 /* Of paths: their outer ones come before them, their regions are there, and none is there twice. */
 /* Paths that nest deeper than those of any profiler. */
 static void test_deep_paths_are_not_believed(void **state) {
-    enum { PATH = 4 * 4 + 3 * 8, DEEPEST = 64 };
+    enum { PATH = COLUMNS + (1 + ZT_LATENCY_COUNT) * COLUMN_SIZE + COUNT_SIZE + KEPT_SIZE, DEEPEST = 64 };
     world *w = *state;
     zt_config config = config_of(w);
     zt_region open[DEEPEST];
@@ -555,7 +586,7 @@ static void test_deep_paths_are_not_believed(void **state) {
     w->launches++;
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    assert_int_equal(zt_get_path_count(profiler), DEEPEST + 1);
+    assert_int_equal(zt_get_info(profiler).path_count, DEEPEST + 1);
     pack packed = pack_of(profiler);
     ok(zt_unpack(packed.bytes, packed.size, NULL, &back));
     zt_close(back);
@@ -576,8 +607,9 @@ static void test_deep_paths_are_not_believed(void **state) {
 
 static void test_paths_are_not_believed(void **state) {
     world *w = *state;
-    enum { PATH = 4 * 4 + 3 * 8, PATHS = 3 };
-    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
+    enum { PATHS = 3 };
+    zt_profiler *profiler = open_groups(w, "MemoryProfile"), *back;
+    const size_t PATH = COLUMNS + columns_of(profiler) * COLUMN_SIZE + COUNT_SIZE + KEPT_SIZE;
     zt_region outer = zt_begin(profiler, w->immediate, "outer");
     append(w, profiler, w->immediate, "inner");
     append(w, profiler, w->immediate, "next");
@@ -593,7 +625,7 @@ static void test_paths_are_not_believed(void **state) {
         size_t at;
         unsigned char value;
     } wrong[] = {{PATH, 1},         {PATH, 2}, {2 * PATH, 5}, {4, 3},  {PATH + 4, 7},
-                 {2 * PATH + 4, 1}, {15, 1},   {31, 1},       {32, 2}, {36, 2}};
+                 {2 * PATH + 4, 1}, {15, 1},   {16, 2},       {20, 2}, {COLLECTED + 7, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         paths[wrong[i].at] = wrong[i].value;
         expect_mended_is_refused(&packed, before);
@@ -602,7 +634,7 @@ static void test_paths_are_not_believed(void **state) {
         packed.bytes[packed.size - 1 - i] ^= 0xC5;
         mend_check_sum(&packed);
         if (zt_unpack(packed.bytes, packed.size, NULL, &back) == ZE_RESULT_SUCCESS)
-            for (uint32_t path = 0; path < zt_get_path_count(back); path++) {
+            for (uint32_t path = 0; path < zt_get_info(back).path_count; path++) {
                 zt_path_info info;
                 ok(zt_get_path(back, path, &info));
                 assert_true(info.parent < path || info.parent == UINT32_MAX);
@@ -614,30 +646,28 @@ static void test_paths_are_not_believed(void **state) {
     free(packed.bytes);
 }
 
-/* Of all samples and of those with metrics, in sums and in samples that are kept; of paths, too. What is not
-   known may be NaN. */
+/* Of all samples and of those with metrics, in sums and in samples that are kept. What is not known may be NaN. */
 static void test_negative_times_are_refused(void **state) {
     world *w = *state;
-    enum { COLUMN_SIZE = 7 * 8, TIMES = 7 * 8, TIME_COLUMNS = 1 + ZT_LATENCY_COUNT, KEPT = 2 };
-    enum { ROWS = TIMES + TIME_COLUMNS * COLUMN_SIZE + 4, COLUMN = ROWS + KEPT * TIME_COLUMNS * 8 };
-    const size_t first[] = {TIMES, COLUMN}, figures[] = {2 * 8, 3 * 8, 5 * 8, 6 * 8};
+    enum { KEPT = 2 };
+    const size_t figures[] = {2 * 8, 3 * 8, 5 * 8, 6 * 8};
     zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
+    const size_t times[] = {COLUMNS, COLUMNS + (1 + zt_get_info(profiler).metric_count) * COLUMN_SIZE};
+    const size_t rows = COLUMNS + columns_of(profiler) * COLUMN_SIZE + COUNT_SIZE;
     run_varied(w, profiler, "one", 0, KEPT);
     pack packed = pack_of(profiler);
-    unsigned char *before = (unsigned char *)malloc(packed.size), *one = figures_of(&packed, "one");
+    unsigned char *before = (unsigned char *)malloc(packed.size), *path = path_of(&packed, "one");
     memcpy(before, packed.bytes, packed.size);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 4; j++) {
-            put_f64(one + first[i] + figures[j], -1);
+            put_f64(path + times[i] + figures[j], -1);
             expect_mended_is_refused(&packed, before);
         }
     for (int i = 0; i < KEPT; i++) {
-        put_f64(one + ROWS + (size_t)i * TIME_COLUMNS * 8, -1);
+        path[rows + (size_t)i * KEPT_SIZE + 3] |= 0x80; /* the sign */
         expect_mended_is_refused(&packed, before);
     }
-    put_f64(packed.bytes + packed.size - 3 * 8, -1); /* of the last path */
-    expect_mended_is_refused(&packed, before);
-    put_f64(one + TIMES + figures[2], NAN);
+    put_f64(path + COLUMNS + figures[2], NAN);
     mend_check_sum(&packed);
     ok(zt_unpack(packed.bytes, packed.size, NULL, &back));
     zt_close(back);
@@ -646,7 +676,7 @@ static void test_negative_times_are_refused(void **state) {
 }
 
 /* Counts that are divided by, or that sums over all regions are made of. */
-/* No pass, no samples, another number of causes. */
+/* No pass, more samples than can be kept, another number of causes. */
 static void test_sizes_are_not_believed(void **state) {
     enum { PASSES = 24 + 2 * 4, SAMPLES = PASSES + 2 * 4 };
     world *w = *state;
@@ -656,10 +686,10 @@ static void test_sizes_are_not_believed(void **state) {
     unsigned char *before = (unsigned char *)malloc(packed.size), *causes = packed.bytes;
     memcpy(before, packed.bytes, packed.size);
     assert_int_equal(packed.bytes[PASSES], 1);
-    assert_int_equal(packed.bytes[SAMPLES] + 256 * packed.bytes[SAMPLES + 1], 512);
+    assert_int_equal(packed.bytes[SAMPLES] + 256 * packed.bytes[SAMPLES + 1], 0);
     packed.bytes[PASSES] = 0;
     expect_mended_is_refused(&packed, before);
-    packed.bytes[SAMPLES + 1] = 0;
+    packed.bytes[SAMPLES + 3] = 1;
     expect_mended_is_refused(&packed, before);
     /* The number of causes is followed by as many counts, which are 0. */
     const unsigned char none[4 + ZT_CAUSE_COUNT * 8] = {ZT_CAUSE_COUNT};
@@ -674,66 +704,56 @@ static void test_sizes_are_not_believed(void **state) {
 
 static void test_counts_are_not_believed(void **state) {
     world *w = *state;
-    enum {
-        TIMES = 7 * 8, /* the columns of the times of all samples, of which 2 are kept, */
-        TIME_COLUMNS = 1 + ZT_LATENCY_COUNT,
-        COLUMN_SIZE = 7 * 8,
-        COLUMN = TIMES + TIME_COLUMNS * (COLUMN_SIZE + 2 * 8) + 4, /* and those of samples with metrics */
-        BYTES_NS = 40,
-        ERROR_NS = 48,
-        WEIGHT = 8,
-        SQUARES = WEIGHT + 3 * 8
-    };
-    const size_t of_all[] = {TIMES, COLUMN};
+    enum { WEIGHT = 8, SQUARES = WEIGHT + 3 * 8 };
     const uint64_t counts[] = {UINT64_MAX, UINT64_C(1) << 63, UINT64_C(1) << 60, 3};
     const double weights[] = {NAN, INFINITY, -INFINITY, -1};
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     run_varied(w, profiler, "one", 0, 2);
-    size_t columns = 1 + zt_get_metric_count(profiler);
+    const size_t of_times[] = {COLUMNS, COLUMNS + (1 + zt_get_info(profiler).metric_count) * COLUMN_SIZE};
+    const size_t kept = COLUMNS + columns_of(profiler) * COLUMN_SIZE;
     pack packed = pack_of(profiler);
-    unsigned char *before = (unsigned char *)malloc(packed.size), *one = figures_of(&packed, "one");
+    unsigned char *before = (unsigned char *)malloc(packed.size), *one = figures_of(&packed, "one"),
+                  *path = path_of(&packed, "one");
     memcpy(before, packed.bytes, packed.size);
     for (int i = 0; i < 4; i++) {
         if (i < 3) {
-            put_u64(one, counts[i]); /* collected: fewer than GPU times is refused below */
-            put_u64(one + TIMES, counts[i]);
+            put_u64(path + COLLECTED, counts[i]); /* fewer than GPU times is refused below */
+            put_u64(path + COLUMNS, counts[i]);
             expect_mended_is_refused(&packed, before);
-            put_u64(one + 16, counts[i]); /* lost */
+            put_u64(one, counts[i]); /* lost */
             expect_mended_is_refused(&packed, before);
-            put_u64(one + 24, counts[i]); /* dropped */
+            put_u64(one + 8, counts[i]); /* dropped */
             expect_mended_is_refused(&packed, before);
         }
-        put_u64(one + 8, counts[i]); /* more with metrics than collected */
+        put_u64(path + WITH_METRICS, counts[i]); /* more than collected */
         expect_mended_is_refused(&packed, before);
         for (int j = 0; j < 2; j++) {
-            put_u64(one + of_all[j], counts[i]); /* GPU times */
+            put_u64(path + of_times[j], counts[i]); /* GPU times */
             expect_mended_is_refused(&packed, before);
-            put_u64(one + of_all[j] + COLUMN_SIZE, counts[i]); /* values of the next column */
+            put_u64(path + of_times[j] + COLUMN_SIZE, counts[i]); /* values of the next column */
             expect_mended_is_refused(&packed, before);
-            put_f64(one + of_all[j] + WEIGHT, weights[i]);
+            put_f64(path + of_times[j] + WEIGHT, weights[i]);
             expect_mended_is_refused(&packed, before);
         }
-        put_f64(one + ERROR_NS, weights[i]);
+        put_f64(path + ERROR_NS, weights[i]);
         expect_mended_is_refused(&packed, before);
-        put_f64(one + BYTES_NS, weights[i == 0 ? 1 : i]); /* it may be NaN: not known */
+        put_f64(path + BYTES_NS, weights[i == 0 ? 1 : i]); /* it may be NaN: not known */
         expect_mended_is_refused(&packed, before);
     }
-    put_u64(one, 512); /* more samples are kept than there are bytes */
-    one[TIMES + TIME_COLUMNS * COLUMN_SIZE] = 0;
-    one[TIMES + TIME_COLUMNS * COLUMN_SIZE + 1] = 2;
-    assert_true(512 * TIME_COLUMNS * 8 > packed.bytes + packed.size - one);
+    put_u64(path + COLLECTED, 512); /* more samples are kept than there are bytes */
+    path[kept] = 0;
+    path[kept + 1] = 2;
+    assert_true(512 * KEPT_SIZE > packed.size - (size_t)(path - packed.bytes) - kept);
     expect_mended_is_refused(&packed, before);
-    put_u64(one, 1); /* fewer than there are GPU times */
+    put_u64(path + COLLECTED, 1); /* fewer than there are GPU times */
     expect_mended_is_refused(&packed, before);
-    put_u64(one + 8, 1);
+    put_u64(path + WITH_METRICS, 1);
     expect_mended_is_refused(&packed, before);
-    put_f64(one + TIMES + SQUARES, -1);
-    expect_mended_is_refused(&packed, before);
-    put_f64(one + COLUMN + SQUARES, -1);
-    expect_mended_is_refused(&packed, before);
-    one[TIMES + TIME_COLUMNS * COLUMN_SIZE] = 3; /* kept, of 2 */
-    expect_mended_is_refused(&packed, before);
-    one[COLUMN + columns * COLUMN_SIZE] = 3;
+    for (int j = 0; j < 2; j++) {
+        put_f64(path + of_times[j] + SQUARES, -1);
+        expect_mended_is_refused(&packed, before);
+    }
+    path[kept] = 3; /* of 2 */
     expect_mended_is_refused(&packed, before);
     free(before);
     free(packed.bytes);
@@ -747,10 +767,10 @@ static void test_counts_of_more_than_32_bits(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     run_varied(w, profiler, "one", 0, 2);
     pack packed = pack_of(profiler);
-    unsigned char *one = figures_of(&packed, "one");
-    put_u64(one, many);     /* collected */
-    put_u64(one + 8, many); /* with metrics */
-    put_f64(one + 40, NAN); /* the time of copied bytes is not known */
+    unsigned char *path = path_of(&packed, "one");
+    put_u64(path + COLLECTED, many);
+    put_u64(path + WITH_METRICS, many);
+    put_f64(path + BYTES_NS, NAN); /* not known */
     mend_check_sum(&packed);
     zt_profiler *back = unpack(&packed);
     ok(zt_merge(profiler, back));
@@ -766,12 +786,13 @@ static void test_counts_of_more_than_32_bits(void **state) {
 static void test_fewer_kept_than_there_is_room_for(void **state) {
     world *w = *state;
     for (int into_unpacked = 0; into_unpacked < 2; into_unpacked++) {
-        zt_profiler *profiler = open_groups(w, "ComputeBasic");
+        zt_config config = config_of(w);
+        config.samples = 512;
+        zt_profiler *profiler = open_profiler(w, &config);
         run_varied(w, profiler, "one", 0, 2);
         pack packed = pack_of(profiler);
-        unsigned char *one = figures_of(&packed, "one");
-        put_u64(one, 6); /* collected; 2 are kept */
-        put_u64(one + 8, 6);
+        put_u64(path_of(&packed, "one") + COLLECTED, 6); /* 2 are kept */
+        put_u64(path_of(&packed, "one") + WITH_METRICS, 6);
         mend_check_sum(&packed);
         zt_profiler *back = unpack(&packed), *into = into_unpacked ? back : profiler;
         zt_stats before = stats_of(profiler, "one", "WORK_ITEM_COUNT");
@@ -885,9 +906,7 @@ static void test_reports_of_malicious_buffers(void **state) {
     replace(&packed, "WORK_ITEM", "\033[2J\xC3XXXX", 9);
     replace(&packed, "ComputeBasic", "Compute\033[31m", 12);
     replace(&packed, "events", "\xE2\x82\xAC\b\xFF\x7F", 6);
-    for (size_t i = 24; i < packed.size - 100; i++) /* behind are seven numbers and four moments */
-        if (memcmp(packed.bytes + i, "\3\0\0\0one", 7) == 0)
-            memcpy(packed.bytes + i + 7 + 7 * 8 + 4 * 8, figures, sizeof figures);
+    memcpy(path_of(&packed, "one") + COLUMNS + 4 * 8, figures, sizeof figures);
     mend_check_sum(&packed);
     setenv("ZT_COLUMNS", "GPGPU_THREADGROUP_COUNT", 1);
     back = unpack(&packed);
@@ -908,8 +927,7 @@ static void test_reports_of_malicious_buffers(void **state) {
 /* Latencies may be negative there, which OpenMetrics forbids, and GPU times infinite, which no histogram has. */
 static void test_odd_times_of_malicious_buffers(void **state) {
     world *w = *state;
-    enum { COLUMN_SIZE = 7 * 8, TIMES = 7 * 8, TIME_COLUMNS = 1 + ZT_LATENCY_COUNT, KEPT = 2 };
-    enum { ROWS = TIMES + TIME_COLUMNS * COLUMN_SIZE + 4 };
+    enum { KEPT = 2, TIME_COLUMNS = 1 + ZT_LATENCY_COUNT };
     static const char samples[] = "\nzetools_region_queue_latency_seconds";
     static kept_text folded;
     zt_config config = config_of(w);
@@ -924,19 +942,21 @@ static void test_odd_times_of_malicious_buffers(void **state) {
     }
     ok(zt_release(profiler, w->list));
     pack packed = pack_of(profiler);
-    unsigned char *one = figures_of(&packed, "one"), *latency = one + TIMES + COLUMN_SIZE;
+    unsigned char *path = path_of(&packed, "one");
+    unsigned char *rows = path + COLUMNS + columns_of(profiler) * COLUMN_SIZE + COUNT_SIZE;
+    unsigned char *latency = rows - COUNT_SIZE - ZT_LATENCY_COUNT * COLUMN_SIZE;
     assert_true(latency[0] > 0);
     const size_t figures[] = {2 * 8, 3 * 8, 5 * 8, 6 * 8};
     for (int i = 0; i < 4; i++)
         put_f64(latency + figures[i], -1);
     for (int i = 0; i < KEPT; i++)
-        put_f64(one + ROWS + ((size_t)i * TIME_COLUMNS + 1) * 8, -1);
-    put_f64(one + ROWS, INFINITY);
+        put_f32(rows + ((size_t)i * TIME_COLUMNS + 1) * KEPT_SIZE, -1);
+    put_f32(rows, INFINITY);
     latency += COLUMN_SIZE; /* of the launch */
     assert_true(latency[0] > 0);
-    put_f64(latency + 5 * 8, 1e9);                     /* the least; but what work takes */
-    put_f64(one + TIMES + 2 * 8, NAN);                 /* is not known, so a table has no launch latency */
-    put_f64(packed.bytes + packed.size - 3 * 8, 1e30); /* the time of its path: no flame graph has that */
+    put_f64(latency + 5 * 8, 1e9);         /* the least; but what work takes */
+    put_f64(path + COLUMNS + 3 * 8, NAN);  /* is not known, so a table has no launch latency */
+    put_f64(path + COLUMNS + 2 * 8, 1e30); /* the time of its path: no flame graph has that */
     mend_check_sum(&packed);
     zt_profiler *back = unpack(&packed);
     const char *text = written_report(back, ZT_FORMAT_OPENMETRICS);
@@ -1029,13 +1049,13 @@ static void test_unobserved_lists_are_gathered(void **state) {
     collect_all(profiler);
     execute_unprofiled(w, w->list);
     collect_all(profiler);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     pack packed = pack_of(profiler);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(zt_get_counts(back).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(back).counts.unobserved_lists, 1);
     ok(zt_merge(all, back));
     ok(zt_merge(all, profiler));
-    assert_int_equal(zt_get_counts(all).unobserved_lists, 2);
+    assert_int_equal(zt_get_info(all).counts.unobserved_lists, 2);
     zt_close(back);
     free(packed.bytes);
     ok(zt_release(profiler, w->list));
@@ -1149,7 +1169,7 @@ static void test_passes_merge_and_pack(void **state) {
     run_varied(w, a, "one", 0, 7);
     pack packed = pack_of(a);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(zt_get_pass_count(back), 2);
+    assert_int_equal(zt_get_info(back).pass_count, 2);
     int runs = 0;
     ZT_PASSES(back)
     runs++;
@@ -1168,14 +1188,14 @@ static void test_tiles_of_passes_pack(void **state) {
     world *w = *state;
     gpu.set_devices(1, 2);
     zt_profiler *a = open_two_passes(w);
-    assert_int_equal(zt_get_tile_count(a), 2);
+    assert_int_equal(zt_get_info(a).tile_count, 2);
     ZT_PASSES(a)
     run_varied(w, a, "one", 0, 2);
     pack packed = pack_of(a);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(zt_get_pass_count(back), 2);
+    assert_int_equal(zt_get_info(back).pass_count, 2);
     assert_same_region(back, a, "one");
-    for (uint32_t metric = 0; metric < zt_get_metric_count(a); metric++)
+    for (uint32_t metric = 0; metric < zt_get_info(a).metric_count; metric++)
         for (uint32_t tile = 0; tile < 2; tile++) {
             zt_stats got, expected;
             ok(zt_get_tile_stats(back, 0, tile, metric, &got));
@@ -1191,37 +1211,23 @@ static void test_tiles_of_passes_pack(void **state) {
    statistics have more samples than times. No pass has more times than samples. */
 static void test_kept_samples_without_times(void **state) {
     world *w = *state;
-    enum { COUNTS = 8 * 8, COLUMN_SIZE = 7 * 8, TIME_COLUMNS = 1 + ZT_LATENCY_COUNT, KEPT = 14 };
-    /* Behind the counts, which are those of all, of two passes, lost, dropped, ..., and the times of all. */
-    enum { COLUMN = COUNTS + TIME_COLUMNS * (COLUMN_SIZE + KEPT * 8) + 4 };
     zt_profiler *a = open_two_passes(w), *none;
     ZT_PASSES(a)
     run_varied(w, a, "one", 0, 7);
     pack packed = pack_of(a);
-    unsigned char *one = figures_of(&packed, "one");
-    unsigned char *times = one + COLUMN + (1 + zt_get_metric_count(a)) * COLUMN_SIZE;
-    put_u64(one, 7);
-    put_u64(one + 8, 0); /* collected in the first pass */
-    put_u64(one + COUNTS, 4);
-    one[COUNTS + TIME_COLUMNS * COLUMN_SIZE] = 7; /* kept: so what follows moves up */
-    memmove(one + COLUMN - TIME_COLUMNS * 7 * 8, one + COLUMN,
-            (size_t)(packed.bytes + packed.size - one) - COLUMN);
-    packed.size -= TIME_COLUMNS * 7 * 8;
-    put_u64(packed.bytes + 8, packed.size);
-    one -= TIME_COLUMNS * 7 * 8;
-    times -= TIME_COLUMNS * 7 * 8;
-    put_u64(one + COLUMN, 4);
-    put_u64(times, 0);
+    unsigned char *path = path_of(&packed, "one");
+    unsigned char *times = path + COLUMNS + (1 + zt_get_info(a).metric_count) * COLUMN_SIZE;
+    put_u64(path + WITH_METRICS, 7);
+    put_u64(times, 0); /* in the first pass */
     put_u64(times + COLUMN_SIZE, 4);
-    one += TIME_COLUMNS * 7 * 8;
     mend_check_sum(&packed);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(region_info(back, "one").count, 7);
+    assert_int_equal(region_info(back, "one").count, 14);
+    assert_int_equal(region_info(back, "one").with_metrics, 7);
     ok(zt_merge(back, a));
-    assert_int_equal(region_info(back, "one").count, 21);
+    assert_int_equal(region_info(back, "one").count, 28);
     zt_close(back);
-    put_u64(one + 8, 4);
-    put_u64(one + 16, 3); /* fewer than the 4 times of the second pass */
+    put_u64(path + WITH_METRICS, 3); /* fewer than the 4 times of the second pass */
     mend_check_sum(&packed);
     assert_result(zt_unpack(packed.bytes, packed.size, NULL, &none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     free(packed.bytes);
@@ -1241,12 +1247,12 @@ static void test_tiles_and_the_whole(void **state) {
     world *w = *state;
     gpu.set_devices(1, 2);
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
-    assert_int_equal(zt_get_tile_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).tile_count, 2);
     run_varied(w, profiler, "one", 0, 9);
     assert_counts(profiler, counted(9, 9, 0, 0, 0));
     assert_true(calls("zetMetricGroupCalculateMultipleMetricValuesExp") >= 18);
     uint32_t region = find_region(profiler, "one");
-    for (uint32_t metric = 0; metric < zt_get_metric_count(profiler); metric++) {
+    for (uint32_t metric = 0; metric < zt_get_info(profiler).metric_count; metric++) {
         zt_stats whole, tile[2];
         const zt_metric *of = zt_get_metric(profiler, metric);
         ok(zt_get_stats(profiler, region, metric, &whole));
@@ -1267,7 +1273,7 @@ static void test_tiles_and_the_whole(void **state) {
     assert_true(stats_of(profiler, "one", "WORK_ITEM_COUNT").sum == (28 + 1 + 2) * (double)WORK_ITEMS);
     pack packed = pack_of(profiler);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(zt_get_tile_count(back), 2);
+    assert_int_equal(zt_get_info(back).tile_count, 2);
     assert_same_region(back, profiler, "one");
     zt_close(back);
     free(packed.bytes);
@@ -1283,7 +1289,7 @@ static void test_a_lost_tile_is_a_lost_instance(void **state) {
         run(w, profiler, "one");
     collect_all(profiler);
     assert_counts(profiler, counted(6, 3, 3, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_REPORT_LOST), 3);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_REPORT_LOST].count, 3);
     check_work(w);
 }
 
@@ -1301,8 +1307,8 @@ static void test_profilers_of_sub_devices(void **state) {
         ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     for (int i = 0; i < 2; i++) {
         profilers[i] = open_on(w, subs[i], &config);
-        assert_int_equal(zt_get_availability(profilers[i]), ZT_AVAILABLE);
-        assert_int_equal(zt_get_tile_count(profilers[i]), 0);
+        assert_int_equal(zt_get_info(profilers[i]).availability, ZT_AVAILABLE);
+        assert_int_equal(zt_get_info(profilers[i]).tile_count, 0);
         ok(zeCommandListCreateImmediate(w->context, subs[i], &desc, &lists[i]));
     }
     for (int i = 0; i < 8; i++) {

@@ -63,7 +63,7 @@ static a_trace trace_of_a_minute(world *w, const char *columns, int is_noisy) {
     a_minute_of_rows(stream, begin_ns, is_noisy);
     a_minute_of_samples(profiler, w->immediate, begin_ns);
     ok(zt_write(profiler, ZT_FORMAT_TRACE, take_trace, &trace));
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
     zt_close(profiler);
     return trace;
 }

@@ -105,6 +105,19 @@ static void test_other_formats_are_written(void **state) {
     zt_close(profiler);
 }
 
+/* A timeline that no report shows is not kept. */
+static void test_a_page_at_close_keeps_no_timeline(void **state) {
+    world *w = (world *)*state;
+    zt_profiler *profiler;
+    for (int is_trace = 0; is_trace < 2; is_trace++) {
+        setenv("ZT_REPORT", in_directory(is_trace ? "run.trace.json" : "run.html"), 1);
+        ok(zt_open(w->context, w->device, NULL, &profiler));
+        unsetenv("ZT_REPORT");
+        assert_true(!profiler->config.timeline == !is_trace);
+        zt_close(profiler);
+    }
+}
+
 static void test_others_of_a_list_are_written(void **state) {
     world *w = (world *)*state;
     char list[512];
@@ -125,7 +138,8 @@ int main(void) {
         IN_DIRECTORY(test_a_page_is_refused),
         IN_DIRECTORY(test_a_page_of_an_earlier_run_stays),
         IN_DIRECTORY(test_other_formats_are_written),
-        IN_DIRECTORY(test_others_of_a_list_are_written),
+        IN_DIRECTORY(test_others_of_a_list_are_written), /* reports of later profilers have numbers */
+        IN_DIRECTORY(test_a_page_at_close_keeps_no_timeline),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -20,8 +20,8 @@ static void expect_times(world *w, zt_config config, zt_availability reason, con
     const char *text = NULL;
     int before = w->message_count;
     zt_profiler *profiler = open_profiler(w, &config);
-    text = zt_get_availability_text(profiler);
-    assert_int_equal(zt_get_availability(profiler), reason);
+    text = zt_get_info(profiler).availability_text;
+    assert_int_equal(zt_get_info(profiler).availability, reason);
     assert_contains(text, part);
     assert_int_equal(w->message_count, before + 1);
     assert_contains(w->messages[before], part);
@@ -30,7 +30,7 @@ static void expect_times(world *w, zt_config config, zt_availability reason, con
     collect_all(profiler);
     assert_int_equal(region_info(profiler, "timed").count, 2);
     assert_int_equal(region_info(profiler, "timed").time_ns.count, 2);
-    assert_int_equal(zt_get_metric_count(profiler), 0);
+    assert_int_equal(zt_get_info(profiler).metric_count, 0);
     assert_int_equal(w->message_count, before + 1);
     close_profiler(w, profiler);
 
@@ -52,9 +52,9 @@ static uint32_t metrics_of(world *w, const char *group, zet_metric_group_samplin
 static void test_default_group_is_compute_basic(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_on(w, w->device, NULL);
-    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_AVAILABLE);
     assert_string_equal(zt_get_metric(profiler, 0)->group, "ComputeBasic");
-    assert_int_equal(zt_get_metric_count(profiler),
+    assert_int_equal(zt_get_info(profiler).metric_count,
                      metrics_of(w, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED));
 }
 
@@ -65,7 +65,7 @@ static void test_event_based_group_of_two_with_one_name(void **state) {
     uint32_t event = metrics_of(w, "MemoryProfile", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED);
     assert_int_not_equal(event,
                          metrics_of(w, "MemoryProfile", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED));
-    assert_int_equal(zt_get_metric_count(profiler), event);
+    assert_int_equal(zt_get_info(profiler).metric_count, event);
 }
 
 static void test_group_find_by_name_and_type(void **state) {
@@ -98,12 +98,12 @@ static void test_groups_of_two_domains_together(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic, HostScheduler");
     zet_metric_group_sampling_type_flags_t event = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     uint32_t compute = metrics_of(w, "ComputeBasic", event);
-    assert_int_equal(zt_get_metric_count(profiler), compute + metrics_of(w, "HostScheduler", event));
+    assert_int_equal(zt_get_info(profiler).metric_count, compute + metrics_of(w, "HostScheduler", event));
     assert_string_equal(zt_get_metric(profiler, 0)->group, "ComputeBasic");
     assert_string_equal(zt_get_metric(profiler, compute)->group, "HostScheduler");
     run(w, profiler, "both");
     collect_all(profiler);
-    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         zt_stats stats;
         ok(zt_get_stats(profiler, 0, i, &stats));
         assert_int_equal(stats.count, 1);
@@ -157,7 +157,7 @@ static void test_environment_overrides_groups(void **state) {
     close_profiler(w, profiler);
     setenv("ZT_GROUPS", "", 1);
     profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler), ZT_TIMES_BY_CHOICE);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_TIMES_BY_CHOICE);
 }
 
 /* F20: drivers may refuse to calculate for a root device with several tiles. No sample may be uncounted. */
@@ -170,7 +170,7 @@ static void test_device_with_tiles(void **state) {
         run(w, profiler, "tiles");
     zt_collect(profiler, A_WHILE);
     check_identity(profiler);
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     assert_int_equal(counts.begun, 5);
     assert_int_equal(counts.collected + counts.lost, 5);
     check_work(w);
@@ -182,9 +182,9 @@ static void test_times_by_choice(void **state) {
     zt_config config = config_of(w);
     config.groups = "";
     zt_profiler *profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler), ZT_TIMES_BY_CHOICE);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_TIMES_BY_CHOICE);
     assert_int_equal(w->message_count, 0);
-    assert_int_equal(zt_get_metric_count(profiler), 0);
+    assert_int_equal(zt_get_info(profiler).metric_count, 0);
     run(w, profiler, "timed");
     collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
@@ -203,8 +203,8 @@ static void test_metrics_not_enabled(void **state) {
     inject("zetDeviceEnableMetricsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     zt_profiler *profiler = open_profiler(w, &config);
     const char *text = NULL;
-    text = zt_get_availability_text(profiler);
-    assert_int_equal(zt_get_availability(profiler), ZT_NOT_ENABLED);
+    text = zt_get_info(profiler).availability_text;
+    assert_int_equal(zt_get_info(profiler).availability, ZT_NOT_ENABLED);
     assert_contains(text, "ZET_ENABLE_METRICS");
     assert_contains(text, "zeInit");
     assert_int_equal(heard(w, "ZET_ENABLE_METRICS"), 1);
@@ -248,66 +248,64 @@ static void test_metric_library_missing(void **state) {
     assert_int_equal(heard(w, "paranoid"), 0);
 }
 
-/* F4 */
-static void test_permission_denied(void **state) {
+/* F4, F39: a driver returns the same without permission and while another process has the counters. Who the user
+   is decides nothing: root may lack CAP_PERFMON, and others may have it. */
+static void test_no_permission_or_in_use(void **state) {
     world *w = *state;
-    gpu.behave(SOFTGPU_NO_PERMISSION, 1);
-    expect_times(w, config_of(w), ZT_NO_PERMISSION, "_paranoid", ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_true(heard(w, "/proc/sys/dev/") > 0);
-    assert_true(heard(w, "write 0") > 0);
+    for (uint32_t held = 0; held < 2; held++) {
+        gpu.behave(SOFTGPU_NO_PERMISSION, !held);
+        gpu.behave(SOFTGPU_COUNTERS_HELD, held);
+        expect_times(w, config_of(w), ZT_NO_PERMISSION, "no permission to use metrics",
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        expect_times(w, config_of(w), ZT_NO_PERMISSION, "in use by another process",
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
     assert_int_equal(heard(w, "libigdmd"), 0);
 }
 
-/* A driver can lack permission only when groups are activated, and then says so. */
+/* A driver that lacks permission when groups are activated says so. That is believed, whatever a file of the system
+   says. */
 static void test_permission_to_activate(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     const ze_result_t denied = ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS;
-    for (int i = 0; i < 2; i++) {
-        config.require_metrics = i;
+    for (int i = 0; i < 4; i++) {
+        config.require_metrics = i % 2;
+        assume_reserved(i < 2 ? "1" : "0");
         inject("zetContextActivateMetricGroups", 1, denied);
-        if (i) {
+        if (i % 2) {
             fail_to_open(w, &config, denied);
         } else {
             zt_profiler *profiler = open_profiler(w, &config);
-            assert_int_equal(zt_get_availability(profiler), ZT_NO_PERMISSION);
-            assert_string_equal(zt_get_availability_text(profiler), w->messages[0]);
+            assert_int_equal(zt_get_info(profiler).availability, ZT_NO_PERMISSION);
+            assert_contains(w->messages[w->message_count - 1], zt_get_info(profiler).availability_text);
             close_profiler(w, profiler);
         }
-        assert_contains(i ? zt_get_last_error(NULL) : w->messages[0], "[NO_PERMISSION] ");
-        assert_contains(i ? zt_get_last_error(NULL) : w->messages[0],
-                        "zetContextActivateMetricGroups failed: ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS");
+        const char *message = i % 2 ? zt_get_last_error(NULL) : w->messages[w->message_count - 1];
+        assert_contains(message, "[NO_PERMISSION] zetContextActivateMetricGroups failed: "
+                                 "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS");
+        assert_null(strstr(message, "in use"));
     }
-    assert_int_equal(zt_get_availability(open_groups(w, "ComputeBasic")), ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(open_groups(w, "ComputeBasic")).availability, ZT_AVAILABLE);
 }
 
-/* The message has the files that the system has, and what is in them. */
+/* The message has a file that reserves the counters. If none does, permission is not the cause. */
 static void test_files_that_reserve_counters(void **state) {
-    NOT_ON_WINDOWS("all users may use the counters there");
-    static const char both[] = "/proc/sys/dev/xe/observation_paranoid (xe) or "
-                               "/proc/sys/dev/i915/perf_stream_paranoid (i915), whichever there is";
-    static const char last[] = "write 0 to /proc/sys/dev/i915/perf_stream_paranoid";
+    NOT_ON_WINDOWS("there are no such files");
+    static const char last[] = "write 0 to /proc/sys/dev/i915/perf_stream_paranoid, or run with CAP_PERFMON";
+    static const char *const reserving[] = {"1", "2", "?"}, *const others[] = {NULL, "0"};
     world *w = *state;
     gpu.behave(SOFTGPU_NO_PERMISSION, 1);
-    assume_user(0, NULL);
-    expect_times(w, config_of(w), ZT_NO_PERMISSION, both, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assume_user(0, "2");
-    expect_times(w, config_of(w), ZT_NO_PERMISSION, "perf_stream_paranoid (now 2)",
-                 ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assume_user(0, "?");
-    expect_times(w, config_of(w), ZT_NO_PERMISSION, last, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(heard(w, "(now 2)"), 2);
-}
-
-/* F39: a driver returns the same without permission and while another process has the counters. */
-static void test_counters_held_by_another_process(void **state) {
-    NOT_ON_WINDOWS("all users may use the counters there");
-    world *w = *state;
-    gpu.behave(SOFTGPU_COUNTERS_HELD, 1);
-    assume_user(1, "1"); /* root has permission */
-    expect_times(w, config_of(w), ZT_IN_USE, "in use by another process", ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assume_user(0, "0"); /* here all users have permission */
-    expect_times(w, config_of(w), ZT_IN_USE, "in use by another process", ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    for (int i = 0; i < 3; i++) {
+        assume_reserved(reserving[i]);
+        expect_times(w, config_of(w), ZT_NO_PERMISSION, last, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    w->message_count = 0;
+    for (int i = 0; i < 2; i++) {
+        assume_reserved(others[i]);
+        expect_times(w, config_of(w), ZT_IN_USE, "in use by another process",
+                     ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
     assert_int_equal(heard(w, "paranoid"), 0);
 }
 
@@ -342,8 +340,8 @@ static void test_counters_in_use_are_not_taken(void **state) {
         gpu.reset_calls();
         inject("zetMetricQueryPoolCreate", 1, results[i]);
         zt_profiler *profiler = open_profiler(w, NULL);
-        assert_int_equal(zt_get_availability(profiler), ZT_IN_USE);
-        assert_contains(zt_get_availability_text(profiler), "zetMetricQueryPoolCreate");
+        assert_int_equal(zt_get_info(profiler).availability, ZT_IN_USE);
+        assert_contains(zt_get_info(profiler).availability_text, "zetMetricQueryPoolCreate");
         assert_int_equal(calls("zetContextActivateMetricGroups"), 0);
         close_profiler(w, profiler);
     }
@@ -351,29 +349,29 @@ static void test_counters_in_use_are_not_taken(void **state) {
 
 /* Who is named as the user of the counters is a stream of this device, and not one of another. */
 static void test_streams_of_this_and_another_device(void **state) {
-    NOT_ON_WINDOWS("all users may use the counters there");
+    NOT_ON_WINDOWS("permission may be the cause there, too");
     world *w = *state;
     ze_device_handle_t devices[2];
     uint32_t count = 2;
-    zt_stream_config stream_config = zt_stream_config_default();
+    zt_stream_config stream_config = {0};
     zt_config config = config_of(w);
     gpu.set_devices(2, 0);
     ok(zeDeviceGet(w->driver, &count, devices));
     stream_config.group = "HostScheduler";
     config.groups = "ComputeBasic";
-    assume_user(1, "1");
+    assume_reserved("0");
     for (int i = 0; i < 2; i++) {
         zt_stream *stream = NULL;
         ok(zt_stream_open(w->context, devices[i], &stream_config, &stream));
         gpu.behave(SOFTGPU_COUNTERS_HELD, 1);
         zt_profiler *profiler = open_on(w, devices[0], &config);
         gpu.behave(SOFTGPU_COUNTERS_HELD, 0);
-        assert_int_equal(zt_get_availability(profiler), ZT_IN_USE);
-        assert_contains(zt_get_availability_text(profiler),
+        assert_int_equal(zt_get_info(profiler).availability, ZT_IN_USE);
+        assert_contains(zt_get_info(profiler).availability_text,
                         i == 0 ? "in use by group 'HostScheduler' of a stream of this process"
                                : "in use by another process, or a stream or query of this program's own");
         close_profiler(w, profiler);
-        zt_stream_close(stream, NULL, NULL);
+        zt_stream_close(stream, NULL, NULL, NULL);
     }
 }
 
@@ -407,8 +405,8 @@ static void test_invalid_argument_is_no_lack_of_permission(void **state) {
         for (int unknown = 0; unknown < 2; unknown++) { /* it has this meaning for streams */
             inject(functions[i], 1, unknown ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_ERROR_INVALID_ARGUMENT);
             zt_profiler *profiler = open_profiler(w, &config);
-            text = zt_get_availability_text(profiler);
-            assert_int_equal(zt_get_availability(profiler), ZT_NOT_SUPPORTED);
+            text = zt_get_info(profiler).availability_text;
+            assert_int_equal(zt_get_info(profiler).availability, ZT_NOT_SUPPORTED);
             assert_contains(text, functions[i]);
             close_profiler(w, profiler);
         }
@@ -421,8 +419,8 @@ static void test_driver_without_metrics(void **state) {
     inject("zetMetricGroupGet", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     zt_profiler *profiler = open_profiler(w, &config);
     const char *text = NULL;
-    text = zt_get_availability_text(profiler);
-    assert_int_equal(zt_get_availability(profiler), ZT_NOT_SUPPORTED);
+    text = zt_get_info(profiler).availability_text;
+    assert_int_equal(zt_get_info(profiler).availability, ZT_NOT_SUPPORTED);
     assert_contains(text, "zetMetricGroupGet");
     assert_contains(text, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE");
     run(w, profiler, "timed");
@@ -476,7 +474,8 @@ static void test_two_profilers_cannot_share_a_domain(void **state) {
     zt_config config = config_of(w);
     config.groups = "MemoryProfile";
     zt_profiler *second = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(second), ZT_IN_USE);
+    assert_int_equal(zt_get_info(second).availability, ZT_IN_USE);
+    assert_int_equal(heard(w, "[COUNTERS_HELD] zt_open: "), 1);
     assert_int_equal(heard(w, "ComputeBasic"), 1); /* it has the domain */
     expect_measured(w, first, "GpuTime", 1);
     run(w, second, "timed");
@@ -528,7 +527,7 @@ static void test_two_devices(void **state) {
     zt_profiler *first = open_groups(w, "ComputeBasic");
     config.groups = "MemoryProfile";
     zt_profiler *second = open_on(w, devices[1], &config);
-    assert_int_equal(zt_get_availability(second), ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(second).availability, ZT_AVAILABLE);
     create_immediate_on(w, devices[1], &list);
     for (int i = 0; i < 5; i++) {
         run(w, first, "here");
@@ -560,7 +559,7 @@ static void test_sub_device(void **state) {
     assert_int_equal(count, 2);
     zt_config config = config_of(w);
     zt_profiler *profiler = open_on(w, sub[1], &config);
-    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_AVAILABLE);
 
     ze_command_list_handle_t list;
     create_immediate_on(w, sub[1], &list);
@@ -590,16 +589,17 @@ static void test_device_and_sub_device_cannot_share_a_domain(void **state) {
     for (int turn = 0; turn < 2; turn++) {
         zt_profiler *first = open_group_on(w, turn ? sub[1] : w->device, "ComputeBasic");
         zt_profiler *second = open_group_on(w, turn ? w->device : sub[1], "MemoryProfile");
-        assert_int_equal(zt_get_availability(first), ZT_AVAILABLE);
-        assert_int_equal(zt_get_availability(second), ZT_IN_USE);
-        assert_contains(zt_get_availability_text(second), "'ComputeBasic' of a profiler of this process");
+        assert_int_equal(zt_get_info(first).availability, ZT_AVAILABLE);
+        assert_int_equal(zt_get_info(second).availability, ZT_IN_USE);
+        assert_contains(zt_get_info(second).availability_text,
+                        "'ComputeBasic' of a profiler of this process");
         close_profiler(w, first);
         close_profiler(w, second);
     }
     zt_profiler *first = open_group_on(w, sub[0], "ComputeBasic");
     zt_profiler *second = open_group_on(w, sub[1], "MemoryProfile"); /* these have no counters in common */
-    assert_int_equal(zt_get_availability(first), ZT_AVAILABLE);
-    assert_int_equal(zt_get_availability(second), ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(first).availability, ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(second).availability, ZT_AVAILABLE);
 }
 
 /* F5 */
@@ -630,7 +630,7 @@ static void test_metric_properties(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
     int without_units = 0;
-    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         assert_non_null(metric->group);
         assert_non_null(metric->component);
@@ -640,7 +640,7 @@ static void test_metric_properties(void **state) {
         without_units += metric->units[0] == 0;
     }
     assert_true(without_units > 0);
-    assert_null(zt_get_metric(profiler, zt_get_metric_count(profiler)));
+    assert_null(zt_get_metric(profiler, zt_get_info(profiler).metric_count));
 }
 
 static int append_text(const void *bytes, size_t size, void *user) {
@@ -719,7 +719,7 @@ static void test_instruction_sampling_is_no_stream(void **state) {
     world *w = *state;
     zet_metric_group_handle_t group = NULL;
     zt_stream *stream = (zt_stream *)w;
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
     config.group = "EuStallSampling";
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -746,7 +746,7 @@ static void test_messages(void **state) {
     text = zt_get_last_error(profiler);
     assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_string_equal(text, w->messages[0]);
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 3);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_APPEND_FAILED].count, 3);
     check_work(w);
 }
 
@@ -789,18 +789,13 @@ static void test_every_result_has_a_name(void **state) {
 }
 
 static void test_cause_names(void **state) {
+    const zt_info info = zt_get_info(NULL);
     (void)state;
     for (int a = 0; a < ZT_CAUSE_COUNT; a++) {
-        assert_true(strlen(zt_cause_name((zt_cause)a)) > 0);
+        assert_true(strlen(info.causes[a].name) > 0);
         for (int b = 0; b < a; b++)
-            assert_string_not_equal(zt_cause_name((zt_cause)a), zt_cause_name((zt_cause)b));
+            assert_string_not_equal(info.causes[a].name, info.causes[b].name);
     }
-    assert_non_null(zt_cause_name(ZT_CAUSE_COUNT));
-}
-
-static void test_version(void **state) {
-    (void)state;
-    assert_string_equal(zt_version(), ZETOOLS_VERSION);
 }
 
 int main(void) {
@@ -818,10 +813,9 @@ int main(void) {
         TEST(test_metrics_not_enabled),
         TEST(test_metrics_are_enabled_at_run_time),
         TEST(test_metric_library_missing),
-        TEST(test_permission_denied),
+        TEST(test_no_permission_or_in_use),
         TEST(test_permission_to_activate),
         TEST(test_files_that_reserve_counters),
-        TEST(test_counters_held_by_another_process),
         TEST(test_counters_in_use),
         TEST(test_counters_in_use_are_not_taken),
         TEST(test_streams_of_this_and_another_device),
@@ -848,7 +842,6 @@ int main(void) {
         TEST(test_result_names),
         TEST(test_every_result_has_a_name),
         TEST(test_cause_names),
-        TEST(test_version),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -62,21 +62,22 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
     }
     put_name(file, "lost", info.name);
     fprintf(file, "\t%llu\t%llu\n", (unsigned long long)info.lost, (unsigned long long)info.dropped);
-    for (uint32_t i = 0; i < zt_get_pass_count(profiler) && zt_get_metric_count(profiler) > 0; i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).pass_count && zt_get_info(profiler).metric_count > 0;
+         i++) {
         ok(zt_get_pass(profiler, index, i, &stats));
         if (!isnan(stats.sum)) {
             put_name(file, "pass", info.name);
             fprintf(file, "\t%u\t%a\n", i, stats.sum);
         }
     }
-    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         ok(zt_get_stats(profiler, index, i, &stats));
         put_name(file, "metric", info.name);
         fprintf(file, "\t%s\t%s\t%s\t%s\t%u\t%a\n", metric->group, metric->name, metric->units,
                 aggregation_of(metric), metric->pass,
                 metric->aggregation == ZT_AGGREGATE_MEAN ? stats.mean : stats.sum);
-        for (uint32_t tile = 0; tile < zt_get_tile_count(profiler); tile++) {
+        for (uint32_t tile = 0; tile < zt_get_info(profiler).tile_count; tile++) {
             ok(zt_get_tile_stats(profiler, index, tile, i, &stats));
             put_name(file, "tile", info.name);
             fprintf(file, "\t%s\t%s\t%s\t%s\t%u\t%a\t%u\n", metric->group, metric->name, metric->units,
@@ -84,7 +85,7 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
                     metric->aggregation == ZT_AGGREGATE_MEAN ? stats.mean : stats.sum, tile);
         }
     }
-    for (uint32_t i = 0; i < zt_get_streamed_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).streamed_count; i++) {
         const zt_metric *metric = zt_get_streamed_metric(profiler, i);
         zt_streamed streamed;
         ok(zt_get_streamed(profiler, index, i, &streamed));
@@ -93,7 +94,7 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
             fprintf(file, "\t%s\t%s\t%s\t%s\t%s\t%a\t%u\n", metric->group, metric->name, metric->units,
                     aggregation_of(metric), is_peak ? "peak" : "mean",
                     is_peak ? streamed.peak : streamed.mean,
-                    1 + i / (zt_get_streamed_count(profiler) / streams_of_profiler));
+                    1 + i / (zt_get_info(profiler).streamed_count / streams_of_profiler));
         }
     }
 }
@@ -101,18 +102,24 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
 static void write_expected(const zt_profiler *profiler, const world *w, const char *path) {
     FILE *file = fopen(path, "w");
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     assert_non_null(file);
     ok(zeDeviceGetProperties(w->device, &properties));
-    fprintf(file, "info\t%s\t%s\n", properties.name, zt_get_availability_text(profiler));
+    fprintf(file, "info\t%s\t%s\n", properties.name, zt_get_info(profiler).availability_text);
     fprintf(file, "counts\t%llu\t%llu\t%llu\n", (unsigned long long)counts.collected,
             (unsigned long long)counts.in_flight, (unsigned long long)counts.unobserved_lists);
     for (int i = 0; i < ZT_CAUSE_COUNT; i++)
         fprintf(file, "cause\t%s\t%s\t%llu\n", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                zt_cause_name((zt_cause)i), (unsigned long long)zt_get_cause(profiler, (zt_cause)i));
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
+                zt_get_info(NULL).causes[(zt_cause)i].name,
+                (unsigned long long)zt_get_info(profiler).causes[(zt_cause)i].count);
+    zt_trace_counts launches = zt_get_info(profiler).launches;
+    if (launches.launches > 0)
+        fprintf(file, "launches\tlist\t%llu\nlaunches\tpointer\t%llu\n",
+                (unsigned long long)(launches.elsewhere - launches.by_pointer),
+                (unsigned long long)launches.by_pointer);
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++)
         put_region(profiler, i, file);
-    for (uint32_t i = 0; i < zt_get_call_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).call_count; i++) {
         zt_call_info call;
         ok(zt_get_call(profiler, i, &call));
         fprintf(file, "call\t%s\t%llu\t%llu\n", call.name, (unsigned long long)call.count,
@@ -365,7 +372,7 @@ static void test_tiles(void **state) {
     run(w, profiler, "some");
     run(w, profiler, "other");
     collect_all(profiler);
-    assert_int_equal(zt_get_tile_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).tile_count, 2);
     check_report(profiler, w);
     assert_contains(written_report(profiler, ZT_FORMAT_OPENMETRICS),
                     "\nzetools_tile_metric_gpu_time_seconds_total{region=\"some\",metric=\"GpuTime\",group="
@@ -391,7 +398,7 @@ static void test_streams(void **state) {
 /* Figures of streams are of no pass. */
 static void test_a_stream_beside_passes(void **state) {
     world *w = *state;
-    zt_stream_config stream = zt_stream_config_default();
+    zt_stream_config stream = {0};
     zt_config config = config_of(w);
     zt_stream *opened = NULL;
     config.groups = "ComputeBasic,MemoryProfile";
@@ -411,7 +418,7 @@ static void test_a_stream_beside_passes(void **state) {
         finish_immediate(w, w->immediate);
         collect_all(stream.profiler);
     }
-    zt_stream_close(opened, NULL, NULL);
+    zt_stream_close(opened, NULL, NULL, NULL);
     collect_all(stream.profiler);
     streams_of_profiler = 1;
     check_report(stream.profiler, w);
@@ -445,14 +452,14 @@ static void test_a_flag_of_a_stream(void **state) {
 static void test_calls(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     config.calls = "zeCommandListHostSynchronize,zeCommandListAppendLaunchKernel,zeEventQueryStatus";
     ok(zt_trace_start(profiler, &config));
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     ok(zt_trace_stop(profiler));
     collect_all(profiler);
-    assert_true(zt_get_call_count(profiler) > 0);
+    assert_true(zt_get_info(profiler).call_count > 0);
     check_report(profiler, w);
 }
 

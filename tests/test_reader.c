@@ -14,15 +14,15 @@ static zt_stream *open_with_reader(world *w, uint32_t period_ns, size_t memory_l
     config.period_ns = period_ns;
     config.memory_limit = memory_limit;
     config.notify_reports = 100;
-    config.reader = 1;
+    config.thread = 1;
     return open_stream_with(w, &config);
 }
 
 static void await_reports(const zt_stream *stream, uint64_t count) {
     uint64_t limit = now_ns() + A_WHILE;
-    while (zt_stream_get_counts(stream).reports < count && now_ns() < limit)
+    while (zt_stream_get_info(stream).counts.reports < count && now_ns() < limit)
         nap();
-    assert_true(zt_stream_get_counts(stream).reports >= count);
+    assert_true(zt_stream_get_info(stream).counts.reports >= count);
 }
 
 /* More reports than the device can keep, while nobody calls zt_stream_read. */
@@ -103,7 +103,7 @@ static void test_its_processor_time_is_told(void **state) {
     world *w = (world *)*state;
     zt_stream *stream = open_with_reader(w, 1000000, 0);
     read_rows(stream, rows_of(stream), 20);
-    assert_true(zt_stream_get_info(stream).reader_cpu_ns > 0);
+    assert_true(zt_stream_get_info(stream).thread_cpu_ns > 0);
     close_rows(stream, NULL);
 }
 

@@ -190,7 +190,7 @@ static void test_regions_are_in_order_of_first_appearance(void **state) {
     for (int i = 0; i < 5; i++)
         run(w, profiler, names[i]);
     collect_all(profiler);
-    assert_int_equal(zt_get_region_count(profiler), 3);
+    assert_int_equal(zt_get_info(profiler).region_count, 3);
     assert_int_equal(find_region(profiler, "c"), 0);
     assert_int_equal(find_region(profiler, "a"), 1);
     assert_int_equal(find_region(profiler, "b"), 2);
@@ -210,7 +210,7 @@ static void test_name_is_copied(void **state) {
     }
     snprintf(name, sizeof name, "overwritten");
     collect_all(profiler);
-    assert_int_equal(zt_get_region_count(profiler), 4);
+    assert_int_equal(zt_get_info(profiler).region_count, 4);
     expect(profiler, "name 2", 5, 5);
 }
 
@@ -682,7 +682,7 @@ static void test_names_in_buffers(void **state) {
     expect(profiler, "first", 3, 3);
     expect(profiler, "second", 1, 1);
     expect(profiler, "(unnamed)", 2, 2);
-    assert_int_equal(zt_get_region_count(profiler), 3);
+    assert_int_equal(zt_get_info(profiler).region_count, 3);
     check_work(w);
 }
 
@@ -694,14 +694,14 @@ static void test_a_list_is_read_where_it_is_used(void **state) {
     for (int i = 0; i < 63; i++)
         append(w, profiler, w->immediate, "often");
     finish_immediate(w, w->immediate);
-    assert_int_equal(zt_get_counts(profiler).collected, 0);
+    assert_int_equal(zt_get_info(profiler).counts.collected, 0);
     append(w, profiler, w->immediate, "often");
-    assert_in_range(zt_get_counts(profiler).collected, 63, 64);
+    assert_in_range(zt_get_info(profiler).counts.collected, 63, 64);
     for (int i = 0; i < 63; i++)
         append(w, profiler, w->immediate, "often");
     finish_immediate(w, w->immediate);
     append(w, profiler, w->immediate, "often");
-    assert_in_range(zt_get_counts(profiler).collected, 127, 128);
+    assert_in_range(zt_get_info(profiler).counts.collected, 127, 128);
     finish_immediate(w, w->immediate);
     collect_all(profiler);
     assert_counts(profiler, counted(128, 128, 0, 0, 0));
@@ -753,13 +753,13 @@ static void test_several_lists_by_several_threads(void **state) {
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     for (int i = 0; i < 100; i++) {
         zt_collect(profiler, 0);
-        zt_get_counts(profiler);
+        zt_get_info(profiler);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(workers[i].thread, NULL);
     collect_all(profiler);
     assert_counts(profiler, counted(2 * THREADS * each, 2 * THREADS * each, 0, 0, 0));
-    assert_int_equal(zt_get_region_count(profiler), THREADS + 1);
+    assert_int_equal(zt_get_info(profiler).region_count, THREADS + 1);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(region_info(profiler, workers[i].own).count, each);
         end_worker(&workers[i]);
@@ -1077,7 +1077,7 @@ static void test_names_of_the_same_hash(void **state) {
     run(w, profiler, names[1]);
     run(w, profiler, names[1]);
     collect_all(profiler);
-    assert_int_equal(zt_get_region_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).region_count, 2);
     assert_int_equal(region_info(profiler, names[0]).count, 1);
     assert_int_equal(region_info(profiler, names[1]).count, 2);
     check_work(w);
@@ -1119,7 +1119,7 @@ static void test_two_threads_add_names(void **state) {
             w->launches++;
         }
         collect_all(profiler);
-        assert_int_equal(zt_get_region_count(profiler), FULL + 1 + !is_late);
+        assert_int_equal(zt_get_info(profiler).region_count, FULL + 1 + !is_late);
         assert_int_equal(region_info(profiler, "name 0").count, 1);
         assert_int_equal(region_info(profiler, "the last one").count, 1);
         if (!is_late) {

@@ -1,6 +1,8 @@
 /* Regions in C++: closed by the end of a scope, a return, a break and an exception. Passes in C++, likewise. */
 #include "fixture.h"
 
+#include "plugins/other_version.h"
+
 #include <stdexcept>
 #include <type_traits>
 
@@ -120,12 +122,29 @@ static void test_passes(void **state) {
     assert_counts(profiler, counted(3, 3, 0, 0, 0));
 }
 
+/* Scopes of two copies of the library, of which each calls its own. */
+static void test_scopes_of_two_versions(void **state) {
+    world *w = static_cast<world *>(*state);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 2; i++) {
+        {
+            ZT_SCOPE(profiler, w->immediate, "scope");
+            launch(w, w->immediate);
+        }
+        check_work(w);
+        assert_int_equal(count_scopes_of_other_version(w->context, w->device, w->immediate), 3);
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+}
+
 int main() {
     const struct CMUnitTest tests[] = {
         TEST(test_scope),
         TEST(test_exception),
         TEST(test_return_and_break),
         TEST(test_passes),
+        TEST(test_scopes_of_two_versions),
     };
     return cmocka_run_group_tests(tests, start, nullptr);
 }

@@ -252,7 +252,7 @@ static int discard(const void *bytes, size_t size, void *user) {
 }
 
 static void check_sum(void) {
-    zt_counts c = zt_get_counts(now->profiler);
+    zt_counts c = zt_get_info(now->profiler).counts;
     if (c.begun != c.collected + c.lost + c.dropped + c.in_flight)
         note_failure("begun is not collected + lost + dropped + in flight", ZE_RESULT_ERROR_UNKNOWN);
 }
@@ -260,7 +260,7 @@ static void check_sum(void) {
 static void ask(worker *w) {
     zt_region_info info;
     zt_stats stats;
-    uint32_t count = zt_get_region_count(now->profiler);
+    uint32_t count = zt_get_info(now->profiler).region_count;
     check_sum();
     if (count) {
         ok_on_thread(zt_get_region(now->profiler, below(w, count), &info));
@@ -420,16 +420,16 @@ static worker total(void) {
 /* Every region is where it belongs: by cause, and by name. */
 static void check_counters(void) {
     worker sum = total();
-    zt_counts c = zt_get_counts(now->profiler);
+    zt_counts c = zt_get_info(now->profiler).counts;
     check_identity(now->profiler);
     assert_int_equal(c.in_flight, 0);
     assert_int_equal(c.unobserved_lists, 0);
     assert_int_equal(c.collected + c.lost, sum.submitted);
-    assert_int_equal(c.lost, zt_get_cause(now->profiler, ZT_LOST_REPORT_LOST));
+    assert_int_equal(c.lost, zt_get_info(now->profiler).causes[ZT_LOST_REPORT_LOST].count);
     assert_true(c.lost + 1 >= sum.submitted / ONE_IN && c.lost <= sum.submitted / ONE_IN + 1);
-    assert_int_equal(zt_get_cause(now->profiler, ZT_DROPPED_NOT_CLOSED), sum.not_ended);
-    assert_int_equal(zt_get_cause(now->profiler, ZT_DROPPED_APPEND_FAILED), sum.refused);
-    assert_int_equal(zt_get_cause(now->profiler, ZT_DROPPED_NO_SLOT), sum.no_slot);
+    assert_int_equal(zt_get_info(now->profiler).causes[ZT_DROPPED_NOT_CLOSED].count, sum.not_ended);
+    assert_int_equal(zt_get_info(now->profiler).causes[ZT_DROPPED_APPEND_FAILED].count, sum.refused);
+    assert_int_equal(zt_get_info(now->profiler).causes[ZT_DROPPED_NO_SLOT].count, sum.no_slot);
     assert_int_equal(c.dropped, sum.not_ended + sum.refused + sum.no_slot);
     for (int name = 0; name < NAMES; name++) {
         zt_region_info info = region_info(now->profiler, names[name]);
@@ -499,11 +499,11 @@ static void soak_flat(world *at, const zt_config *config) {
     worker sum = total();
     print_message("%llu regions, %llu lost: %llu resets, %llu releases, %llu collections, %llu reports; "
                   "%lld bytes, of which %lld since the middle; %lld resident, %lld since the middle\n",
-                  (unsigned long long)sum.submitted, (unsigned long long)zt_get_counts(now->profiler).lost,
-                  (unsigned long long)sum.resets, (unsigned long long)sum.releases,
-                  (unsigned long long)sum.collections, (unsigned long long)sum.reports,
-                  (long long)memory.bytes, (long long)more_bytes, (long long)(resident + more_resident),
-                  (long long)more_resident);
+                  (unsigned long long)sum.submitted,
+                  (unsigned long long)zt_get_info(now->profiler).counts.lost, (unsigned long long)sum.resets,
+                  (unsigned long long)sum.releases, (unsigned long long)sum.collections,
+                  (unsigned long long)sum.reports, (long long)memory.bytes, (long long)more_bytes,
+                  (long long)(resident + more_resident), (long long)more_resident);
     assert_true(more_bytes < MOST_BYTES);
     assert_true(more_resident < MOST_RESIDENT);
     assert_int_equal(sum.no_slot, 0);

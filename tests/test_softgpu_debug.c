@@ -958,15 +958,6 @@ static void test_another_process_is_debugged(void **state) {
     assert_result(zetDebugAttach(w->device, &config, &session), ZE_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
-/* It has asked for nothing of the kind. */
-static void test_a_process_that_does_not_let_itself_be_debugged(void **state) {
-    world *w = *state;
-    zet_debug_config_t config = {.pid = (uint32_t)getppid()};
-    session_handle session;
-    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    assert_result(zetDebugAttach(w->device, &config, &session), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-}
-
 static void assert_target_is_gone(session_handle session) {
     zet_debug_event_t event;
     assert_int_equal(next_event(session, ZET_DEBUG_EVENT_TYPE_DETACHED).info.detached.reason,
@@ -974,6 +965,41 @@ static void assert_target_is_gone(session_handle session) {
     assert_result(zetDebugReadEvent(session, UINT64_MAX, &event), ZE_RESULT_NOT_READY);
     assert_result(zetDebugResume(session, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
     ok(zetDebugDetach(session));
+}
+
+/* Before that process has a driver, nothing can be done with it. */
+static session_handle attach_early(world *w, const process *to) {
+    zet_debug_config_t config = {.pid = (uint32_t)to->number};
+    zet_debug_event_t event;
+    session_handle session = NULL;
+    ok(zetDebugAttach(w->device, &config, &session)); /* DEBUG_NOT_ENABLED is on here */
+    assert_result(zetDebugReadEvent(session, 1, &event), ZE_RESULT_NOT_READY);
+    assert_result(zetDebugInterrupt(session, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    return session;
+}
+
+static void test_a_tool_attaches_before_the_driver_is_up(void **state) {
+    world *w = *state;
+    const process *target = new_process();
+    session_handle session = attach_early(w, target);
+    tell(target, 'G');
+    next_event(session, ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY);
+    next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    next_event(session, ZET_DEBUG_EVENT_TYPE_MODULE_LOAD);
+    stop_threads(session, all_threads);
+    ok(zetDebugResume(session, all_threads));
+    assert_process_counts(target);
+    ok(zetDebugDetach(session));
+    end_process(target, SIGKILL);
+}
+
+static void test_a_target_never_has_a_driver(void **state) {
+    world *w = *state;
+    const process *target = new_process();
+    ok(zetDebugDetach(attach_early(w, target)));
+    session_handle session = attach_early(w, target);
+    end_process(target, SIGKILL);
+    assert_target_is_gone(session);
 }
 
 static void test_a_target_crashes(void **state) {
@@ -1408,7 +1434,8 @@ int main(void) {
         TEST(test_local_memory_is_read_and_written),
         TEST(test_memory_that_cannot_be_accessed),
         TEST(test_another_process_is_debugged),
-        TEST(test_a_process_that_does_not_let_itself_be_debugged),
+        TEST(test_a_tool_attaches_before_the_driver_is_up),
+        TEST(test_a_target_never_has_a_driver),
         TEST(test_a_target_crashes),
         TEST(test_a_target_exits),
         TEST(test_a_target_detaches_its_tools),
@@ -1428,6 +1455,6 @@ int main(void) {
         TEST(test_threads_of_a_sub_device),
         TEST(test_a_sampled_thread_is_stopped),
     };
-    fork_processes(7 + EXITS, serve_tool);
+    fork_processes(10 + EXITS, serve_tool);
     return cmocka_run_group_tests_name("softgpu_debug", tests, start, NULL);
 }

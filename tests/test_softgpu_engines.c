@@ -446,6 +446,112 @@ static void test_each_tile_has_a_time_stamp(void **state) {
     check_work(w);
 }
 
+/* Before the signal, after a reset, and with too much room: it succeeds. What it returns is what the host has seen. */
+static void test_time_stamps_of_tiles_can_be_unchecked(void **state) {
+    world *w = *state;
+    const ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    const ze_kernel_timestamp_result_t none = {{0, 0}, {0, 0}};
+    ze_kernel_timestamp_result_t whole, each[2];
+    ze_event_handle_t event = new_event(w, 1), plain;
+    ze_event_pool_handle_t pool;
+    ze_event_pool_desc_t pool_desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, 0, 1};
+    ze_event_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, 0, 0};
+    uint32_t count = 1;
+    query_exp exp;
+    *(void **)&exp = newer_function("zeEventQueryTimestampsExp", "zeGetEventExpProcAddrTable", 0);
+    gpu.behave(SOFTGPU_TILE_STAMPS_UNCHECKED, 1);
+    gpu.set_devices(1, 2);
+    ok(exp(event, w->device, &count, each));
+    assert_memory_equal(&each[0], &none, sizeof none);
+    ok(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, event, 0, NULL));
+    w->launches++;
+    finish_immediate(w, w->immediate);
+    count = 2;
+    ok(exp(event, w->device, &count, each));
+    assert_int_equal(count, 2);
+    assert_memory_equal(&each[1], &none, sizeof none);
+    ok(zeEventQueryStatus(event));
+    ok(exp(event, w->device, &count, each));
+    ok(zeEventQueryKernelTimestamp(event, &whole));
+    assert_true(whole.global.kernelStart <= each[1].global.kernelStart);
+    assert_true(each[1].global.kernelEnd <= whole.global.kernelEnd);
+    assert_true(each[1].global.kernelEnd > each[1].global.kernelStart);
+    count = 3;
+    each[0] = none;
+    ok(exp(event, w->device, &count, each));
+    assert_int_equal(count, 2);
+    assert_memory_equal(&each[0], &none, sizeof none);
+    ok(zeEventHostReset(event));
+    ok(exp(event, w->device, &count, each));
+    assert_memory_equal(&each[1], &none, sizeof none);
+    ok(zeEventPoolCreate(w->context, &pool_desc, 0, NULL, &pool)); /* without time stamps */
+    ok(zeEventCreate(pool, &desc, &plain));
+    ok(exp(plain, w->device, &count, each));
+    assert_int_equal(count, 1);
+    ok(zeEventDestroy(plain));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    check_work(w);
+}
+
+static void test_time_stamps_can_be_half_written(void **state) {
+    world *w = *state;
+    ze_kernel_timestamp_result_t half, whole;
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, QUEUE_IN_ORDER);
+    ze_command_list_handle_t unordered = immediate_of(w, COMPUTE, 1, 0);
+    ze_event_handle_t event = new_event(w, 1), other = new_event(w, 2);
+    gpu.behave(SOFTGPU_HALF_WRITTEN_STAMPS, 1);
+    assert_result(zeEventQueryKernelTimestamp(event, &half), ZE_RESULT_NOT_READY);
+    append_with(&r, list, 0, 2, LONG, event, NULL);
+    await_word(&r, 0); /* else the other kernel might take its engine */
+    append_with(&r, unordered, 1, 2, LONG, other, NULL);
+    await_word(&r, 1);
+    assert_result(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
+    ok(zeEventQueryKernelTimestamp(event, &half));
+    assert_int_equal(half.global.kernelEnd, 0);
+    assert_result(zeEventQueryKernelTimestamp(other, &half), ZE_RESULT_NOT_READY);
+    set_word(&r, 2);
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    ok(zeEventQueryKernelTimestamp(event, &whole));
+    assert_int_equal(whole.global.kernelStart, half.global.kernelStart);
+    assert_true(whole.global.kernelEnd > whole.global.kernelStart);
+    finish_and_destroy(w, list);
+    finish_and_destroy(w, unordered);
+    ok(zeEventDestroy(event));
+    ok(zeEventDestroy(other));
+    close_rig(&r);
+}
+
+static void test_events_that_were_reset_can_mislead(void **state) {
+    world *w = *state;
+    ze_kernel_timestamp_result_t stamps;
+    need_in_order_lists(w);
+    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, QUEUE_IN_ORDER);
+    ze_event_handle_t go = new_event(w, 1);
+    gpu.behave(SOFTGPU_RESET_STAMPS_SPIN, 1);
+    for (int i = 0; i < 2; i++) {
+        ok(zeCommandListAppendBarrier(list, w->done, 1, &go));
+        assert_result(zeEventQueryStatus(w->done), ZE_RESULT_NOT_READY);
+        assert_result(zeEventQueryKernelTimestamp(w->done, &stamps), ZE_RESULT_NOT_READY);
+        ok(zeEventHostSignal(go));
+        ok(zeEventHostSynchronize(w->done, A_WHILE));
+        ok(zeEventQueryKernelTimestamp(w->done, &stamps));
+        assert_int_equal(gpu.findings(), 0);
+        ok(zeEventHostReset(w->done));
+        ok(zeEventHostReset(go));
+        ok(zeEventQueryStatus(w->done)); /* which is wrong */
+        assert_result(zeEventQueryKernelTimestamp(w->done, &stamps), ZE_RESULT_NOT_READY);
+        assert_int_equal(gpu.findings(), 1);
+        gpu.forget_findings();
+    }
+    finish_and_destroy(w, list);
+    finish_immediate(w, w->immediate); /* which signals and resets it, and is not in order */
+    assert_result(zeEventQueryStatus(w->done), ZE_RESULT_NOT_READY);
+    ok(zeEventDestroy(go));
+}
+
 /* ==== queries ============================================================================================= */
 
 typedef struct metrics {
@@ -685,6 +791,9 @@ int main(void) {
         TEST(test_time_stamps_show_the_overlap),
         TEST(test_kernels_have_a_clock_of_their_own),
         TEST(test_each_tile_has_a_time_stamp),
+        TEST(test_time_stamps_of_tiles_can_be_unchecked),
+        TEST(test_time_stamps_can_be_half_written),
+        TEST(test_events_that_were_reset_can_mislead),
         TEST(test_queries_order_and_count_their_own),
         TEST(test_queries_count_what_other_engines_do),
         TEST(test_a_query_is_destroyed_while_kernels_run),

@@ -320,15 +320,19 @@ static void missed_moments_are_told(void **state) {
     close_stream(&s);
 }
 
+static void overflow(stream *s, uint32_t capacity) {
+    for (uint32_t i = 0; i < capacity + 10; i++)
+        mark(s, i);
+    finish_immediate(s->w, s->w->immediate);
+}
+
 static void an_overflow_is_told_with_valid_data(void **state) {
     world *w = (world *)*state;
     uint32_t sets;
     stream s = open_stream(w, "ComputeBasic", SLOW, 1, NULL);
     uint32_t capacity = (uint32_t)(s.room / s.size);
     assert_true(capacity >= LEAST_CAPACITY);
-    for (uint32_t i = 0; i < capacity + 10; i++)
-        mark(&s, i);
-    finish_immediate(w, w->immediate);
+    overflow(&s, capacity);
     assert_int_equal(read_reports(&s, UINT32_MAX, ZE_RESULT_WARNING_DROPPED_DATA), capacity);
     zet_typed_value_t *values = calculate(s.group, s.raw, capacity * s.size, &sets);
     assert_int_equal(sets, capacity);
@@ -341,6 +345,18 @@ static void an_overflow_is_told_with_valid_data(void **state) {
     values = calculate(s.group, s.raw, s.size, &sets);
     assert_true(value_in(s.group, values, "ReportId") > last + 9); /* the gap shows */
     free(values);
+    close_stream(&s);
+}
+
+static void an_overflow_can_fail_a_read(void **state) {
+    world *w = (world *)*state;
+    stream s = open_stream(w, "ComputeBasic", SLOW, 1, NULL);
+    uint32_t capacity = (uint32_t)(s.room / s.size);
+    size_t size = s.room;
+    gpu.behave(SOFTGPU_STREAMER_UNKNOWN, 1);
+    overflow(&s, capacity);
+    assert_result(zetMetricStreamerReadData(s.handle, UINT32_MAX, &size, s.raw), ZE_RESULT_ERROR_UNKNOWN);
+    assert_true(read_sampled(&s) == capacity);
     close_stream(&s);
 }
 
@@ -566,6 +582,7 @@ int main(void) {
         TEST(the_size_asked_for_is_the_capacity),
         TEST(missed_moments_are_told),
         TEST(an_overflow_is_told_with_valid_data),
+        TEST(an_overflow_can_fail_a_read),
         TEST(reports_are_announced),
         TEST(pace_can_be_rewritten),
         TEST(opening_is_checked),

@@ -50,12 +50,12 @@ static void test_the_collecting_thread_blocks_signals(void **state) {
 /* Opens and closes a stream. Returns how many threads it had, all of which must block signals. */
 static uint32_t threads_of_a_stream(world *w, int reader) {
     uint32_t threads = count_threads(), deaf = count_deaf_threads();
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream;
-    config.reader = reader;
+    config.thread = reader;
     assert_int_equal(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_SUCCESS);
     uint32_t more = count_threads() - threads, deaf_now = await_deaf_threads(deaf + more);
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
     assert_int_equal(deaf_now, deaf + more);
     assert_int_equal(count_threads_left(threads), threads);
     return more;
@@ -107,12 +107,12 @@ static int timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, const s
 static void test_threads_sleep_by_the_monotonic_clock(void **state) {
     world *w = (world *)*state;
     zt_config config = zt_config_default();
-    zt_stream_config stream_config = zt_stream_config_default();
+    zt_stream_config stream_config = {0};
     zt_profiler *profiler;
     zt_stream *stream;
     int count;
     config.thread = 1;
-    stream_config.reader = 1;
+    stream_config.thread = 1;
     memset(&waits, 0, sizeof waits);
     assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
     await(&waits.count);
@@ -121,7 +121,7 @@ static void test_threads_sleep_by_the_monotonic_clock(void **state) {
     assert_int_equal(zt_stream_open(w->context, w->device, &stream_config, &stream), ZE_RESULT_SUCCESS);
     for (int i = 0; i < 10000 && __atomic_load_n(&waits.count, __ATOMIC_ACQUIRE) == count; i++)
         nap();
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
     assert_true(waits.count > count);
     assert_int_equal(waits.conditions_by_realtime, 0);
     assert_int_equal(waits.deadlines_by_other_clock, 0);

@@ -24,9 +24,9 @@ static void check_groups(const zt_profiler *profiler, uint64_t even, uint64_t od
 /* Waits for what the thread does unasked. */
 static void await_collected(const zt_profiler *profiler, uint64_t wanted) {
     uint64_t end = now_ns() + A_WHILE;
-    while (zt_get_counts(profiler).collected < wanted && now_ns() < end)
+    while (zt_get_info(profiler).counts.collected < wanted && now_ns() < end)
         nap();
-    assert_int_equal(zt_get_counts(profiler).collected, wanted);
+    assert_int_equal(zt_get_info(profiler).counts.collected, wanted);
 }
 
 /* ==== what it does ======================================================================================== */
@@ -228,7 +228,7 @@ static void test_device_lost(void **state) {
     zt_region region = zt_begin(profiler, w->immediate, "too late");
     zt_end(&region);
     check_identity(profiler);
-    assert_int_equal(zt_get_counts(profiler).collected, BATCH / 2);
+    assert_int_equal(zt_get_info(profiler).counts.collected, BATCH / 2);
     close_profiler(w, profiler);
     gpu.restore_device();
     assert_int_equal(count_threads_left(threads), threads);
@@ -295,7 +295,7 @@ static void test_questions_while_it_collects(void **state) {
     gpu.behave(SOFTGPU_SLOW_CALCULATION, INSTRUMENTED ? 0 : 8);
     for (int i = 0; i < ROUNDS; i++) {
         run_many(w, profiler, BATCH);
-        zt_counts counts = zt_get_counts(profiler);
+        zt_counts counts = zt_get_info(profiler).counts;
         assert_int_equal(counts.begun, (uint64_t)(i + 1) * BATCH);
         assert_int_equal(counts.begun, counts.collected + counts.in_flight);
     }

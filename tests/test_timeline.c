@@ -624,7 +624,7 @@ static void execute_inside(void *parameters, int result, void *user, void **inst
    by a clock that stands still otherwise; 0: it does not. */
 static ze_command_list_handle_t execute_one_inside(inside *of, uint64_t call_ns) {
     zt_hook hook = {"zeCommandQueueExecuteCommandLists", execute_inside, NULL, of};
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     config.names = "none";
     config.hooks = &hook;
     config.hook_count = 1;
@@ -937,8 +937,8 @@ static void test_losses_are_told_apart(void **state) {
         assert_non_null(text);
         assert_int_equal(sscanf(strstr(text, "\"tid\":"), "\"tid\":%d", &track), 1);
         assert_int_equal(track, expected[i].track);
-        snprintf(part, sizeof part, "\"cause\":\"%s\",\"samples\":%d}", zt_cause_name(expected[i].cause),
-                 expected[i].samples);
+        snprintf(part, sizeof part, "\"cause\":\"%s\",\"samples\":%d}",
+                 zt_get_info(NULL).causes[expected[i].cause].name, expected[i].samples);
         assert_contains(text, part);
         assert_true(strstr(text, part) < strchr(text, '\n'));
     }
@@ -1273,7 +1273,7 @@ static void test_gaps_of_streams(void **state) {
         finish_immediate(w, w->immediate);
         ok(zt_stream_read(stream, 0, NULL, NULL));
     }
-    assert_int_equal(zt_stream_get_counts(stream).gaps, 1);
+    assert_int_equal(zt_stream_get_info(stream).counts.gaps, 1);
     close_rows(stream, NULL);
     trace_since(profiler, low);
     expect_line("gap x1");
@@ -1495,14 +1495,14 @@ static void test_two_streams(void **state) {
     config.group = "HostScheduler";
     zt_stream *host = open_stream_with(w, &config);
     zt_stream *device = attach(w, profiler, 1000000);
-    uint32_t metrics = zt_stream_get_metric_count(host) + zt_stream_get_metric_count(device);
+    uint32_t metrics = zt_stream_get_info(host).metric_count + zt_stream_get_info(device).metric_count;
     for (int i = 0; i < 3; i++) {
         run(w, profiler, "work");
         ok(zt_stream_read(host, A_WHILE, NULL, NULL));
         ok(zt_stream_read(device, A_WHILE, NULL, NULL));
     }
     collect_all(profiler);
-    assert_int_equal(zt_get_streamed_count(profiler), metrics);
+    assert_int_equal(zt_get_info(profiler).streamed_count, metrics);
     assert_string_equal(zt_get_streamed_metric(profiler, 0)->group, "HostScheduler");
     assert_string_equal(zt_get_streamed_metric(profiler, metrics - 1)->group, "ComputeBasic");
     assert_null(zt_get_streamed_metric(profiler, metrics));
@@ -1829,7 +1829,7 @@ static void *report_along(void *user) {
     while (!__atomic_load_n(&t->ends, __ATOMIC_ACQUIRE)) {
         zt_streamed streamed;
         zt_write(t->profiler, ZT_FORMAT_TRACE, take_bytes, NULL);
-        if (zt_get_region_count(t->profiler))
+        if (zt_get_info(t->profiler).region_count)
             zt_get_streamed(t->profiler, 0, 0, &streamed);
         nap();
     }
@@ -1844,7 +1844,7 @@ static void test_threads(void **state) {
     zt_stream_config config = stream_config_of(w);
     config.profiler = profiler;
     config.timeline_rows = 64;
-    config.reader = 1;
+    config.thread = 1;
     threads t = {w, profiler, open_stream_with(w, &config), 0};
     assert_int_equal(pthread_create(&reads, NULL, read_along, &t), 0);
     assert_int_equal(pthread_create(&reports, NULL, report_along, &t), 0);
@@ -1929,7 +1929,7 @@ static void test_bad_input(void **state) {
     ok(zt_get_streamed(NULL, 0, 0, &streamed));
     assert_null(zt_get_streamed_metric(profiler, 0));
     assert_null(zt_get_streamed_metric(NULL, 0));
-    assert_int_equal(zt_get_streamed_count(NULL), 0);
+    assert_int_equal(zt_get_info(NULL).streamed_count, 0);
     assert_int_equal(zt_get_timeline(NULL).samples, 0);
     collect_all(profiler);
     ok(zt_name_list(NULL, w->immediate, "name"));

@@ -3,6 +3,7 @@
 #include "base/diagnostics.h"
 
 #include "base/compiler.h"
+#include "base/map.h"
 #include "base/platform.h"
 #include "base/shared.h"
 
@@ -86,7 +87,7 @@ ZT_API const char *zt_result_name(ze_result_t result) {
 #undef ZT__CASE
 #undef ZT__CASE_NEWER
 
-ZT_API const char *zt_cause_name(zt_cause cause) {
+ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
     static const char *const names[ZT_CAUSE_COUNT] = {
         "report error",
         "report lost",
@@ -140,22 +141,42 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
 
 ZT__PRIVATE ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
 
+static ZT__THREAD_LOCAL zt__message_text zt__last_of_thread; /* whatever it is about */
+
+/* Returns whether a message is to be logged, and adds it to those of its kind that were. */
+static int zt__is_new(uint64_t logged[ZT__LOGGED_OF_KIND], const char *text) {
+    char key[sizeof(zt__message_text)];
+    size_t used = 0;
+    uint64_t hash;
+    uint32_t i;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9') {
+            key[used++] = *text;
+        }
+    }
+    hash = zt__hash(key, used) | 1;
+    for (i = 0; i < ZT__LOGGED_OF_KIND && logged[i] && logged[i] != hash; i++) {
+    }
+    if (i == ZT__LOGGED_OF_KIND || logged[i]) {
+        return 0;
+    }
+    logged[i] = hash;
+    return 1;
+}
+
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
     zt__log_call call;
-    int is_first; /* of its kind */
+    int is_new;
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
     va_end(arguments);
     now.result = (ze_result_t)result;
+    zt__last_of_thread = now;
     if (!diagnostics) {
-        zt__thread_messages *messages = zt__get_thread_messages();
-        if (messages) {
-            messages->last = now;
-        }
         if (zt__default_log()) {
             zt__log_to_stderr((int)result, now.text, NULL);
         }
@@ -163,10 +184,9 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    is_first = !diagnostics->logged[message];
-    diagnostics->logged[message] |= (uint8_t)is_first;
+    is_new = zt__is_new(diagnostics->logged[message], now.text);
     zt__unlock(diagnostics->mutex);
-    if (is_first && diagnostics->log) {
+    if (is_new && diagnostics->log) {
         call.diagnostics = diagnostics;
         call.outer = zt__log_calls;
         zt__log_calls = &call;
@@ -211,6 +231,10 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
     }
+    if (result == ZE_RESULT_ERROR_INVALID_NULL_HANDLE) { /* the library passes none */
+        remedy = "A context, device or list was destroyed before the profiler or stream that uses it. Close "
+                 "that first; call zt_release before a list is destroyed.";
+    }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
 }
 
@@ -235,41 +259,23 @@ ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (!messages) {
-        return "";
+ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics) {
+    zt__message_text last = zt__last_of_thread;
+    if (diagnostics) {
+        zt__lock(diagnostics->mutex);
+        last = diagnostics->last;
+        zt__unlock(diagnostics->mutex);
     }
-    if (!diagnostics) {
-        return messages->last.text;
-    }
-    zt__lock(diagnostics->mutex);
-    messages->copy = diagnostics->last;
-    zt__unlock(diagnostics->mutex);
-    return messages->copy.text;
+    return last;
 }
 
-ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics) {
-    zt__thread_messages *messages;
-    ze_result_t result;
-    if (!diagnostics) {
-        messages = zt__get_thread_messages();
-        return messages ? messages->last.result : ZE_RESULT_SUCCESS;
-    }
-    zt__lock(diagnostics->mutex);
-    result = diagnostics->last.result;
-    zt__unlock(diagnostics->mutex);
-    return result;
+ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
+    static ZT__THREAD_LOCAL zt__message_text copy;
+    copy = zt__get_last_message(diagnostics);
+    return copy.text;
 }
 
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (messages) {
-        messages->last = diagnostics->last;
-        messages->last.result = result;
-    }
-}
-
-ZT_API const char *zt_version(void) {
-    return ZETOOLS_VERSION;
+    zt__last_of_thread = diagnostics->last;
+    zt__last_of_thread.result = result;
 }

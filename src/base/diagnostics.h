@@ -29,9 +29,13 @@
     X(METRIC_LIBRARY_MISSING, "zetMetricGroupGet: the device lists no counters (%u groups in all). The "     \
                               "driver's metric libraries are missing: install Intel Metrics Discovery and "  \
                               "Metrics Library (libigdmd, libigdml) of the driver's version.")               \
-    X(NO_PERMISSION, "%s failed: %s. The system reserves metrics for privileged users. As root, write 0 to " \
-                     "%s, or run with CAP_PERFMON.")                                                         \
+    X(NO_PERMISSION, "%s failed: %s. This process has no permission to use metrics. %s")                     \
+    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. Either this process has no permission to use metrics, or "    \
+                               "the counters are in use by another process or by a stream or query of this " \
+                               "program's own: the driver's answer is the same. %s Or close the other "      \
+                               "user, then open again.")                                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
+    X(COUNTERS_HELD, "%s: the device's counters are in use by %s. Close it, then open again.")               \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
                        "config.groups or ZT_GROUPS.")                                                        \
@@ -51,9 +55,14 @@
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
                "reset or destroyed, or raise config.max_slots.")                                             \
+    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
+                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
+    X(TIMED_OUT,                                                                                             \
+      "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
+      "allow more time: timeouts are in nanoseconds.")                                                       \
     X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
                    "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
                    "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
@@ -74,7 +83,7 @@
     X(COLLECTOR_BUSY, "%s: another thread was still collecting when the time was up. Try again, or shorten " \
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
-    X(BAD_INDEX, "%s: index %u is too high. Call zt_get_%s_count() first.")                                  \
+    X(BAD_INDEX, "%s: index %u is too high. See %s_count of zt_get_info().")                                 \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
@@ -106,9 +115,9 @@
     X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
     X(SEVERAL_TILES, "%s: the device has %u tiles, and group '%.64s' cannot be sampled on all of them at "   \
                      "once. Open a %s on each sub-device (zeDeviceGetSubDevices).")                          \
-    X(NO_READER, "zt_stream_open: config.reader is set, and %s. Call zt_stream_read() often instead.")       \
+    X(NO_READER, "zt_stream_open: config.thread is set, and %s. Call zt_stream_read() often instead.")       \
     X(STREAM_GAP, "zetMetricStreamerReadData: the device dropped data that were not read in time. Call "     \
-                  "zt_stream_read() more often, set config.reader, or raise config.period_ns.")              \
+                  "zt_stream_read() more often, set config.thread, or raise config.period_ns.")              \
     X(NOT_CALCULATED, "%s failed: %s. These reports are discarded. Update the driver if this persists.")     \
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that receives rows, "   \
                    "nor from two threads at once.")                                                          \
@@ -119,7 +128,9 @@
     X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
-    X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
+    X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
+                       "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
+                       "start without zt_auto.")                                                             \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -131,12 +142,7 @@
     /* of hot spots */                                                                                       \
     X(NO_INSTRUCTION_SAMPLING,                                                                               \
       "zt_hotspots_start: none of the %u metric groups of the device samples instructions, as "              \
-      "EuStallSampling does. Use another device or a newer driver, or set config.stops_a_second.")           \
-    X(CANNOT_STOP, "zt_hotspots_start: no metric group of the device samples instructions, and its threads " \
-                   "cannot be stopped for config.stops_a_second: %s")                                        \
-    X(STOPS_ENDED, "zt_hotspots_start: threads of the device are not stopped for samples any more: %s")      \
-    X(STOP_UNANSWERED, "zt_hotspots_start: where threads of the device are could not be read: %s Such "      \
-                       "stops are counted in zt_hotspots_counts.drops.")                                     \
+      "EuStallSampling does. Use another device or a newer driver.")                                         \
     X(NOT_TRACING, "zt_hotspots_start: the profiler does not trace, so it is not known where kernels lie. "  \
                    "Call zt_trace_start() before.")                                                          \
     X(NO_ADDRESSES, "zt_hotspots_start: %s. Where kernels lie is not known. Update loader and driver.")      \
@@ -162,8 +168,8 @@
     X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of program debug */                                                                                   \
     X(DEBUG_UNSUPPORTED,                                                                                     \
-      "zetDeviceGetDebugProperties: this device cannot be debugged. Pass the root device in place of a "     \
-      "sub-device; otherwise this needs another device, or a newer driver.")                                 \
+      "zetDeviceGetDebugProperties: this device cannot be debugged: the kernel's i915 or xe driver lacks "   \
+      "eudebug, or it is a sub-device. Pass the root device, or install a kernel with eudebug.")             \
     X(DEBUG_SWITCHED_OFF, "%s: %s. The system has switched program debug off. As root, write 1 to %s, and "  \
                           "start the program again.")                                                        \
     X(DEBUG_NOT_ENABLED,                                                                                     \
@@ -199,19 +205,17 @@
       "zt_debug_stop: %u stops wait for the device to answer. Wait for one of them, or stop "                \
       "all threads at once.")                                                                                \
     X(NO_REGISTER, "%s: the device has no register or set '%.32s' that can be accessed like this. Call "     \
-                   "zt_debug_get_register_set() for those that it has.")                                     \
-    X(BAD_REGISTERS, "%s: the set '%.32s' has %u registers. Name fewer.")                                    \
-    X(SMALL_BUFFER, "%s: %u registers of the set '%.32s' take %u bytes each. Pass a larger buffer.")         \
+                   "zt_debug_get_registers() for those that it has.")                                        \
+    X(BAD_REGISTERS,                                                                                         \
+      "%s: the set '%.32s' has %u registers of %u bytes. Pass the address and size of whole ones.")          \
     X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \
                        "config.module_limit if that is lower, or free memory.")                              \
     X(NO_KERNEL_THERE,                                                                                       \
       "zt_debug_where: no module that was loaded has a kernel at 0x%llx. Call it while the "                 \
       "module is loaded, and build modules with symbols.")                                                   \
-    X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
     /* of watching */                                                                                        \
     X(HANG, "zt_watch: %s")                                                                                  \
-    X(NOT_DEBUGGED, "zt_watch: hangs are reported without places, as nobody can debug this process. %s")     \
-    X(NO_WATCH_THREAD, "zt_watch: no thread can be started%s. Watching needs one.")                          \
+    X(NO_WATCH_THREAD, "zt_watch: no thread can be started. Watching needs one.")                            \
     X(WATCH_HANGS, "%s: the thread of the watch does not return from the driver, or from config.function. "  \
                    "Call it again later.")                                                                   \
     /* of zt_bench */                                                                                        \
@@ -238,11 +242,16 @@ typedef enum zt__message {
 ZT__MESSAGES(X)
 #undef X
 
+/* How many different messages of a kind are logged. */
+enum { ZT__LOGGED_OF_KIND = 8 };
+
 /* The messages of a profiler or stream. */
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    uint8_t logged[ZT__MESSAGE_COUNT]; /* not 0: a message of this kind was logged, which is done once */
+    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that
+       differs from it in numbers alone is not logged again. */
+    uint64_t logged[ZT__MESSAGE_COUNT][ZT__LOGGED_OF_KIND];
     zt_log_fn log;
     void *log_user;
     int device_lost; /* atomic */
@@ -254,15 +263,18 @@ typedef struct zt__log_call {
     const struct zt__log_call *outer;
 } zt__log_call;
 
-/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
-   the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
-   is a callback: no mutex may be held. */
+/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of the thread
+   and of a profiler, stream or debugger, and logs it unless it was logged before, or eight others of its kind
+   were. If `diagnostics` is NULL, prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS.
+   The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
 /* Prints a line on standard error. If that cannot be written, the line is lost. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(1, 2) void zt__print_message(const char *format, ...);
+
+/* Returns the name of a cause: "report error", "no slot", ... */
+ZT__PRIVATE const char *zt__cause_name(zt_cause cause);
 
 ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user);
 
@@ -301,13 +313,13 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 /* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
-/* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
-   valid until this thread calls the library again. */
+/* Returns the last message of a profiler, stream or debugger; if `diagnostics` is NULL, that of the thread. */
+ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics);
+
+/* Returns its text, which stays valid until this thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
-ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics);
-
-/* Copies the last message of a profiler or stream, which is destroyed next, to the thread. */
+/* Makes the last message of what is destroyed next that of the thread, with another result. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result);
 
 extern ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;

@@ -52,7 +52,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     pthread_mutex_lock(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
 }
 
@@ -133,16 +133,8 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     }
 }
 
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
-    return calloc(1, size);
-}
-
-ZT__PRIVATE void zt__free_thread_value(void *value) {
-    free(value);
-}
-
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
-    return pthread_key_create(key, frees_values ? free : NULL) == 0;
+ZT__PRIVATE int zt__create_key(zt__thread_key *key) {
+    return pthread_key_create(key, NULL) == 0;
 }
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key) {
@@ -175,11 +167,32 @@ ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
     }
 }
 
+/* A Dl_info, which strict modes hide. */
+typedef struct zt__library_address {
+    const char *file;
+    const void *begin;
+    const char *symbol;
+    const void *address;
+} zt__library_address;
+
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
+    zt__library_address found = {NULL, NULL, NULL, NULL};
+    int (*find_address)(const void *address, void *found);
+    zt__find_symbol(NULL, "dladdr", (void *)&find_address);
+    if (find_address && find_address(&anchor, &found) &&
+        found.file) { /* a program is not opened, nor unloaded */
+        dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+}
+
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return pthread_atfork(NULL, NULL, function) == 0;
 }
 
-ZT__PRIVATE int zt__has_extra_rights(void) {
+/* Returns whether the program has more rights than the user who runs it: its file has another user's
+   (set-user-ID), or capabilities. */
+static int zt__has_extra_rights(void) {
     return getauxval(AT_SECURE) != 0;
 }
 
@@ -199,8 +212,28 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     setenv(name, value, replaces);
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    return geteuid() == 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    static const struct {
+        const char *path, *remedy;
+    } files[] = {
+        {"/proc/sys/dev/xe/observation_paranoid",
+         "As root, write 0 to /proc/sys/dev/xe/observation_paranoid, or run with CAP_PERFMON."},
+        {"/proc/sys/dev/i915/perf_stream_paranoid",
+         "As root, write 0 to /proc/sys/dev/i915/perf_stream_paranoid, or run with CAP_PERFMON."},
+    };
+    const char *remedy = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(files); i++) {
+        FILE *file = fopen(files[i].path, "re");
+        int number;
+        if (file) {
+            if (fscanf(file, "%d", &number) != 1 || number != 0) {
+                remedy = files[i].remedy;
+            }
+            fclose(file);
+        }
+    }
+    return remedy;
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -269,19 +302,36 @@ static void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
+/* Waits until a descriptor has room. Returns 0 if it has none after 10 seconds. */
+static int zt__await_room(int descriptor) {
+    enum { LONGEST_MS = 10000 };
+    const uint64_t begin = zt__now_ns();
+    struct pollfd writable = {descriptor, POLLOUT, 0};
+    uint64_t passed_ms = 0;
+    int ready;
+    do {
+        ready = poll(&writable, 1, (int)(LONGEST_MS - passed_ms));
+        passed_ms = (zt__now_ns() - begin) / 1000000;
+    } while (ready < 0 && errno == EINTR && passed_ms < LONGEST_MS);
+    return ready > 0;
+}
+
 /* Returns 0 if all was written. What the application has written to `file` is flushed first. A C library
    discards it if a signal interrupts the flush, so this waits until there is room: a pipe then has enough for
-   the usual buffer. */
+   the usual buffer. A terminal or a pipe that does not block is waited for likewise. */
 static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
-    struct pollfd writable = {descriptor, POLLOUT, 0};
-    while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
-    }
+    zt__await_room(descriptor);
     if (fflush(file) != 0) {
         return 1;
     }
     while (size > 0) {
         ssize_t written = write(descriptor, next, size);
-        if (written < 0 && errno != EINTR) {
+        if (written < 0 && errno == EAGAIN) {
+            if (!zt__await_room(descriptor)) {
+                errno = EAGAIN;
+                return 1;
+            }
+        } else if (written < 0 && errno != EINTR) {
             return 1;
         }
         next += written > 0 ? written : 0;
@@ -326,25 +376,16 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
-/* Gives a new file, which only its owner may use, the group, the access list and the permissions of the file
-   `from`. Where the system refuses one of them, fewer may use the new file than the other. */
-static void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
-    static const char name[] = "system.posix_acl_access";
-    char list[4096];
+/* Gives a new file, which only its owner may use, group and permissions of the file that it replaces. If the system
+   refuses the group, others may do with it what both the group and others might. */
+static void zt__copy_access(int file, const zt__file_properties *properties) {
+    mode_t all = properties->permissions;
+    mode_t shared = all & all >> 3 & 7;
     int has_group = fchown(file, (uid_t)-1, properties->group) == 0;
-    ssize_t size = getxattr(from, name, list, sizeof list);
-    if (size > 0 && has_group) {
-        fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
-    } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions;
-        mode_t shared = all & all >> 3 & 7; /* what both the group and others may do */
-        fremovexattr(file, name);           /* the list that its directory gives to new files */
-        fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
-    }
+    fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
 }
 
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     FILE *file;
     int descriptor;
     unlink(path);
@@ -353,7 +394,7 @@ ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                           properties ? properties->permissions & 0700 : 0666);
     } while (descriptor < 0 && errno == EINTR);
     if (descriptor >= 0 && properties) {
-        zt__copy_access(descriptor, replaced, properties);
+        zt__copy_access(descriptor, properties);
     }
     file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (!file && descriptor >= 0) {

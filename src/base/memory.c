@@ -39,3 +39,11 @@ ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *
     char *copy = (char *)zt__allocate(allocator, size, 1);
     return copy ? (char *)memcpy(copy, text, size) : NULL;
 }
+
+ZT__PRIVATE void zt__copy_config(void *to, const void *given, size_t size) {
+    if (given) {
+        memcpy(to, given, size);
+    } else {
+        memset(to, 0, size);
+    }
+}

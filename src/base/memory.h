@@ -14,4 +14,7 @@ ZT__PRIVATE void zt__free(const zt_allocator *allocator, void *memory);
 /* Returns a copy of a text, or NULL without memory. */
 ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *text);
 
+/* Copies a configuration of `size` bytes. NULL stands for one of zeros, which is the default. */
+ZT__PRIVATE void zt__copy_config(void *to, const void *given, size_t size);
+
 extern const zt_allocator zt__default_allocator;

@@ -17,6 +17,11 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 }
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
+#ifdef ZETOOLS_NO_PAGE
+    enum { PAGE_SHOWS_TIMELINE = 0 };
+#else
+    enum { PAGE_SHOWS_TIMELINE = 1 };
+#endif
     /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
@@ -24,8 +29,8 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
         {".trace.json", ZT_FORMAT_TRACE, 1},
         {".json", ZT_FORMAT_JSON, 0},
         {".csv", ZT_FORMAT_CSV, 0},
-        {".html", ZT_FORMAT_HTML, 1},
-        {".htm", ZT_FORMAT_HTML, 1},
+        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
+        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
         {".prom", ZT_FORMAT_OPENMETRICS, 0},
         {".txt", ZT_FORMAT_TABLE, 0},
     };

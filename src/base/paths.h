@@ -12,7 +12,7 @@ typedef struct zt__suffix {
     int shows_timeline;
 } zt__suffix;
 
-/* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
+/* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
 typedef struct zt__file_path {
     char text[5120];
 } zt__file_path;

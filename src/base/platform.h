@@ -81,7 +81,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
 /* Returns 0 if any thread holds the mutex. */
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
 
@@ -113,16 +113,8 @@ ZT__PRIVATE uint32_t zt__read_thread_number(void);
 /* Stores the name that the system shows for a thread of this process; "" if it has ended. */
 ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size);
 
-/* Allocates a value of a thread: memory filled with zeros, which any copy of this header can free. Returns
-   NULL without memory. */
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size);
-
-ZT__PRIVATE void zt__free_thread_value(void *value);
-
-/* Creates a key, under which each thread has a value of its own. With `frees_values`, the value of a thread
-   that ends is freed, even if the copy of this header that allocated it was unloaded. Returns 0 if no key is
-   left. */
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values);
+/* Creates a key, under which each thread has a value of its own. Returns 0 if no key is left. */
+ZT__PRIVATE int zt__create_key(zt__thread_key *key);
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key);
 
@@ -142,18 +134,14 @@ ZT__PRIVATE int zt__is_no_process(uint32_t process);
    keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
+/* Keeps the file that has this code loaded until the process ends: the application has pointers into it. */
+ZT__PRIVATE void zt__keep_loaded(void);
+
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-#ifndef _WIN32
-
-/* Returns whether the program has more rights than the user who runs it: its file has another user's
-   (set-user-ID), or capabilities. */
-ZT__PRIVATE int zt__has_extra_rights(void);
-#endif
-
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program with
-   more rights than its user heeds none: they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program that
+   has more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -163,8 +151,8 @@ ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 /* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
-/* Returns whether the user may do what is reserved for privileged ones. */
-ZT__PRIVATE int zt__is_privileged(void);
+/* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
+ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);
@@ -191,12 +179,9 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file under a name that only the caller uses. What has the name already was left by another
-   process, or laid there by another user: it is removed, and a link is not followed. The new file will
-   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
-   one, not even for a moment. If there is none to replace, `properties` is NULL. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties);
+/* Creates a file that is going to replace one with these properties; NULL: there is none. At no moment may more
+   users read it than that one. A file or link that has its name is removed, and never followed. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties);
 
 /* Creates a file without a name. */
 ZT__PRIVATE FILE *zt__create_temporary_file(void);

@@ -38,7 +38,9 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
 /* The descriptor of `object` in the program; ZT__TOOL_OBJECT is its path. */
 enum { ZT__TOOL_DESCRIPTOR = 9 };
 
-ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
+/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then waitpid fails. */
+static void zt__await_child(pid_t process, uint64_t deadline) {
     enum { KILLED_NS = 1000000000 };
     zt__wait wait = zt__wait_until(deadline);
     pid_t ended;
@@ -53,7 +55,9 @@ ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
     }
 }
 
-ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes) {
+/* Lets a program start with no signal blocked: the calling thread may be one of the library's, which block
+   nearly all. Returns 0 if that fails. */
+static int zt__unblock_signals(posix_spawnattr_t *attributes) {
     zt__signal_set none;
     sigemptyset(&none);
     return posix_spawnattr_setsigmask(attributes, (const sigset_t *)(const void *)&none) == 0 &&

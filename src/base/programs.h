@@ -32,17 +32,6 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
    not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name);
 
-#ifndef _WIN32
-
-/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
-   wait for all of its children, or ignore them; then waitpid fails. */
-ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline);
-
-/* Lets a program start with no signal blocked: the calling thread may be one of the library's, which block
-   nearly all. Returns 0 if that fails. */
-ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes);
-#endif
-
 /* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
    that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
    must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could

@@ -1,4 +1,4 @@
-/* The block that all copies of this header in a process share, and what belongs to a thread. */
+/* The block that all copies of this header in a process share. */
 
 #include "base/shared.h"
 
@@ -7,7 +7,7 @@
 #include "base/platform.h"
 #include "base/threads.h"
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_4"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -59,11 +59,11 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     zt__process_identity identity;
     char value[128], inherited[1];
     zt__process *created = NULL, *process = zt__load(&zt__known_process);
-    int has_depth, has_messages;
+    int has_depth;
     if (process) {
         return process;
     }
-    if (!zt__exchange(&handles_fork, 1)) {
+    if (zt__increment_if(&handles_fork, 0)) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
@@ -73,9 +73,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     }
 
     /* The first copy creates the block. */
-    has_depth = created && zt__create_key(&created->depth, 0);
-    has_messages = has_depth && zt__create_key(&created->messages, 1);
-    if (has_messages) {
+    has_depth = created && zt__create_key(&created->depth);
+    if (has_depth) {
         zt__create_mutex(&created->mutex);
         /* The profilers of a forked child have other numbers than those of its parent, so regions that the
            parent has begun are ignored. */
@@ -90,11 +89,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
         process = zt__read_process_variable();
     }
     if (created != process) {
-        if (has_messages) {
-            zt__destroy_mutex(&created->mutex);
-            zt__delete_key(created->messages);
-        }
         if (has_depth) {
+            zt__destroy_mutex(&created->mutex);
             zt__delete_key(created->depth);
         }
         free(created);
@@ -119,23 +115,4 @@ ZT__PRIVATE void zt__change_depth(int by) {
             zt__set_thread_value(process->depth, (void *)(depth + (uintptr_t)(intptr_t)by));
         }
     }
-}
-
-/* ---- messages of a thread -------------------------------------------------------------------------------- */
-
-ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
-    zt__process *process = zt__get_process();
-    zt__thread_messages *messages;
-    if (!process) {
-        return NULL;
-    }
-    messages = (zt__thread_messages *)zt__get_thread_value(process->messages);
-    if (!messages) {
-        messages = (zt__thread_messages *)zt__allocate_thread_value(sizeof *messages);
-        if (messages && !zt__set_thread_value(process->messages, messages)) {
-            zt__free_thread_value(messages);
-            messages = NULL;
-        }
-    }
-    return messages;
 }

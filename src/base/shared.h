@@ -25,13 +25,13 @@ typedef struct zt__active_group {
 } zt__active_group;
 
 typedef struct zt__process {
-    zt__mutex mutex;         /* guards groups and profilers, and activation and calculation in the driver */
-    zt__thread_key depth;    /* how many ZT__INTERNAL sections a thread is in */
-    zt__thread_key messages; /* a zt__thread_messages, or NULL */
+    zt__mutex mutex;      /* guards groups and profilers, and activation and calculation in the driver */
+    zt__thread_key depth; /* how many ZT__INTERNAL sections a thread is in */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
+    uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
 } zt__process;
@@ -50,15 +50,8 @@ typedef struct zt__message_text {
     char text[1024];
 } zt__message_text;
 
-typedef struct zt__thread_messages {
-    zt__message_text last; /* of calls without a profiler or stream */
-    zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
-} zt__thread_messages;
-
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
-   Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
-   opened, and another thread of the parent may have held the C library's lock of the environment at the
-   fork. */
+   Sets no variable of the environment: a thread may have held the C library's lock of it at the fork. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -68,6 +61,3 @@ ZT__PRIVATE zt__process *zt__get_process(void);
 ZT__PRIVATE uintptr_t zt__get_depth(void);
 
 ZT__PRIVATE void zt__change_depth(int by);
-
-/* Returns the messages of this thread, or NULL without memory. */
-ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);

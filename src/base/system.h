@@ -32,13 +32,7 @@
 #include <intrin.h>
 #include <io.h>
 #include <sys/stat.h>
-#if defined(_MSC_VER) && defined(__cplusplus)
-#include <type_traits>
-#endif
 #else
-#ifdef ZETOOLS_DEBUG
-#include <dirent.h>
-#endif
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -48,12 +42,8 @@
 #include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
-#ifdef ZETOOLS_DEBUG
-#include <sys/socket.h>
-#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 #endif
 
@@ -118,11 +108,6 @@ int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
 int unsetenv(const char *name);
-char *realpath(const char *path, char *resolved);
-extern char **environ;
-#ifdef ZETOOLS_DEBUG
-int dirfd(DIR *directory);
-#endif
 #endif
 
 #endif /* not _WIN32 */

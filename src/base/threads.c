@@ -54,12 +54,16 @@ ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
     return zt__load(&timed->owner) == zt__this_thread();
 }
 
-ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
-    if (zt__is_owner(timed) || !zt__lock_if_free(&timed->mutex)) {
+static int zt__lock_if_free(zt__timed_mutex *timed) {
+    if (zt__is_owner(timed) || !zt__try_lock_mutex(&timed->mutex)) {
         return 0;
     }
     zt__store(&timed->owner, zt__this_thread());
     return 1;
+}
+
+ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
+    return !zt__load(&timed->waiting) && zt__lock_if_free(timed);
 }
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
@@ -69,12 +73,13 @@ ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
 
 ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    while (!zt__try_lock(timed)) {
-        if (zt__is_owner(timed) || !zt__wait_again(&wait)) {
-            return 0;
-        }
-    }
-    return 1;
+    int is_locked;
+    zt__add(&timed->waiting, 1);
+    do {
+        is_locked = zt__lock_if_free(timed);
+    } while (!is_locked && !zt__is_owner(timed) && zt__wait_again(&wait));
+    zt__add(&timed->waiting, UINT32_MAX); /* one less */
+    return is_locked;
 }
 
 /* ---- the library's own threads --------------------------------------------------------------------------- */
@@ -176,7 +181,6 @@ static void zt__stop_threads_at_exit(void) {
         if (!zt__is_calling_thread(thread->handle) && zt__await_thread(thread)) {
             zt__join_thread(thread);
         } else {
-            zt__store(&thread->is_abandoned, 1);
             zt__remove_thread(thread);
         }
     }

@@ -18,7 +18,8 @@ typedef struct zt__wait {
    held, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
-    uintptr_t owner; /* the thread, or 0. Atomic */
+    uintptr_t owner;  /* the thread, or 0. Atomic, like the next */
+    uint32_t waiting; /* threads: while there are any, zt__try_lock fails, so that none of them starves */
 } zt__timed_mutex;
 
 /* A thread that repeats a step until the step returns 0 or the thread is stopped. Between steps it may sleep
@@ -26,7 +27,6 @@ typedef struct zt__timed_mutex {
 typedef struct zt__thread {
     int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
-    int is_abandoned; /* at exit it hung: it must not call the driver or the application any more. Atomic */
     struct zt__thread_list *list; /* that it is in: of the copy of this header that has started it. Another
                                      copy may stop it */
     struct zt__thread *next;
@@ -61,7 +61,7 @@ ZT__PRIVATE uint32_t zt__get_thread_number(void);
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed);
 
-/* Returns 0 if any thread holds it, this one included. */
+/* Returns 0 if any thread holds it, this one included, or waits for it. */
 ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed);
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed);

@@ -52,7 +52,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     AcquireSRWLockExclusive(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return TryAcquireSRWLockExclusive(mutex) != 0;
 }
 
@@ -176,30 +176,15 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     }
 }
 
-/* Each C library of the process has a heap of its own. The system's is the common one. */
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
-    return HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
-}
-
-ZT__PRIVATE void zt__free_thread_value(void *value) {
-    HeapFree(GetProcessHeap(), 0, value);
-}
-
-/* Called by a thread that ends, with its value. */
-static void NTAPI zt__free_ended_value(void *value) {
-    zt__free_thread_value(value);
-}
-
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
     HMODULE module;
-    /* Threads call zt__free_ended_value when they end, so the DLL that has it stays loaded until the process
-       ends. */
-    if (frees_values &&
-        !GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                            (LPCSTR)(uintptr_t)zt__free_ended_value, &module)) {
-        return 0;
-    }
-    *key = FlsAlloc(frees_values ? zt__free_ended_value : NULL);
+    GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN, &anchor,
+                       &module);
+}
+
+ZT__PRIVATE int zt__create_key(zt__thread_key *key) {
+    *key = FlsAlloc(NULL);
     return *key != FLS_OUT_OF_INDEXES;
 }
 
@@ -265,15 +250,8 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     }
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    TOKEN_ELEVATION elevation = {0};
-    DWORD size = 0;
-    HANDLE token;
-    if (OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
-        GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size);
-        CloseHandle(token);
-    }
-    return elevation.TokenIsElevated != 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    return "Run as administrator.";
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -349,11 +327,10 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
 }
 
 /* Who may read it is inherited from its directory. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     zt__wide_path wide;
     int file;
-    (void)replaced, (void)properties;
+    (void)properties;
     if (!zt__to_wide(path, &wide)) {
         return NULL;
     }

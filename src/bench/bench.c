@@ -13,6 +13,7 @@
 #include "metrics/driver.h"
 #include "metrics/statistics.h"
 #include "regions/profiler.h"
+#include "results/results.h"
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
 
@@ -121,7 +122,7 @@ static double zt__report_no_sample(const zt__bench *bench, const char *why) {
    reports that and returns NaN. */
 static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
-    zt_counts counts_before = zt_get_counts(profiler), counts;
+    zt_counts counts_before = zt__get_counts(profiler), counts;
     uint32_t region = zt__find_region(profiler, bench->region);
     ze_result_t result;
     int failed;
@@ -130,7 +131,7 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
         zt_get_region(profiler, region, &before);
     }
     failed = bench->config.run(profiler, bench->config.user) != 0;
-    if (!bench->region && zt_get_region_count(profiler) > 0) {
+    if (!bench->region && zt__get_region_count(profiler) > 0) {
         zt_get_region(profiler, 0, &after);
         bench->region = after.name;
     }
@@ -141,7 +142,7 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_no_sample(bench, zt_result_name(result));
     }
-    counts = zt_get_counts(profiler);
+    counts = zt__get_counts(profiler);
     if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
         return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
     }
@@ -278,6 +279,12 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
+ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
+ZT__PRIVATE const char *zt__bench_end_name(zt_bench_end end) {
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
+}
+
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed) {
     const char *name = unnamed;
@@ -291,6 +298,7 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     result->counter_median = result->perturbation = zt__nan();
     result->bytes_per_second = result->items_per_second = zt__nan();
     result->region = UINT32_MAX;
+    result->ended_by = zt__bench_end_name(ZT_BENCH_NOT_RUN);
 }
 
 /* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
@@ -307,6 +315,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
         return;
     }
     result->count = count;
+    result->ended_by = zt__bench_end_name(result->end);
     result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
     result->median = zt__quantile(series->sorted, count, 0.5);
     result->quartile1 = zt__quantile(series->sorted, count, 0.25);
@@ -338,12 +347,6 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 }
 
 /* ---- zt_bench ------------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
-
-ZT_API const char *zt_bench_end_name(zt_bench_end end) {
-    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
-}
 
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;

@@ -82,3 +82,5 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
                                      const zt_bench_config *config);
 
 extern const char *const zt__bench_ends[];
+
+ZT__PRIVATE const char *zt__bench_end_name(zt_bench_end end);

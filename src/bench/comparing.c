@@ -18,6 +18,18 @@
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
+static void zt__describe_comparison(zt_comparison *result) {
+    const char *verdict = "no difference shown";
+    if (result->differs) {
+        verdict = result->ratio > 1 ? "slower" : "faster";
+    }
+    if (!zt__is_nan(result->ratio)) {
+        snprintf(result->text, sizeof result->text,
+                 "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s.", result->b.name, result->ratio,
+                 result->a.name, result->low, result->high, verdict);
+    }
+}
+
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
@@ -33,6 +45,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     zt__clear_bench_result(&result->b, b, "b");
     result->ratio = result->low = result->high = zt__nan();
     result->differs = 0;
+    result->text[0] = 0;
     if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -81,6 +94,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
             result->high = result->ratio > result->high ? result->ratio : result->high;
         }
         result->differs = result->low > 1 || result->high < 1;
+        zt__describe_comparison(result);
     }
     zt__free(allocator, ratios);
     zt__close_bench(&other);

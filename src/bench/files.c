@@ -10,6 +10,7 @@
 #include "base/platform.h"
 #include "base/tables.h"
 #include "base/writer.h"
+#include "bench/bench.h"
 #include "bench/tables.h"
 #include "regions/profiler.h"
 #include "reports/csv.h"
@@ -68,7 +69,7 @@ static ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt
         zt__print(&writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
         zt__write_csv_field(&writer, result->name);
         zt__print(&writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
-                  (unsigned)result->changed, zt_bench_end_name(result->end));
+                  (unsigned)result->changed, zt__bench_end_name(result->end));
         for (j = 0; j < ZT__COUNT_OF(figures); j++) {
             zt__write_text(&writer, ",");
             zt__write_csv_number(&writer, figures[j]);
@@ -103,14 +104,6 @@ ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_
                : result;
 }
 
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user) {
-    if (!result || !write) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
-    }
-    return zt_write_benches(profiler, result, 1, write, user);
-}
-
 ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                      uint32_t count, const char *path) {
     zt__benches benches = {"zt_report_benches", profiler, results, count, ZT_FORMAT_TABLE};
@@ -126,32 +119,6 @@ ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench
                           path, ".txt or none for a table, or .csv");
     }
     return zt__write_output(&output);
-}
-
-ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
-    zt_bench_result both[2];
-    zt__writer writer;
-    size_t room = zt__get_room(0);
-    if (!result || !write) {
-        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
-    }
-    both[0] = result->a;
-    both[1] = result->b;
-    zt__begin_writing(&writer, write, user);
-    if (!zt__write_bench_table(&writer, NULL, both, 2, room)) {
-        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
-    }
-    if (!zt__is_nan(result->ratio)) {
-        const char *verdict = result->ratio > 1 ? "slower" : "faster";
-        zt__paragraph sentence = zt__begin_paragraph(&writer, room, 0, 0);
-        zt__add_formatted(&sentence, "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s",
-                          result->b.name, result->ratio, result->a.name, result->low, result->high,
-                          result->differs ? verdict : "no difference shown");
-        zt__end_paragraph(&sentence);
-    }
-    return zt__end_writing(&writer)
-               ? ZE_RESULT_SUCCESS
-               : zt__report(NULL, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write_comparison");
 }
 
 /* ---- reading the results of an earlier run ---------------------------------------------------------------- */

@@ -31,7 +31,7 @@ enum {
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
-    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = zt_get_metric_count(profiler);
+    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = profiler ? profiler->metric_count : 0;
     uint32_t figure_count = ZT__BENCH_FIGURES + metrics + ZT__DERIVED_COLUMNS;
     double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
     zt__figure_table table;

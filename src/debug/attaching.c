@@ -42,13 +42,6 @@ static void zt__fill_debug_config(zt_debug_config *config) {
     }
 }
 
-ZT_API zt_debug_config zt_debug_config_default(void) {
-    zt_debug_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_debug_config(&config);
-    return config;
-}
-
 /* Returns whether there is a stop that waits for its answer, or for a caller to take it. */
 static int zt__has_interrupt(const zt_debugger *debugger) {
     uint32_t i;
@@ -190,11 +183,12 @@ static ze_result_t zt__attach_debugger(zt_debugger *debugger) {
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
                                  zt_debugger **debugger) {
     const char *call = "zt_debug_open";
-    zt_debug_config complete = config ? *config : zt_debug_config_default();
+    zt_debug_config complete;
     const zt_allocator *allocator = &complete.allocator;
     zt_debugger *opened;
     zet_debug_event_t *events;
     ze_result_t result;
+    zt__copy_config(&complete, config, sizeof complete);
     if (!debugger) {
         return zt__report_null(NULL, call, "debugger");
     }
@@ -224,7 +218,6 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     opened->device = device;
     opened->pid = pid ? pid : (uint32_t)zt__get_process_id();
     opened->events = events;
-    opened->ends_stops = &opened->is_closing;
     opened->diagnostics.mutex = &opened->mutex;
     opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
     opened->diagnostics.log_user = complete.log_user;
@@ -285,21 +278,6 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
     }
     zt__destroy_debugger(debugger);
     return result;
-}
-
-/* Returns the debugger's diagnostics, or NULL: those of the thread. In a forked child, a thread that does not
-   exist there may hold the lock. */
-static zt__diagnostics *zt__get_debug_diagnostics(const zt_debugger *debugger) {
-    const int is_usable = debugger && debugger->process == zt__find_process();
-    return is_usable ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL;
-}
-
-ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
-    return zt__get_last_error(zt__get_debug_diagnostics(debugger));
-}
-
-ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
-    return zt__get_last_result(zt__get_debug_diagnostics(debugger));
 }
 
 #endif

@@ -68,21 +68,19 @@ struct zt_debugger {
     ze_device_handle_t device;
     uint32_t pid;
     zt_debug_thread size; /* of the device: slices, subslices of a slice, and so on */
-    zt_debug_register_set *sets;
+    zt_debug_registers *sets;
     uint32_t set_count;
     uint32_t users;   /* threads in calls. Atomic, like the next two */
     uint32_t wanting; /* threads that want to lock `session` */
     int is_closing;
-    const int *ends_stops; /* zt_debug_stop waits until it is not 0: is_closing, or that a watch ends */
 
     zt__mutex mutex;
     zt__diagnostics diagnostics;
 
-    zt__timed_mutex delivering;     /* guards the next */
-    zet_debug_event_t next;         /* the newest that was delivered */
-    const zet_debug_event_t *event; /* the one that is being delivered, if it is not acknowledged. Or NULL */
-    zet_debug_event_t owed;         /* one that was delivered, and could not be acknowledged, */
-    int has_owed;                   /* if there is one */
+    zt__timed_mutex delivering; /* guards the next */
+    zet_debug_event_t next;     /* the newest that was delivered */
+    zet_debug_event_t owed;     /* one that was delivered, and could not be acknowledged, */
+    int has_owed;               /* if there is one */
 
     zt__timed_mutex session; /* guards what follows */
     zet_debug_session_handle_t handle;

@@ -114,6 +114,17 @@ ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call)
     return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
 }
 
+ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
+                                         const char *driver_call, const char *remedy) {
+    if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, driver_call);
+    }
+    if (zt__read_events(debugger, call) == ZE_RESULT_SUCCESS) {
+        zt__check(&debugger->diagnostics, result, driver_call, remedy);
+    }
+    return result;
+}
+
 ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
     if (debugger->has_owed) {
         debugger->has_owed = 0;
@@ -136,42 +147,35 @@ ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t dea
     return milliseconds < ZT__DEBUG_POLL_MS ? milliseconds : (uint64_t)ZT__DEBUG_POLL_MS;
 }
 
-/* Acknowledges the event that is being delivered, unless that was done. */
-static ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const char *call) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!debugger->event) {
-        return result;
-    }
-    if (!zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
-        return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, call);
-    }
-    result = zt__acknowledge(debugger, debugger->event);
-    zt__unlock_timed(&debugger->session);
-    if (result == ZE_RESULT_SUCCESS) {
-        debugger->event = NULL;
-    }
-    return result;
-}
-
 /* Acknowledges an event when the application's function has returned from it. If that fails, the next
    zt_debug_wait tries again. `delivering` is held. */
-static ze_result_t zt__finish_event(zt_debugger *debugger) {
-    ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
-    debugger->has_owed = debugger->event != NULL;
-    if (debugger->event && debugger->event != &debugger->owed) {
-        debugger->owed = *debugger->event;
+static ze_result_t zt__finish_event(zt_debugger *debugger, const zet_debug_event_t *event) {
+    ze_result_t result;
+    if (zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
+        result = zt__acknowledge(debugger, event);
+        zt__unlock_timed(&debugger->session);
+    } else {
+        result = zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, "zt_debug_wait");
     }
-    debugger->event = NULL;
+    debugger->has_owed = result != ZE_RESULT_SUCCESS;
+    if (debugger->has_owed) {
+        debugger->owed = *event;
+    }
     return result;
 }
 
 /* Converts an event of the driver. The types are numbered as ZET_DEBUG_EVENT_TYPE_ are. */
 static zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
+    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
+        "other",         "detached",        "process entry",       "process exit", "module load",
+        "module unload", "threads stopped", "threads unavailable", "page fault",
+    };
     zt_debug_event event;
     memset(&event, 0, sizeof event);
     if ((uint32_t)from->type < ZT_DEBUG_EVENT_COUNT) {
         event.type = (zt_debug_event_type)from->type;
     }
+    event.name = names[event.type];
     event.is_held = (from->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) != 0;
     if (event.type == ZT_DEBUG_DETACHED) {
         event.reason = (uint32_t)from->info.detached.reason;
@@ -210,8 +214,8 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     is_locked = zt__lock_until(&debugger->delivering, deadline);
     result = is_locked ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     if (is_locked && debugger->has_owed) {
-        debugger->event = &debugger->owed;
-        result = zt__finish_event(debugger);
+        debugger->next = debugger->owed;
+        result = zt__finish_event(debugger, &debugger->next);
     }
     while (result == ZE_RESULT_SUCCESS && !is_done) {
         uint64_t until = delivered ? 0 : deadline;
@@ -231,10 +235,9 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
         }
         if (has_event) {
             zt_debug_event event = zt__to_debug_event(&debugger->next);
-            debugger->event = &debugger->next;
             is_done = function && function(debugger, &event, user) != 0;
             is_done |= ++delivered == ZT__DEBUG_EVENTS;
-            result = zt__finish_event(debugger);
+            result = zt__finish_event(debugger, &debugger->next);
         } else if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
             is_done = 1; /* there are no more, or the last one was DETACHED */
             result = ZE_RESULT_SUCCESS;
@@ -254,25 +257,6 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     }
     zt__end_debug_call(debugger);
     return result;
-}
-
-ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
-    const char *call = "zt_debug_acknowledge";
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!zt__is_owner(&debugger->delivering)) {
-        return zt__report(&debugger->diagnostics, NO_EVENT, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
-    }
-    return zt__acknowledge_delivered(debugger, call);
-}
-
-ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
-    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
-        "other",         "detached",        "process entry",       "process exit", "module load",
-        "module unload", "threads stopped", "threads unavailable", "page fault",
-    };
-    return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
 }
 
 #endif

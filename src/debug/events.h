@@ -20,6 +20,11 @@ ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t dea
    is over. `session` is held. */
 ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call);
 
+/* Reports a call of the driver about threads, which returns NOT_AVAILABLE if they are not stopped, or if the
+   session is over. `session` is held. */
+ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
+                                         const char *driver_call, const char *remedy);
+
 /* Acknowledges what waits to be delivered, or could not be acknowledged before. */
 ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger);
 

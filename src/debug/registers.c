@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "debug/debugger.h"
 #include "debug/events.h"
-#include "debug/stopping.h"
 #include "debug/threads.h"
 
 #ifdef ZETOOLS_DEBUG
@@ -30,8 +29,11 @@ static const char *const zt__base_names[] = {"genstbase",  "sustbase",   "dynbas
 
 enum { ZT__INSTRUCTION_BASE = 4 };
 
+/* The first zt_debug_registers.space. */
+enum { ZT__REGISTER_SPACES = ZT_DEBUG_SLM + 1 };
+
 /* Returns the first set that has this type, or NULL. */
-static const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
+static const zt_debug_registers *zt__find_set(const zt_debugger *debugger, uint32_t type) {
     uint32_t i;
     for (i = 0; i < debugger->set_count; i++) {
         if (debugger->sets[i].type == type) {
@@ -61,23 +63,24 @@ ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger) {
     }
     count = count < ZT__COUNT_OF(properties) ? count : ZT__COUNT_OF(properties);
     debugger->sets =
-        (zt_debug_register_set *)zt__allocate(&debugger->config.allocator, count, sizeof *debugger->sets);
+        (zt_debug_registers *)zt__allocate(&debugger->config.allocator, count, sizeof *debugger->sets);
     if (!debugger->sets) {
         return count ? zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "register sets")
                      : result;
     }
     for (i = 0; i < count; i++) {
         const zet_debug_regset_properties_t *from = &properties[i];
-        zt_debug_register_set *set = &debugger->sets[debugger->set_count];
+        zt_debug_registers *set = &debugger->sets[debugger->set_count];
         if (from->count == 0 || from->count > ZT__DEBUG_REGISTERS || from->byteSize == 0 ||
             from->byteSize > ZT__DEBUG_REGISTERS || zt__find_set(debugger, from->type)) {
             continue;
         }
         if (from->type > 0 && from->type < ZT__COUNT_OF(zt__set_names)) {
-            snprintf(set->name, sizeof set->name, "%s", zt__set_names[from->type].set);
+            snprintf(set->set, sizeof set->set, "%s", zt__set_names[from->type].set);
         } else {
-            snprintf(set->name, sizeof set->name, "SET %u", (unsigned)from->type);
+            snprintf(set->set, sizeof set->set, "SET %u", (unsigned)from->type);
         }
+        set->space = ZT__REGISTER_SPACES + debugger->set_count;
         set->type = from->type;
         set->version = from->version;
         set->is_readable = (from->generalFlags & ZET_DEBUG_REGSET_FLAG_READABLE) != 0;
@@ -90,30 +93,12 @@ ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger) {
     return result;
 }
 
-ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) {
-    return debugger ? debugger->set_count : 0;
-}
-
-ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index) {
-    return debugger && index < debugger->set_count ? &debugger->sets[index] : NULL;
-}
-
-ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found) {
-    const char *call = "zt_debug_find_register";
-    const zt_debug_register_set *set = NULL;
+/* Finds a register by its name. Returns 0 if the device has none. */
+static int zt__find_register(const zt_debugger *debugger, const char *name, zt_debug_registers *found) {
+    const zt_debug_registers *set = NULL;
     uint32_t type, index = 0;
     size_t length;
     int is_numbered = 1;
-    if (found) {
-        memset(found, 0, sizeof *found);
-        found->set = "";
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!name || !found) {
-        return zt__report_null(&debugger->diagnostics, call, name ? "found" : "name");
-    }
     while (index < ZT__COUNT_OF(zt__base_names) && strcmp(name, zt__base_names[index]) != 0) {
         index++;
     }
@@ -133,18 +118,70 @@ ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *nam
         set = name[length] == 0 ? set : NULL;
     }
     if (!set || index >= set->count || (!is_numbered && set->count > 1)) {
+        return 0;
+    }
+    *found = *set;
+    found->address = (uint64_t)index * set->bytes;
+    found->count = 1;
+    return 1;
+}
+
+ZT_API ze_result_t zt_debug_get_registers(zt_debugger *debugger, const char *name,
+                                          zt_debug_registers *registers, uint32_t *count) {
+    const char *call = "zt_debug_get_registers";
+    zt_debug_registers one;
+    uint32_t i, room, found = 0;
+    if (!count) {
+        return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
+    }
+    room = registers ? *count : 0;
+    *count = 0;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    for (i = 0; i < debugger->set_count; i++) {
+        if (!name || strcmp(debugger->sets[i].set, name) == 0) {
+            if (found < room) {
+                registers[found] = debugger->sets[i];
+            }
+            found++;
+        }
+    }
+    if (name && !found && zt__find_register(debugger, name, &one)) {
+        if (room > 0) {
+            registers[0] = one;
+        }
+        found = 1;
+    }
+    if (name && !found) {
         return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
     }
-    found->set = set->name;
-    found->index = index;
-    found->bytes = set->bytes;
+    *count = found;
     return ZE_RESULT_SUCCESS;
 }
 
-/* Reads or writes registers, which the caller has checked. `session` is held, and its events are read. */
-static ze_result_t zt__access_set(zt_debugger *debugger, const char *call, zt_debug_thread thread,
-                                  const zt_debug_register_set *set, uint32_t first, uint32_t count,
-                                  void *values, int is_write) {
+ZT__PRIVATE const zt_debug_registers *zt__find_space(zt_debugger *debugger, const char *call, uint32_t space,
+                                                     uint64_t address, size_t size, int is_write) {
+    const zt_debug_registers *set = space - ZT__REGISTER_SPACES < debugger->set_count
+                                        ? &debugger->sets[space - ZT__REGISTER_SPACES]
+                                        : NULL;
+    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
+        zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                   set ? set->set : "of this space");
+        return NULL;
+    }
+    if (address % set->bytes || size % set->bytes || address / set->bytes > set->count ||
+        size / set->bytes > set->count - address / set->bytes) {
+        zt__report(&debugger->diagnostics, BAD_REGISTERS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, set->set,
+                   (unsigned)set->count, (unsigned)set->bytes);
+        return NULL;
+    }
+    return set;
+}
+
+ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                             const zt_debug_registers *set, uint32_t first, uint32_t count,
+                                             void *values, int is_write) {
     ze_device_thread_t one = zt__to_device_thread(thread);
     ze_result_t result = is_write
                              ? zetDebugWriteRegisters(debugger->handle, one, set->type, first, count, values)
@@ -154,98 +191,29 @@ static ze_result_t zt__access_set(zt_debugger *debugger, const char *call, zt_de
                             "The thread is not stopped. Stop it first, and name one thread.");
 }
 
-/* As zt_debug_read_registers or, with `is_write`, zt_debug_write_registers. */
-static ze_result_t zt__access_registers(zt_debugger *debugger, const char *call, zt_debug_thread thread,
-                                        const char *name, uint32_t first, uint32_t count, void *values,
-                                        size_t size, int is_write) {
-    const zt_debug_register_set *set = NULL;
-    ze_result_t result;
-    uint32_t i;
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!name || !values) {
-        return zt__report_null(&debugger->diagnostics, call, name ? "values" : "set");
-    }
-    for (i = 0; i < debugger->set_count && !set; i++) {
-        set = strcmp(debugger->sets[i].name, name) == 0 ? &debugger->sets[i] : NULL;
-    }
-    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
-    }
-    if (first >= set->count || count > set->count - first) {
-        return zt__report(&debugger->diagnostics, BAD_REGISTERS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name,
-                          (unsigned)set->count);
-    }
-    if (size / set->bytes < count) {
-        return zt__report(&debugger->diagnostics, SMALL_BUFFER, ZE_RESULT_ERROR_INVALID_SIZE, call,
-                          (unsigned)count, name, (unsigned)set->bytes);
-    }
-    result = count ? zt__begin_session_call(debugger, call) : ZE_RESULT_SUCCESS;
-    if (result != ZE_RESULT_SUCCESS || count == 0) {
-        return result;
-    }
-    result = zt__read_events(debugger, call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__access_set(debugger, call, thread, set, first, count, values, is_write);
-    }
-    zt__end_session_call(debugger);
-    return result;
-}
-
-ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                           uint32_t first, uint32_t count, void *values, size_t size) {
-    return zt__access_registers(debugger, "zt_debug_read_registers", thread, set, first, count, values, size,
-                                0);
-}
-
-ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                            uint32_t first, uint32_t count, const void *values, size_t size) {
-    return zt__access_registers(debugger, "zt_debug_write_registers", thread, set, first, count,
-                                (void *)(uintptr_t)values, size, 1);
-}
-
-ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address) {
+ZT__PRIVATE ze_result_t zt__read_address(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                         uint64_t *address) {
     enum { AT = 8, BYTES = 4, MOST = 256 }; /* cr0.2 has the offset from the base */
-    const char *call = "zt_debug_get_address";
-    const zt_debug_register_set *control, *bases;
+    const zt_debug_registers *control = zt__find_set(debugger, ZT__REGISTERS_CONTROL),
+                             *bases = zt__find_set(debugger, ZT__REGISTERS_BASE);
     uint8_t bytes[MOST] = {0};
     uint64_t base = 0;
     uint32_t offset = 0, first, count;
     ze_result_t result;
-    if (address) {
-        *address = 0;
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!address) {
-        return zt__report_null(&debugger->diagnostics, call, "address");
-    }
-    control = zt__find_set(debugger, ZT__REGISTERS_CONTROL);
-    bases = zt__find_set(debugger, ZT__REGISTERS_BASE);
+    *address = 0;
     if (!control || !bases || !control->is_readable || !bases->is_readable ||
         (uint64_t)control->bytes * control->count < AT + BYTES || bases->count <= ZT__INSTRUCTION_BASE ||
         control->bytes > MOST || bases->bytes < sizeof base || bases->bytes > MOST) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
-                          "cr0.2 or isabase");
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+        return ZE_RESULT_SUCCESS;
     }
     first = AT / control->bytes;
     count = (AT + BYTES - 1) / control->bytes - first + 1;
-    result = zt__read_events(debugger, call);
+    result = zt__access_registers(debugger, call, thread, control, first, count, bytes, 0);
+    memcpy(&offset, bytes + (AT - first * control->bytes), sizeof offset);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__access_set(debugger, call, thread, control, first, count, bytes, 0);
-        memcpy(&offset, bytes + (AT - first * control->bytes), sizeof offset);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__access_set(debugger, call, thread, bases, ZT__INSTRUCTION_BASE, 1, bytes, 0);
+        result = zt__access_registers(debugger, call, thread, bases, ZT__INSTRUCTION_BASE, 1, bytes, 0);
         memcpy(&base, bytes, sizeof base);
     }
-    zt__end_session_call(debugger);
     if (result == ZE_RESULT_SUCCESS) {
         *address = base + offset;
     }

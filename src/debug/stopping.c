@@ -1,6 +1,4 @@
-/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
-
-#include "debug/stopping.h"
+/* zt_debug_stop, zt_debug_resume, zt_debug_get_threads. */
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
@@ -8,20 +6,10 @@
 #include "base/threads.h"
 #include "debug/debugger.h"
 #include "debug/events.h"
+#include "debug/registers.h"
 #include "debug/threads.h"
 
 #ifdef ZETOOLS_DEBUG
-
-ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
-                                         const char *driver_call, const char *remedy) {
-    if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
-        return zt__check_debug(debugger, result, driver_call);
-    }
-    if (zt__read_events(debugger, call) == ZE_RESULT_SUCCESS) {
-        zt__check(&debugger->diagnostics, result, driver_call, remedy);
-    }
-    return result;
-}
 
 /* Tells the device to stop threads. `*interrupt` receives the record to wait for: that of an earlier stop of
    the same threads which is not answered, or a new one. NULL: the device has nothing to stop. `session` is
@@ -97,7 +85,7 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
         if (result != ZE_RESULT_NOT_READY) {
             continue;
         }
-        if (now >= deadline || zt__load(debugger->ends_stops)) {
+        if (now >= deadline || zt__load(&debugger->is_closing)) {
             break;
         }
         /* Another thread may have to deliver events, to make room for the answer. */
@@ -182,10 +170,10 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
     return result;
 }
 
-/* Where zt_debug_threads stores what it finds. */
+/* Where zt_debug_get_threads stores what it finds. */
 typedef struct zt__stopped_list {
     const zt_debugger *debugger;
-    zt_debug_thread *threads;
+    zt_debug_thread_info *threads;
     uint32_t room, count;
 } zt__stopped_list;
 
@@ -193,15 +181,17 @@ typedef struct zt__stopped_list {
 static void zt__store_thread(void *user, uint32_t number) {
     zt__stopped_list *out = (zt__stopped_list *)user;
     if (out->count < out->room) {
-        out->threads[out->count] = zt__get_debug_thread(out->debugger, number);
+        out->threads[out->count].thread = zt__get_debug_thread(out->debugger, number);
     }
     out->count++;
 }
 
-ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count) {
-    const char *call = "zt_debug_threads";
+ZT_API ze_result_t zt_debug_get_threads(zt_debugger *debugger, zt_debug_thread_info *threads,
+                                        uint32_t *count) {
+    const char *call = "zt_debug_get_threads";
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
     zt__stopped_list out = {debugger, threads, 0, 0};
+    uint32_t i;
     ze_result_t result;
     if (!count) {
         return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
@@ -218,6 +208,9 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
     result = zt__read_events(debugger, call);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__each_stopped(debugger, call, all, zt__store_thread, &out);
+    }
+    for (i = 0; i < out.count && i < out.room && result == ZE_RESULT_SUCCESS; i++) {
+        result = zt__read_address(debugger, call, threads[i].thread, &threads[i].address);
     }
     zt__end_session_call(debugger);
     *count = result == ZE_RESULT_SUCCESS ? out.count : 0;

@@ -59,12 +59,12 @@ ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, in
 
 ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, const char *call, zt_debug_thread threads,
                                          zt__thread_fn function, void *user) {
-    const zt_debug_register_set *probe = NULL;
+    const zt_debug_registers *probe = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t i;
     void *bytes;
     for (i = 0; i < debugger->set_count; i++) {
-        const zt_debug_register_set *set = &debugger->sets[i];
+        const zt_debug_registers *set = &debugger->sets[i];
         if (set->is_readable && (!probe || set->bytes < probe->bytes)) {
             probe = set;
         }

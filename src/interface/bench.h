@@ -51,10 +51,11 @@ enum { ZT_BENCH_SAMPLES = 1000, ZT_BENCH_OUTLIER = 1, ZT_BENCH_CHANGED = 2 };
 struct zt_bench_result {
     char name[64];
     zt_bench_end end;
-    uint32_t count;    /* samples */
-    uint32_t outliers; /* samples beyond a quartile by more than 1.5 times the interquartile range. They
+    const char *ended_by; /* the same as a text: "precise", "noise", "time", "full" or "not run" */
+    uint32_t count;       /* samples */
+    uint32_t outliers;    /* samples beyond a quartile by more than 1.5 times the interquartile range. They
                           count like any other */
-    uint32_t changed;  /* samples at another frequency. They count like any other */
+    uint32_t changed;     /* samples at another frequency. They count like any other */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
     double quartile1, quartile3;
@@ -81,9 +82,6 @@ struct zt_bench_result {
    Not by two threads at once. */
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
 
-/* Returns the name of a condition: "precise", "noise", ... */
-ZT_API const char *zt_bench_end_name(zt_bench_end end);
-
 #endif
 
 /* ---- two variants in one program ----------------------------------------------------------------------- */
@@ -94,6 +92,8 @@ struct zt_comparison {
     double ratio;     /* median of b divided by median of a */
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
+    char text[256];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
+                         1.2600): slower." "": nothing was compared */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -111,18 +111,14 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 #ifndef ZETOOLS_DISABLE
 
-/* Write results as text for people, 80 columns wide: zt_write_benches a table with a row for each result,
-   zt_write_bench and zt_write_comparison one result in full. With the profiler that was benchmarked, as many
-   metrics are added as fit, those first that show most. Metrics that add up are in units a second. "95% +-"
-   is the precision, "with counters" the perturbation.
+/* Writes results as a table for people, 80 columns wide, with a row for each. With the profiler that was
+   benchmarked, as many metrics are added as fit, those first that show most. Metrics that add up are in units
+   a second. "95% +-" is the precision, "with counters" the perturbation.
    count        the number of results
    write, user  receive the text, as in zt_write
    Returns SUCCESS; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                     uint32_t count, zt_write_fn write, void *user);
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user);
-ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
 
 /* Writes results to a file, as zt_report does. The suffix chooses the format:
        .txt, a number, or no suffix  the table of zt_write_benches

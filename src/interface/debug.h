@@ -2,13 +2,13 @@
 
 /* ---- sessions and events ------------------------------------------------------------------------------- */
 
-/* How a process is debugged. Start from zt_debug_config_default(). */
+/* How a process is debugged. */
 struct zt_debug_config {
     uint64_t wait_timeout_ns; /* How many nanoseconds calls wait for other threads, and zt_debug_close for
                                  threads of the device that are about to stop. Default: 1 second. */
     size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
     int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
-    zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
+    zt_log_fn log;            /* Receives each message once. NULL: none, or standard error with ZT_LOG. */
     void *log_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
@@ -39,8 +39,9 @@ typedef enum zt_debug_event_type {
 /* An event. Members that do not belong to its type are 0. */
 struct zt_debug_event {
     zt_debug_event_type type;
-    int is_held;             /* not 0: what follows, such as a launch of the module, waits until the event is
-                                acknowledged */
+    const char *name;        /* the same as a text: "module load" for ZT_DEBUG_MODULE_LOAD, and so on */
+    int is_held;             /* not 0: what follows, such as a launch of the module, waits until the function
+                                that receives the event has returned */
     uint32_t reason;         /* of DETACHED, a zet_debug_detach_reason_t: 1 if the process has ended. Of
                                 PAGE_FAULT, a zet_debug_page_fault_reason_t: 1 if the address is not mapped,
                                 2 if the access is not permitted */
@@ -56,15 +57,12 @@ typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, v
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns a configuration with every field at its default. */
-ZT_API zt_debug_config zt_debug_config_default(void);
-
 /* Attaches to a device and to a process that uses it, or will; see PROGRAM DEBUG. The driver must be
    initialised.
    pid       the process ID. 0: that of this process
    config    NULL: the defaults
    debugger  receives the debugger; NULL on failure
-   Returns SUCCESS. On failure, zt_debug_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
        UNSUPPORTED_FEATURE       the device cannot be debugged
        DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
        INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
@@ -100,21 +98,6 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger);
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
                                  void *user);
 
-/* Acknowledges the event that is being delivered, before the function of zt_debug_wait returns. Only that
-   function may call it, on its own thread.
-   Returns SUCCESS, also if that was done or is not needed; INVALID_ARGUMENT outside of the function;
-   otherwise the result of the call that failed. */
-ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
-
-/* Returns the name of a type of events: "module load" for ZT_DEBUG_MODULE_LOAD, and so on. */
-ZT_API const char *zt_debug_event_name(zt_debug_event_type type);
-
-/* As zt_get_last_error, for a debugger. */
-ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger);
-
-/* As zt_get_last_result, for a debugger. */
-ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
-
 #endif
 
 /* ---- threads of the device ----------------------------------------------------------------------------- */
@@ -124,6 +107,12 @@ struct zt_debug_stops {
     uint32_t stopped;     /* selected threads that are stopped now, also those that were stopped before */
     uint32_t unavailable; /* the other selected threads: they are idle, or cannot be stopped. The device does
                              not report which */
+};
+
+/* A stopped thread. */
+struct zt_debug_thread_info {
+    zt_debug_thread thread;
+    uint64_t address; /* of the instruction at which it is stopped. 0: the device lacks a register for that */
 };
 
 /* Where an instruction is. */
@@ -156,16 +145,14 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
    NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads);
 
-/* Lists the stopped threads of the device.
-   threads  receives them; may be NULL if `count` is 0
-   count    how many there is room for; receives the number of all stopped threads, which may be more
-   Returns SUCCESS; NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. */
-ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count);
-
-/* Gets the address of the instruction at which a thread is stopped.
-   Returns SUCCESS; UNSUPPORTED_FEATURE if the device lacks a register for that; otherwise as
-   zt_debug_read_registers. */
-ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address);
+/* Lists the stopped threads of the device, and where they are.
+   threads  receives them; may be NULL
+   count    how many there is room for, if `threads` is not NULL; receives the number of all stopped threads,
+            which may be more
+   Returns SUCCESS; UNSUPPORTED_FEATURE if the device has no register that can be read; NOT_AVAILABLE if the
+   session is over; otherwise the result of the call that failed. */
+ZT_API ze_result_t zt_debug_get_threads(zt_debugger *debugger, zt_debug_thread_info *threads,
+                                        uint32_t *count);
 
 /* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. Works
    also when the session is over. Runs a program to find the source line, as for hot spots, which takes a few
@@ -177,74 +164,55 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 /* ---- memory and registers ------------------------------------------------------------------------------ */
 
-/* A kind of memory. */
-typedef enum zt_debug_space {
+/* Kinds of memory. Registers of each kind are one more: zt_debug_registers.space. */
+enum {
     ZT_DEBUG_MEMORY, /* what pointers point to */
     ZT_DEBUG_SLM     /* shared local memory of the thread's work-group, from 0 on */
-} zt_debug_space;
-
-/* Registers of one kind. */
-struct zt_debug_register_set {
-    char name[16];    /* Intel's: "GRF", "ADDR", "FLAG", "CE", "SR", "CR", "TDR", "ACC", "MME", "SP", "SBA",
-                         "DBG", "FC"; for other types "SET 14" */
-    uint32_t type;    /* as the device numbers it */
-    uint32_t version; /* of the set, as the device numbers it */
-    int is_readable;
-    int is_writable;
-    uint32_t count; /* how many registers. A thread may have fewer */
-    uint32_t bits;  /* of a register */
-    uint32_t bytes; /* that a register takes in a buffer */
 };
 
-/* A register. */
-struct zt_debug_register {
-    const char *set; /* name of its set */
-    uint32_t index;  /* in its set */
-    uint32_t bytes;
+/* A register, or all registers of a kind. To read or write them, pass `space`, an address and a size to
+   zt_debug_read and zt_debug_write: register i begins at address + i * bytes. */
+struct zt_debug_registers {
+    char set[16];     /* their kind. Intel's: "GRF", "ADDR", "FLAG", "CE", "SR", "CR", "TDR", "ACC", "MME",
+                         "SP", "SBA", "DBG", "FC"; for other types "SET 14" */
+    uint32_t type;    /* as the device numbers it */
+    uint32_t version; /* of the set, as the device numbers it */
+    uint32_t space;
+    uint64_t address;
+    int is_readable;
+    int is_writable;
+    uint32_t count; /* how many registers: of a set, a thread may have fewer */
+    uint32_t bits;  /* of a register */
+    uint32_t bytes; /* of a register */
 };
 
 #ifndef ZETOOLS_DISABLE
 
-/* Reads memory of the process, as a stopped thread sees it.
+/* Reads memory of the process, or registers, as a stopped thread sees them.
    thread  the thread. For ZT_DEBUG_MEMORY, also all threads, stopped or not: {ZT_DEBUG_ALL, ZT_DEBUG_ALL,
            ZT_DEBUG_ALL, ZT_DEBUG_ALL}
-   size    in bytes
+   space   ZT_DEBUG_MEMORY, ZT_DEBUG_SLM or zt_debug_registers.space
+   size    in bytes; of registers, a multiple of zt_debug_registers.bytes
    Returns SUCCESS; NOT_AVAILABLE if the thread is not stopped, if it has no such memory, or if the session is
-   over; otherwise the result of the call that failed. */
-ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+   over; INVALID_ARGUMENT if there are no such registers, or they cannot be read; otherwise the result of the
+   call that failed. */
+ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
                                  uint64_t address, void *bytes, size_t size);
 
-/* Writes memory, with parameters and results as those of zt_debug_read. */
-ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+/* Writes memory or registers, with parameters and results as those of zt_debug_read. */
+ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
                                   uint64_t address, const void *bytes, size_t size);
 
-/* Returns the number of register sets of the device. It does not change. */
-ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger);
-
-/* Returns a register set by its index, or NULL if that is too high. */
-ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index);
-
-/* Finds a register by its name, as Intel's assembler and debugger have it: "r12", "a0", "f1", "ce", "sr0",
-   "cr0", "tdr0", "acc3", "mme0", "sp", "dbg0", "fc0"; of SBA "genstbase", "sustbase", "dynbase", "iobase",
-   "isabase", "blsustbase", "blsastbase", "btbase", "scrbase".
-   Returns SUCCESS, or INVALID_ARGUMENT if the device has none. */
-ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found);
-
-/* Reads registers of a stopped thread.
-   set           the name of the set
-   first, count  which of its registers
-   values, size  receive them: each takes zt_debug_register_set.bytes of these `size` bytes
-   Returns SUCCESS, or
-       INVALID_ARGUMENT  there is no such set, it has not as many registers, or it cannot be read
-       INVALID_SIZE      `size` is less than these registers take
-       NOT_AVAILABLE     the thread is not stopped, or the session is over
-       otherwise the result of the call that failed */
-ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                           uint32_t first, uint32_t count, void *values, size_t size);
-
-/* Writes registers, with parameters and results as those of zt_debug_read_registers. */
-ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                            uint32_t first, uint32_t count, const void *values, size_t size);
+/* Gets which registers the device has, and how they are read.
+   name       a register, as Intel's assembler and debugger name it: "r12", "a0", "f1", "ce", "sr0", "cr0",
+              "tdr0", "acc3", "mme0", "sp", "dbg0", "fc0"; of SBA "genstbase", "sustbase", "dynbase",
+              "iobase", "isabase", "blsustbase", "blsastbase", "btbase", "scrbase". Or a kind of registers,
+              such as "GRF". NULL: all kinds
+   registers  receives the register, the kind, or each of them; may be NULL
+   count      how many there is room for, if `registers` is not NULL; receives how many there are
+   Returns SUCCESS; INVALID_ARGUMENT if the device has none of that name. */
+ZT_API ze_result_t zt_debug_get_registers(zt_debugger *debugger, const char *name,
+                                          zt_debug_registers *registers, uint32_t *count);
 
 #endif
 

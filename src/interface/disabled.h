@@ -1,6 +1,7 @@
 #ifdef ZETOOLS_DISABLE
 
-/* Each function returns what stands for nothing, with figures of 0, and fills in empty structures. */
+/* Each function returns what stands for nothing, and fills in empty structures. Figures are NaN, so that no
+   comparison with one holds; a benchmark returns UNSUPPORTED_FEATURE. */
 
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
@@ -8,6 +9,7 @@
 #define ZT__RESULT int
 #endif
 #define ZT__SUCCESS ((ZT__RESULT)0)
+#define ZT__UNSUPPORTED ((ZT__RESULT)0x78000003)
 #define ZT__OFF static inline ZT__UNUSED
 
 /* The parameters have the names of those of the functions that they replace, and are not used. */
@@ -32,10 +34,33 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
         return empty;                                                                                        \
     }
 
+ZT__OFF ZT__RESULT zt__clear_stats(zt_stats *stats) {
+    if (stats) {
+        stats->count = 0;
+        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 = NAN;
+    }
+    return ZT__SUCCESS;
+}
+
+ZT__OFF void zt__clear_bench(zt_bench_result *result) {
+    size_t i;
+    zt__clear(result, sizeof *result);
+    result->region = UINT32_MAX;
+    result->ended_by = "";
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = NAN;
+    result->min = result->max = result->precision = result->tolerance = NAN;
+    result->bytes_per_second = result->items_per_second = result->frequency_mhz = NAN;
+    result->counter_median = result->perturbation = NAN;
+    for (i = 0; i < ZT_BENCH_SAMPLES; i++) {
+        result->samples[i] = NAN;
+    }
+}
+
 /* clang-format off */
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler) { return ""; }
+ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler)
+    { return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
@@ -48,108 +73,97 @@ ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_availability zt_get_availability(const zt_profiler *profiler) { return ZT_AVAILABILITY_UNKNOWN; }
-ZT__OFF const char *zt_get_availability_text(const zt_profiler *profiler) { return ""; }
+ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
+{
+    zt_info info;
+    int i;
+    zt__clear(&info, sizeof info);
+    info.availability = ZT_AVAILABILITY_UNKNOWN;
+    info.availability_text = "";
+    info.pass_count = 1;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        info.causes[i].name = "";
+    }
+    return info;
+}
 ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
-ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_counts)
-ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) { return 0; }
-ZT__OFF const char *zt_cause_name(zt_cause cause) { return ""; }
-ZT__OFF uint32_t zt_get_region_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
+      info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
-    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
+      return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
-ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
+    zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
-ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
-ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
+    zt_stats *stats) { return zt__clear_stats(stats); }
+ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return NAN; }
 ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-    uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
+    uint32_t metric, zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
-    { return ZT__CLEAR(info); }
-ZT__OFF const char *zt_limit_name(zt_limit limit) { return ""; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
-ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
-ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
+ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
+    { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
+      empty.copy_ns = empty.both_ns = empty.idle_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
-    { return ZT__CLEAR(time_ns); }
-ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) ZT__EMPTY(zt_passes)
-ZT__OFF int zt_passes_next(zt_passes *passes) { return passes->runs++ == 0; }
-ZT__OFF void zt_passes_end(zt_passes *passes) {}
+    { return zt__clear_stats(time_ns); }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
-ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
-ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
-ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
     const char *name) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_stream_config zt_stream_config_default(void) ZT__EMPTY(zt_stream_config)
 ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
     zt_stream **stream) { return ZT__CLEAR(stream); }
 ZT__OFF ZT__RESULT zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_stream_mark(zt_stream *stream, const void *list, const char *name)
     { return ZT__SUCCESS; }
-ZT__OFF zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user)
-    ZT__EMPTY(zt_stream_counts)
+ZT__OFF ZT__RESULT zt_stream_close(zt_stream *stream, zt_row_fn function, void *user,
+    zt_stream_counts *counts) { return ZT__CLEAR(counts); }
 ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
-    { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = ""; return empty; }
-ZT__OFF zt_stream_counts zt_stream_get_counts(const zt_stream *stream) ZT__EMPTY(zt_stream_counts)
-ZT__OFF uint32_t zt_stream_get_metric_count(const zt_stream *stream) { return 0; }
-ZT__OFF const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) { return NULL; }
+    { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = empty.error = "";
+      return empty; }
 ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
-ZT__OFF const char *zt_stream_get_last_error(const zt_stream *stream) { return ""; }
-ZT__OFF ZT__RESULT zt_stream_get_last_result(const zt_stream *stream) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_streamed *streamed) { return ZT__CLEAR(streamed); }
+    zt_streamed *streamed)
+    { ZT__CLEAR(streamed); if (streamed) { streamed->mean = streamed->peak = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
-    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { if (result) { zt__clear_bench(result); } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-    zt_comparison *result) { return ZT__CLEAR(result); }
+    zt_comparison *result)
+    { ZT__CLEAR(result); if (result) { zt__clear_bench(&result->a); zt__clear_bench(&result->b);
+      result->ratio = result->low = result->high = NAN; } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-    zt_write_fn write, void *user) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
-    { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, const char *path) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
     { return ZT__CLEAR(changes); }
-ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
 #ifdef ZETOOLS_TRACER
-ZT__OFF zt_hotspots_config zt_hotspots_config_default(void) ZT__EMPTY(zt_hotspots_config)
 ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_hotspots_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_hotspots_counts)
 ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_hotspot_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
-    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; info->share = NAN; } return ZT__SUCCESS; }
 #endif
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
@@ -157,53 +171,32 @@ ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 ZT__OFF ZT__RESULT zt_unpack(const void *buffer, size_t size, const zt_config *config, zt_profiler **profiler)
     { return ZT__CLEAR(profiler); }
 #ifdef ZETOOLS_DEBUG
-ZT__OFF zt_watch_config zt_watch_config_default(void) ZT__EMPTY(zt_watch_config)
 ZT__OFF ZT__RESULT zt_watch(zt_profiler *profiler, const zt_watch_config *config) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_watch_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(zt_watch_info)
-ZT__OFF zt_debug_config zt_debug_config_default(void) ZT__EMPTY(zt_debug_config)
 ZT__OFF ZT__RESULT zt_debug_open(const void *device, uint32_t pid, const zt_debug_config *config,
     zt_debugger **debugger) { return ZT__CLEAR(debugger); }
 ZT__OFF ZT__RESULT zt_debug_close(zt_debugger *debugger) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function, void *user)
     { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_acknowledge(zt_debugger *debugger) { return ZT__SUCCESS; }
-ZT__OFF const char *zt_debug_event_name(zt_debug_event_type type) { return ""; }
-ZT__OFF const char *zt_debug_get_last_error(const zt_debugger *debugger) { return ""; }
-ZT__OFF ZT__RESULT zt_debug_get_last_result(const zt_debugger *debugger) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
     zt_debug_stops *stops) { return ZT__CLEAR(stops); }
 ZT__OFF ZT__RESULT zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count)
-    { return ZT__CLEAR(count); }
-ZT__OFF ZT__RESULT zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address)
-    { return ZT__CLEAR(address); }
+ZT__OFF ZT__RESULT zt_debug_get_threads(zt_debugger *debugger, zt_debug_thread_info *threads,
+    uint32_t *count) { return ZT__CLEAR(count); }
+ZT__OFF ZT__RESULT zt_debug_get_registers(zt_debugger *debugger, const char *name,
+    zt_debug_registers *registers, uint32_t *count) { return ZT__CLEAR(count); }
 ZT__OFF ZT__RESULT zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place)
     { ZT__CLEAR(place); if (place) { place->kernel = place->file = ""; } return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, void *bytes, size_t size) { return zt__clear(bytes, bytes ? size : 0); }
-ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, const void *bytes, size_t size) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) { return 0; }
-ZT__OFF const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index)
-    { return NULL; }
-ZT__OFF ZT__RESULT zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found)
-    { ZT__CLEAR(found); if (found) { found->set = ""; } return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-    uint32_t first, uint32_t count, void *values, size_t size)
-    { return zt__clear(values, values ? size : 0); }
-ZT__OFF ZT__RESULT zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-    uint32_t first, uint32_t count, const void *values, size_t size) { return ZT__SUCCESS; }
 #endif
 ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
-#ifdef ZETOOLS_TRACER
-ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
-#endif
 ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
     { return ZT__CLEAR(group); }
 ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
-ZT__OFF const char *zt_version(void) { return ZETOOLS_VERSION; }
 /* clang-format on */
 
 #define zt_execute(profiler, queue, count, lists, fence)                                                     \

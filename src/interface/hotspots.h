@@ -2,40 +2,20 @@
 
 /* ---- sampling instructions ----------------------------------------------------------------------------- */
 
-/* How hot spots are sampled. Start from zt_hotspots_config_default(). */
+/* How hot spots are sampled. */
 struct zt_hotspots_config {
-    uint32_t period_ns;      /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
-    size_t memory_limit;     /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
-    uint32_t addresses;      /* The most addresses that are kept apart; samples at others are counted. Each
+    uint32_t period_ns;  /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
+    size_t memory_limit; /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
+    uint32_t addresses;  /* The most addresses that are kept apart; samples at others are counted. Each
                                 needs up to 300 bytes. A later start can raise it, and not lower it. Default:
                                 65,536. */
-    size_t debug_limit;      /* Bytes of debug information that are kept for source lines, of modules that
+    size_t debug_limit;  /* Bytes of debug information that are kept for source lines, of modules that
                                 are destroyed, or still there at the stop. Default: 64 MiB. */
-    int no_thread;           /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread
+    int no_thread;       /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread
                                 of the library's own does. */
-    uint32_t stops_a_second; /* On a device that does not sample instructions: how often all its threads are
-                                stopped to see where they are, at most 1000. Raise it, such as to 10, where
-                                there is nothing else: each stop delays the work. Needs ZETOOLS_DEBUG.
-                                Default: 0, never. */
-};
-
-/* Samples, and what became of them: samples = matched + outside + ambiguous + no_room. */
-struct zt_hotspots_counts {
-    uint64_t samples;
-    uint64_t matched;   /* in a kernel */
-    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
-                           created nor launched while tracing */
-    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
-    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
-    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
-                           or no counts. How many samples they had is not known */
-    uint64_t drops;     /* how often the device has dropped samples, or a stop has failed */
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_hotspots_config zt_hotspots_config_default(void);
 
 /* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
    earlier starts.
@@ -43,13 +23,12 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void);
    Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
        NOT_READY               the profiler does not trace
        UNSUPPORTED_FEATURE     the device has no metric group that samples instructions, or is a root device
-                               of several tiles; the driver does not report where kernels lie; or
-                               config.stops_a_second is needed, without ZETOOLS_DEBUG or a thread for it
+                               of several tiles; or the driver does not report where kernels lie
        NOT_AVAILABLE           the group is in use, and the message names by whom
        HANDLE_OBJECT_IN_USE    likewise, or hot spots are sampled already
        INVALID_SIZE            config.memory_limit is too low
        DEPENDENCY_UNAVAILABLE  the driver's metric library is missing
-       otherwise the result of the call that failed; of zt_debug_open, if config.stops_a_second is needed
+       otherwise the result of the call that failed
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
@@ -59,9 +38,6 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
    library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
    about reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
-
-/* Returns how many samples there are so far, and what became of them. */
-ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler);
 
 #endif
 
@@ -90,9 +66,6 @@ struct zt_hotspot_info {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of hot spots, that is, of different instructions with samples, so far. */
-ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler);
 
 /* Gets a hot spot by its index. Hot spots are in the order of their first sample. */
 ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);

@@ -28,6 +28,10 @@ static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
 
 #ifdef __cplusplus
 
+#ifdef ZETOOLS_STATIC
+namespace { /* as the functions that they call: each copy of the library has its own */
+#endif
+
 /* A region that lasts as long as the object. It cannot be copied or moved. */
 struct zt_scope {
     zt_region region;
@@ -40,17 +44,21 @@ struct zt_scope {
 
 /* ZT_PASSES in C++. */
 struct zt__all_passes {
-    zt_passes state;
-    explicit zt__all_passes(zt_profiler *profiler) : state(zt_passes_begin(profiler)) {}
-    ~zt__all_passes() { zt_passes_end(&state); }
+    zt__pass_state state;
+    explicit zt__all_passes(zt_profiler *profiler) : state(zt__begin_passes(profiler)) {}
+    ~zt__all_passes() { zt__end_passes(&state); }
     zt__all_passes(const zt__all_passes &) = delete;
     zt__all_passes &operator=(const zt__all_passes &) = delete;
 };
 
+#ifdef ZETOOLS_STATIC
+} /* namespace */
+#endif
+
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
-#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
+#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt__next_pass(&passes.state);)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
@@ -59,11 +67,11 @@ struct zt__all_passes {
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
 #define ZT__PASSES(passes, profiler)                                                                         \
-    for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
-         zt_passes_next(&passes);)
+    for (zt__pass_state passes __attribute__((cleanup(zt__end_passes))) = zt__begin_passes(profiler);        \
+         zt__next_pass(&passes);)
 #else
 #define ZT__PASSES(passes, profiler)                                                                         \
-    for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
+    for (zt__pass_state passes = zt__begin_passes(profiler); zt__next_pass(&passes);)
 /* `break` leaves the inner loop. */
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \

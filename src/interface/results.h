@@ -26,10 +26,8 @@ struct zt_region_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of regions, that is, of different names, so far. */
-ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
-
-/* Gets a region by its index. Regions are in the order of their first begin. */
+/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
+   the index of a region also take ZT_PATH(index) for the samples on one path. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
 #endif
@@ -57,9 +55,6 @@ struct zt_metric {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of metrics of all groups and passes. It does not change. */
-ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler);
 
 /* Returns a metric by its index, or NULL if that is too high. */
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
@@ -90,7 +85,7 @@ typedef enum zt_availability {
     ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
     ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
     ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
-    ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
+    ZT_NO_PERMISSION,       /* the process may not use metrics; or, if the text says so, they may be in use */
     ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
     ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
@@ -101,12 +96,6 @@ typedef enum zt_availability {
 } zt_availability;
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns whether metrics are measured, and if not, why. */
-ZT_API zt_availability zt_get_availability(const zt_profiler *profiler);
-
-/* Returns the same as a text, with the call that failed and what to do. */
-ZT_API const char *zt_get_availability_text(const zt_profiler *profiler);
 
 /* Returns the result that belongs to the message of zt_get_last_error, or SUCCESS. */
 ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
@@ -157,16 +146,76 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
+/* Samples that were lost or dropped by one cause. */
+struct zt_cause_count {
+    const char *name; /* "report error", "no slot", ... */
+    uint64_t count;
+};
+
+/* ---- what there is ------------------------------------------------------------------------------------- */
+
+/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts has what
+   became of those that are measured. */
+struct zt_trace_counts {
+    uint64_t launches;
+    uint64_t measured;   /* a region was begun */
+    uint64_t filtered;   /* left out by the configuration */
+    uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
+                            copy engine, unless the profiler measures times alone; one that can be cloned or
+                            changed, or is captured into a graph; and by_pointer */
+    uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
+                            returned while tracing; see TRACED LISTS */
+    uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
+                             barriers, so that they overlap with nothing. Without metrics, few are; see
+                             TRACED LAUNCHES */
+    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
+                             `limit`, so that their samples have times and no metrics */
+};
+
+/* Samples of hot spots, and what became of them: samples = matched + outside + ambiguous + no_room. */
+struct zt_hotspots_counts {
+    uint64_t samples;
+    uint64_t matched;   /* in a kernel */
+    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
+                           created nor launched while tracing */
+    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
+    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
+    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
+                           or no counts. How many samples they had is not known */
+    uint64_t drops;     /* how often the device has dropped samples */
+};
+
+/* What a watch does, and what it has found. */
+struct zt_watch_info {
+    int is_watching; /* not 0: there is a watch */
+    uint32_t hangs;  /* that were reported */
+};
+
+/* What there is of a profiler, and what became of it, so far. What is not used is 0. */
+struct zt_info {
+    zt_availability availability;  /* whether metrics are measured, and if not, why */
+    const char *availability_text; /* the same as a text, with the call that failed and what to do */
+    zt_counts counts;
+    zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
+    uint32_t region_count;                 /* regions, that is, different names */
+    uint32_t path_count;                   /* regions that were begun inside different others */
+    uint32_t metric_count;                 /* metrics of all groups and passes. It does not change */
+    uint32_t streamed_count;               /* metrics of all streams that are, or were, attached */
+    uint32_t pass_count;                   /* 1 where nothing has to be repeated */
+    uint32_t tile_count;                   /* 0 where the device has only one */
+    zt_trace_counts launches;              /* that were appended while tracing */
+    uint32_t kernel_count;                 /* kernels that were launched while tracing */
+    uint32_t call_count;                   /* different calls that were timed */
+    zt_hotspots_counts hotspots;
+    uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
+    zt_watch_info watch;
+};
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns how many samples there are in each state. */
-ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
-
-/* Returns how many samples were lost or dropped by one cause. */
-ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause);
-
-/* Returns the name of a cause: "report error", "no slot", ... */
-ZT_API const char *zt_cause_name(zt_cause cause);
+/* Returns what there is of a profiler, and what became of it. */
+ZT_API zt_info zt_get_info(const zt_profiler *profiler);
 
 #endif
 
@@ -188,9 +237,10 @@ typedef enum zt_limit {
 /* What probably limits a region, and why. */
 struct zt_limit_info {
     zt_limit limit;
+    const char *name;  /* of the limit: "memory bandwidth", "latency", ... */
     char text[320];    /* sentences with the figures that show it, or with what is missing */
-    char missing[256]; /* metrics that were not measured and might show another limit, as for
-                          zt_config.metrics; "": none is known. The device need not have them */
+    char missing[256]; /* metrics that were not measured and might show another limit, of one group of the
+                          device, which the text may name; "": none is known */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -202,9 +252,6 @@ struct zt_limit_info {
    exceed 50%, and does not show by itself that more threads would help.
    Returns SUCCESS, also if the limit is not known. */
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
-
-/* Returns the name of a limit: "memory bandwidth", "latency", ... */
-ZT_API const char *zt_limit_name(zt_limit limit);
 
 /* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
    ZT_PEAKS in the environment overrides it.
@@ -228,6 +275,11 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 /* ---- nested regions ------------------------------------------------------------------------------------ */
 
 /* A region inside certain others, such as "step;solve"; see NESTING. */
+
+/* Instead of the index of a region: a path by its index, for zt_get_region, zt_get_stats and the like. Counts of
+   lost and dropped samples are those of the region. */
+#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
+
 struct zt_path_info {
     uint32_t region; /* its index, for zt_get_region */
     uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
@@ -238,8 +290,10 @@ struct zt_path_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of paths, that is, of regions that were begun inside different others, so far. */
-ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
+/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
+   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
+   UINT32_MAX if there is none. */
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 /* Gets a path by its index, which is higher than that of its parent. */
 ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
@@ -276,16 +330,17 @@ struct zt_timeline_info {
 
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
-    uint64_t samples; /* that ran in this time */
-    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain
+    uint64_t samples;  /* that ran in this time */
+    uint64_t missing;  /* that may have run in it, too: lost, dropped, on their way, or without a certain
                          time. If there are any, all times but span_ns are NaN */
-    double span_ns;   /* from the first begin to the last end. All times are NaN without samples */
-    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, the regions of the
+    double span_ns;    /* from the first begin to the last end. All times are NaN without samples */
+    double busy_ns;    /* covered by samples. If some are of traced kernels or copies, the regions of the
                          application around others do not count, because the device may be idle in them */
-    double kernel_ns; /* covered by traced kernels */
-    double copy_ns;   /* covered by traced copies and fills */
-    double both_ns;   /* covered by a kernel and a copy at once */
-    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double kernel_ns;  /* covered by traced kernels */
+    double copy_ns;    /* covered by traced copies and fills */
+    double both_ns;    /* covered by a kernel and a copy at once */
+    double idle_ns;    /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -305,8 +360,8 @@ ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
        C++ and GNU C, it returns to the first pass however it is left: at its end, by break, goto, return or
        an exception. In ISO C, only its end does. Not to be nested. Not by two threads at once. */
 
-/* The state of one ZT_PASSES. Its fields are private. */
-struct zt_passes {
+/* The state of one ZT_PASSES. */
+struct zt__pass_state {
     zt_profiler *profiler;
     uint32_t next;
     uint32_t runs;
@@ -321,29 +376,23 @@ enum {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of passes: 1 where nothing has to be repeated. */
-ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
-
 /* Gets the statistics of the GPU time of a region in one pass, counted from 0, in nanoseconds: those of the
    samples with the metrics of the pass, or of all samples if no metrics are measured. */
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
-/* The functions that ZT_PASSES calls. zt_passes_next activates the groups of the next pass and returns 1, or
-   0 when there are no more; a pass whose groups cannot be activated is left out. zt_passes_end returns to the
+/* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or
+   0 when there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the
    first pass. Not by two threads at once. */
-ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
-ZT_API int zt_passes_next(zt_passes *passes);
-ZT_API void zt_passes_end(zt_passes *passes);
+ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler);
+ZT_API int zt__next_pass(zt__pass_state *passes);
+ZT_API void zt__end_passes(zt__pass_state *passes);
 
 #endif
 
 /* ---- tiles --------------------------------------------------------------------------------------------- */
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of tiles: 0 where the device has only one. */
-ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
 
 /* As zt_get_stats, for one tile, counted from 0. */
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,

@@ -4,7 +4,7 @@
 struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
-    uint32_t metric_count; /* as zt_get_metric_count */
+    uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
     uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
@@ -39,9 +39,11 @@ struct zt_config {
     uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
-                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric; GPU time and latencies count as four metrics. Default: 512. */
+    uint32_t samples;        /* Samples kept of each path with all their figures, up to 1,048,576, for median
+                                and 95th percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU
+                                times are kept and, with a timeline, latencies; metrics then have neither.
+                                A path also needs 56 bytes a metric: at most 8 KiB with the metrics of most
+                                devices. See AGGREGATION. Default: 0. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: threads that call the
                    library do. */
@@ -72,7 +74,7 @@ ZT_API zt_config zt_config_default(void);
 
 #ifdef ZETOOLS_TRACER
 
-/* How zt_auto traces and reports; see AUTOMATIC TRACING. Start from zt_auto_config_default(). Functions and
+/* How zt_auto traces and reports; see AUTOMATIC TRACING. Functions and
    their user pointers must live until exit. */
 struct zt_auto_config {
     const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
@@ -82,13 +84,6 @@ struct zt_auto_config {
     int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
                      overrides this. */
 };
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_auto_config zt_auto_config_default(void);
-
-#endif
 
 #endif /* ZETOOLS_TRACER */
 
@@ -113,10 +108,5 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; UNKNOWN if `write`
    stopped it; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
-
-/* ---- the library --------------------------------------------------------------------------------------- */
-
-/* Returns the version of the implementation, "major.minor.patch". */
-ZT_API const char *zt_version(void);
 
 #endif

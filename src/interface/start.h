@@ -16,8 +16,8 @@
                    the profiler, stream or debugger that they are from.
    Structures      A structure to be filled in is empty on failure, and where the function does nothing.
    Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
-                   of a field. Start from zt_..._config_default(), or for a benchmark from zeros. Strings and
-                   arrays need not outlive the call.
+                   of a field: zt_stream_config config = {0}; sets all of them. Start zt_config from
+                   zt_config_default(). Strings and arrays need not outlive the call.
    Callbacks       What a callback receives is valid during the call. CALLBACKS lists what it may call.
    Versions        Everything is there since 0.1, unless its declaration names a later version. */
 
@@ -32,7 +32,12 @@ typedef struct zt_allocator zt_allocator; /* the application's allocator */
 typedef struct zt_sample zt_sample;       /* one collected sample */
 
 /* results */
-typedef struct zt_counts zt_counts;           /* samples, and what became of them */
+typedef struct zt_info zt_info;                       /* what there is of a profiler, and what became of it */
+typedef struct zt_counts zt_counts;                   /* samples, and what became of them */
+typedef struct zt_cause_count zt_cause_count;         /* samples that were lost or dropped by one cause */
+typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
+typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
+typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
 typedef struct zt_region_info zt_region_info; /* a region: its counts, times and parent */
 typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
@@ -40,7 +45,7 @@ typedef struct zt_metric zt_metric;           /* a metric: its name, units and k
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
 typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
 typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
-typedef struct zt_passes zt_passes;               /* the state of one ZT_PASSES */
+typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
 #ifdef ZETOOLS_TRACER
 #define ZT__TRACER_DECLARED 1
@@ -49,14 +54,12 @@ typedef struct zt_passes zt_passes;               /* the state of one ZT_PASSES 
 typedef struct zt_trace_config zt_trace_config; /* what a tracer does */
 typedef struct zt_auto_config zt_auto_config;   /* how zt_auto traces and reports */
 typedef struct zt_hook zt_hook;                 /* callbacks of the application around one call */
-typedef struct zt_trace_counts zt_trace_counts; /* launches, and what became of them */
 typedef struct zt_kernel_info zt_kernel_info;   /* a kernel that was launched while tracing */
 typedef struct zt_kernel_shape zt_kernel_shape; /* its launches with the same work-groups */
 typedef struct zt_call_info zt_call_info;       /* a call that was timed */
 
 /* hot spots */
 typedef struct zt_hotspots_config zt_hotspots_config; /* how hot spots are sampled */
-typedef struct zt_hotspots_counts zt_hotspots_counts; /* their samples, and what became of them */
 typedef struct zt_hotspot_info zt_hotspot_info;       /* samples at one instruction of a kernel */
 typedef struct zt_stall zt_stall;                     /* why a thread did not execute its next instruction */
 #endif
@@ -65,7 +68,7 @@ typedef struct zt_stall zt_stall;                     /* why a thread did not ex
 typedef struct zt_stream zt_stream;               /* one metric group of a device, sampled by the clock */
 typedef struct zt_stream_config zt_stream_config; /* how a stream is opened */
 typedef struct zt_row zt_row;                     /* the metrics of one period */
-typedef struct zt_stream_info zt_stream_info;     /* what a stream was opened with */
+typedef struct zt_stream_info zt_stream_info;     /* what a stream measures, and what became of it */
 typedef struct zt_stream_counts zt_stream_counts; /* its reports, and what became of them */
 typedef struct zt_streamed zt_streamed;           /* a streamed metric in a region */
 
@@ -80,9 +83,7 @@ typedef struct zt_bench_changes zt_bench_changes; /* how many benchmarks changed
 
 /* watching */
 typedef struct zt_watch_config zt_watch_config; /* how regions are watched */
-typedef struct zt_watch_info zt_watch_info;     /* what a watch does, and what it has found */
-typedef struct zt_hang zt_hang;                 /* what hangs or has faulted, and where */
-typedef struct zt_hang_place zt_hang_place;     /* where threads were when they were stopped */
+typedef struct zt_hang zt_hang;                 /* what hangs */
 
 /* program debug */
 typedef struct zt_debugger zt_debugger;         /* a session with one device and one process that uses it */
@@ -91,8 +92,8 @@ typedef struct zt_debug_event zt_debug_event;   /* what has happened in a debugg
 typedef struct zt_debug_thread zt_debug_thread; /* a thread of the device, or several */
 typedef struct zt_debug_stops zt_debug_stops;   /* how many threads were stopped */
 typedef struct zt_debug_place zt_debug_place;   /* the kernel and the source line of an instruction */
-typedef struct zt_debug_register_set zt_debug_register_set; /* registers of one kind */
-typedef struct zt_debug_register zt_debug_register;         /* a register */
+typedef struct zt_debug_thread_info zt_debug_thread_info; /* a stopped thread, and where it is */
+typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all of one kind */
 #endif
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
@@ -123,7 +124,7 @@ struct zt_region {
    config    NULL: the defaults
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS, also where metrics cannot be measured: regions then have times alone, and
-   zt_get_availability_text returns why. On failure, zt_get_last_error(NULL) has the message:
+   zt_info.availability_text is why. On failure, zt_get_last_error(NULL) has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
@@ -132,9 +133,9 @@ struct zt_region {
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Returns the last message of a profiler, or "". With NULL, that of this thread's last failure without a
-   profiler or stream, such as of zt_open. The text is this thread's own copy, and valid until the thread
-   calls the library again. */
+/* Returns the last message of a profiler, or "". With NULL, the last message of this thread, whatever it is
+   about: a profiler, a stream, a debugger, or none, as after zt_open has failed. The text is this thread's
+   own copy, and valid until the thread calls the library again. */
 ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
 
 /* ZT_REGION(profiler, list, name) statement
@@ -192,8 +193,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
    links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
-   directly. A file that is replaced keeps its permissions, group and access list; where the system refuses
-   some of these, fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
+   directly. A file that is replaced keeps its permissions and its group; where the system refuses the group,
+   fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
    UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
@@ -224,8 +225,9 @@ ZT_API void zt_close(zt_profiler *profiler);
                                is no number
        INVALID_SIZE            there are more than 16 hooks
        NOT_READY               a call of an earlier trace is still in progress
-       HANDLE_OBJECT_IN_USE    the profiler traces already, or this is inside a hook of any profiler
-   Not by two threads for one profiler at once. */
+       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of zt_auto;
+                               or this is inside a hook
+   Of several threads that call it at once, one succeeds. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing and the sampling of hot spots. What was measured stays. Recorded lists may still be executed,
@@ -257,7 +259,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called with the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
+/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that
+   differ in numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */

@@ -1,6 +1,6 @@
 /* ---- opening a stream, reading it, and closing it ------------------------------------------------------ */
 
-/* How a stream is opened. Start from zt_stream_config_default(). */
+/* How a stream is opened. */
 struct zt_stream_config {
     const char *group;       /* A time-based metric group. NULL: "ComputeBasic", else the first that there
                                 is. */
@@ -9,7 +9,7 @@ struct zt_stream_config {
                                 sooner and cost more. Default: as many as come in 10 ms. */
     size_t memory_limit;     /* Bytes for reports and their calculation. Raise it if rows are read seldom.
                                 Default: 8 MiB. */
-    int reader; /* Not 0: a thread of the library's own reads from the device into this memory, so that
+    int thread; /* Not 0: a thread of the library's own reads from the device into this memory, so that
                    nothing is lost if the application seldom calls zt_stream_read. */
 
     zt_profiler *profiler;  /* Attaches the stream to this profiler: its timeline and regions then have the
@@ -31,7 +31,7 @@ struct zt_row {
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not
                            calculated */
     uint32_t metric_count;
-    const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
+    const double *values; /* in the order of zt_stream_info.metrics. NaN: not measured */
     const char *marker;   /* the name of the marker that ended the row, or NULL */
 };
 
@@ -41,18 +41,16 @@ typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
 /* Reports of a stream, and what became of them: reports = rows + discarded + waiting. See STREAMS. */
 struct zt_stream_counts {
-    uint64_t reports;   /* read from the device */
-    uint64_t rows;      /* delivered to a function or a profiler */
-    uint64_t discarded; /* not delivered */
-    uint64_t waiting;   /* not yet delivered */
-    uint64_t gaps;      /* how often the device reported that it had dropped data */
-    uint64_t dropped;   /* reports missing in these gaps, estimated from their length */
+    uint64_t reports;      /* read from the device */
+    uint64_t rows;         /* delivered to a function or a profiler */
+    uint64_t discarded;    /* not delivered */
+    uint64_t waiting;      /* not yet delivered */
+    uint64_t gaps;         /* how often the device reported that it had dropped data */
+    uint64_t dropped;      /* reports missing in these gaps, estimated from their length */
+    uint64_t lost_markers; /* markers of rows that were discarded, where the next row has its own */
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_stream_config zt_stream_config_default(void);
 
 /* Opens a stream on a device or sub-device of an initialised driver, which begins to sample.
    config  NULL: the defaults
@@ -89,48 +87,41 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
-   Returns the final counts.
-   The stream stays open, and a message reports this, if a read does not end in 10 seconds, or inside a row
-   function or the stream's log function.
+   counts    receives the final counts; may be NULL
+   Returns SUCCESS, or, while the stream stays open,
+       HANDLE_OBJECT_IN_USE  a read does not end in 10 seconds, or this is inside a row function or the
+                             stream's log function
+       NOT_READY             the thread of config.thread does not end
    Not by two threads at once. */
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
+ZT_API ze_result_t zt_stream_close(zt_stream *stream, zt_row_fn function, void *user,
+                                   zt_stream_counts *counts);
 
 #endif
 
 /* ---- what it measures, and what became of it ----------------------------------------------------------- */
 
-/* What a stream was opened with. */
+/* What a stream measures, and what became of it. */
 struct zt_stream_info {
     const char *group;
-    uint32_t period_ns;      /* as rounded by the driver */
-    uint32_t notify_reports; /* as rounded by the driver */
-    size_t memory;           /* bytes allocated for reports and their calculation */
-    uint64_t reader_cpu_ns;  /* processor time of the reader thread so far */
+    uint32_t metric_count;    /* of a row. It does not change */
+    const zt_metric *metrics; /* in the order of zt_row.values */
+    uint32_t period_ns;       /* as rounded by the driver */
+    uint32_t notify_reports;  /* as rounded by the driver */
+    size_t memory;            /* bytes allocated for reports and their calculation */
+    uint64_t thread_cpu_ns;   /* processor time of the thread of config.thread so far */
+    zt_stream_counts counts;  /* so far */
+    const char *error; /* the last message of the stream, by whichever thread. "": none. This thread's own
+                          copy, valid until the thread calls the library again */
 };
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns what the stream was opened with. */
+/* Returns what the stream measures, and what became of it so far. */
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 
-/* Returns the number of metrics of a row. It does not change. */
-ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream);
-
-/* Returns a metric by its index, or NULL if that is too high. */
-ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric);
-
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_stream_get_last_error has the nearest
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error(NULL) has the nearest
    names. */
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
-
-/* Returns how many reports there are in each state. */
-ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream);
-
-/* As zt_get_last_error, for a stream. */
-ZT_API const char *zt_stream_get_last_error(const zt_stream *stream);
-
-/* As zt_get_last_result, for a stream. */
-ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream);
 
 #endif
 
@@ -145,9 +136,6 @@ struct zt_streamed {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of metrics of all streams that are, or were, attached to the profiler. */
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
 
 /* Returns a streamed metric by its index, or NULL if that is too high. */
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);

@@ -20,7 +20,7 @@ struct zt_hook {
     void *user;
 };
 
-/* What a tracer does. Start from zt_trace_config_default(). */
+/* What a tracer does. */
 struct zt_trace_config {
     const char *names;    /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after
                              '!' excludes: "gemm*,!*_tail". NULL: all kernels. */
@@ -44,33 +44,6 @@ struct zt_trace_config {
     uint32_t profile_flags; /* zet_profile_flags_t: modules that are created while tracing are built with
                                -zet-profile-flags and these; see MODULES. 0: as the application builds. */
 };
-
-/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts has what
-   became of those that are measured. */
-struct zt_trace_counts {
-    uint64_t launches;
-    uint64_t measured;    /* a region was begun */
-    uint64_t filtered;    /* left out by the configuration */
-    uint64_t elsewhere;   /* on a list that the profiler cannot measure: of another context or device; of a
-                             copy engine, unless the profiler measures times alone; one that can be cloned or
-                             changed, or is captured into a graph */
-    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
-                             barriers, so that they overlap with nothing. Without metrics, few are; see
-                             TRACED LAUNCHES */
-    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
-                             `limit`, so that their samples have times and no metrics */
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_trace_config zt_trace_config_default(void);
-
-/* Returns how many launches were appended while tracing, since the first start. */
-ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
-
-#endif
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 
@@ -106,7 +79,6 @@ struct zt_kernel_info {
     uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
     uint32_t code_bytes;             /* of its instructions */
     uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
-    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags reserve them */
     uint32_t required_group_size[3]; /* as its source demands. 0: any */
 
     uint32_t shape_count; /* of `shapes`, which are in descending order of launches */
@@ -118,9 +90,6 @@ struct zt_kernel_info {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of kernels that were launched while tracing, so far; see KERNELS. */
-ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler);
 
 /* Gets a kernel by its index: what it is made of, how it was launched, and how much of the device it can
    fill. Kernels are in the order of their first launch. */
@@ -154,9 +123,6 @@ struct zt_call_info {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of different calls that were timed so far. */
-ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
 
 /* Gets a call by its index. Calls are in the order in which they were first made. Median and 95th percentile
    are exact up to 512 calls. */

@@ -66,7 +66,7 @@
 
        Metrics must be enabled in the driver. zt_open enables them if loader and driver can do so at run
        time. Otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions
-       have GPU times, and zt_get_availability_text returns what is missing.
+       have GPU times, and zt_info.availability_text is what is missing.
 
    TERMS
 
@@ -88,8 +88,8 @@
        hot spot       an instruction of a kernel, with the samples that were taken there
        debugger       a session with one device and one process that uses it, to stop and examine threads
 
-       zt_get_ functions return what a profiler and its tracer have measured. zt_..._name returns the name
-       of a value, zt_..._config_default a configuration. Names that begin with zt__ or ZT__ are private.
+       zt_get_ functions return what a profiler and its tracer have measured; zt_get_info has how many there
+       are of everything. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -106,10 +106,10 @@
    NESTING
 
        Regions may nest and overlap. A region that is begun on a list while another is open there is inside
-       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own
-       times can be added up. zt_region_info has both, and the parent. A region inside different others has
-       several paths, such as "step;solve" and "check;solve", and zt_get_path returns the times of each. A
-       region may also be inside itself. OWN TIME lists when an own time is not known.
+       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own times
+       can be added up. Statistics belong to paths: "solve" inside "step" and inside "check" has its own in
+       each, as "step;solve" and "check;solve", and those of "solve" are the sum (zt_find_path). A region may
+       also be inside itself. OWN TIME lists when an own time is not known.
 
    COMMAND LISTS
 
@@ -170,7 +170,7 @@
 
        begun = collected + lost + dropped + in_flight, at any time. A lost sample ran, but its data is
        missing or invalid. A dropped one was not measured: there was no slot or memory, or a call failed.
-       Both are counted by cause (zt_get_cause) and are not in the statistics.
+       Both are counted by cause (zt_info.causes) and are not in the statistics.
 
        A collected sample has a GPU time and, if they are measured, metrics. Launches outside of
        zt_trace_config.every and limit have times alone. zt_region_info.count and time_ns are of all samples
@@ -188,10 +188,10 @@
 
        A figure that does not apply or is not known is NaN; reports leave it empty, JSON has null.
 
-       Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of
-       a region. Beyond, they are estimated from as many samples, chosen at random with equal chance: with
-       512, the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile
-       1.0.
+       Median and 95th percentile are interpolated linearly from 512 GPU times of each path or, with
+       config.samples, from so many samples: then metrics have them, too. They are exact while all are kept.
+       Then samples are chosen at random with equal chance, and weigh by how many they stand for: with 512,
+       the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile 1.0.
 
    REPORTS
 
@@ -222,13 +222,13 @@
        The tracer observes executions, resets and destructions of lists, so zt_execute, zt_reset and
        zt_release are not needed. It works through the tracing layer of the loader, which zt_trace_start
        enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
+       One tracer runs at a time in a process; zt_auto traces all devices. A second start is refused.
 
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
-       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel.
-       REPLACEMENTS shows how kernels of another module take the place of the application's.
+       zt_trace_config has copies, host times of calls, files of MODULES, and hooks around calls (see HOOKS),
+       too. KERNELS has what is reported of each kernel; REPLACEMENTS, how others take their place.
 
    AUTOMATIC TRACING
 
@@ -246,7 +246,7 @@
        A stream measures a metric group of the device periodically while the application runs.
        zt_stream_open starts it, zt_stream_read delivers its rows, zt_stream_mark appends a marker to a
        command list. The device has little memory for reports, so read often, or set
-       zt_stream_config.reader. Reports of a profiler show the streams that are attached to it
+       zt_stream_config.thread. Reports of a profiler show the streams that are attached to it
        (zt_stream_config.profiler). reports = rows + discarded + waiting, at any time; see STREAMED ROWS.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
@@ -278,10 +278,10 @@
 
    WATCHING
 
-       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports where a kernel hangs. When a region or a traced
-       launch runs longer than zt_watch_config.hang_ns, or the device reports a fault, a thread of the
-       library stops all threads of the device once, counts them by their instructions, and resumes them.
-       The report goes to the log function, to zt_watch_config.function and a file; see WATCHED REGIONS.
+       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports which region or traced launch hangs: one that
+       runs longer than zt_watch_config.hang_ns, and what else is submitted. The report goes to the log
+       function, to zt_watch_config.function and a file; see WATCHED REGIONS. At which instruction the
+       threads of the device are, zt_debug_open shows to another program: see PROGRAM DEBUG.
 
    PROGRAM DEBUG
 
@@ -304,7 +304,7 @@
        hang         zt_watch, zt_watch_stop and zt_close
        benchmark    zt_close, ZT_PASSES, zt_bench and zt_compare with its profiler
        hook         zt_trace_start, zt_trace_stop and zt_close
-       allocator    functions that do more than return a value, as zt_get_counts does
+       allocator    functions that do more than return a value, as zt_get_info does
 
        INSIDE CALLBACKS has the threads on which callbacks run, and calls that behave differently there.
 
@@ -327,7 +327,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_3, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_4, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -372,7 +372,7 @@
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
                                 is left, and Level Zero is not needed. zt_execute and zt_reset make only the
-                                calls of Level Zero. Figures are 0, and not NaN. Pass no profiler and no
+                                calls of Level Zero. Figures are NaN, benchmarks fail. Pass no profiler and no
                                 structure of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
@@ -381,7 +381,7 @@
        ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them
        ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
-                                has no effect, zt_stream_config.reader and zt_watch are refused, and
+                                has no effect, zt_stream_config.thread and zt_watch are refused, and
                                 zt_collect reads samples of hot spots
        ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB);
                                 zt_report says so if one is asked for

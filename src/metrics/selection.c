@@ -115,14 +115,21 @@ static int zt__domain_has_room(const zt__selector *selector, uint32_t index, uin
     return count < most;
 }
 
+static uint32_t zt__count_bits(uint64_t bits) {
+    uint32_t count = 0;
+    for (; bits; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
 /* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
    missing metrics. Leaves out groups whose domain has `most` selected groups. Returns UINT32_MAX if no other
    group has that metric. */
 static uint32_t zt__find_next_group(const zt__selector *selector, const zt__metric_cover *cover,
                                     uint32_t most) {
     uint64_t bit, rarest = 0;
-    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
-    int count, highest = 0;
+    uint32_t i, count, highest = 0, fewest = UINT32_MAX, next = UINT32_MAX;
     for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
         uint32_t groups = 0;
         for (i = 0; i < cover->group_count; i++) {
@@ -372,4 +379,65 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     *availability = selector.availability;
     return result;
+}
+
+/* ---- groups that are not selected ------------------------------------------------------------------------ */
+
+/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of
+   those that the group has. */
+static uint32_t zt__weigh_group(const zt__group *group, const char *const *lists, const uint32_t *weights,
+                                uint32_t count, uint8_t *found) {
+    uint32_t i, m, sum = 0;
+    for (i = 0; i < count; i++) {
+        const char *list = lists[i], *name;
+        uint8_t number = 0;
+        size_t length;
+        found[i] = 0;
+        while (weights[i] && !found[i] && zt__next_name(&list, &name, &length)) {
+            number++;
+            for (m = 0; m < group->metric_count && !found[i]; m++) {
+                found[i] = zt__equals(group->metrics[m].name, name, length) ? number : 0;
+            }
+        }
+        sum += found[i] ? weights[i] : 0;
+    }
+    return sum;
+}
+
+ZT__PRIVATE int zt__find_other_group(zt__diagnostics *diagnostics, const zt_allocator *allocator,
+                                     const zt__driver *driver, ze_device_handle_t device,
+                                     const zt__selection *selection, const char *const *lists,
+                                     const uint32_t *weights, uint32_t count, uint8_t *found,
+                                     char name[ZET_MAX_METRIC_GROUP_NAME]) {
+    static const char remedy[] = "Reports do not name a group that would show more.";
+    uint8_t has[ZT__MAX_REQUESTED_METRICS];
+    zt__catalog catalog;
+    zt__group group;
+    const char *call;
+    uint32_t i, sum, most = 0;
+    ze_result_t result = zt__open_catalog(allocator, driver, device, &catalog, &call);
+    memset(found, 0, count);
+    if (zt__check(diagnostics, result, call, remedy) != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    for (i = 0; i < catalog.count; i++) {
+        if (zt__has_group(selection, catalog.handles[i]) ||
+            !zt__is_usable_group(&catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
+            continue;
+        }
+        memset(&group, 0, sizeof group);
+        group.handle = catalog.handles[i];
+        result = zt__load_metrics(allocator, &group, &call);
+        if (zt__check(diagnostics, result, call, remedy) == ZE_RESULT_SUCCESS) {
+            sum = zt__weigh_group(&group, lists, weights, count, has);
+            if (sum > most) {
+                most = sum;
+                memcpy(found, has, count);
+                memcpy(name, catalog.properties[i].name, ZET_MAX_METRIC_GROUP_NAME);
+            }
+        }
+        zt__free_group(allocator, &group);
+    }
+    zt__close_catalog(allocator, &catalog);
+    return most > 0;
 }

@@ -25,3 +25,17 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           const zt__driver *driver, ze_device_handle_t device,
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability);
+
+/* Finds the group that has the most of the wanted metrics, among the usable groups of the device that are not
+   selected.
+   lists    for each wanted metric its names, separated by commas
+   weights  for each how much it counts; 0: it is not wanted
+   found    receives for each which of its names the group has, from 1; 0: none
+   name     receives the name of the group
+   count    at most ZT__MAX_REQUESTED_METRICS
+   Returns 0 if no group has any. */
+ZT__PRIVATE int zt__find_other_group(zt__diagnostics *diagnostics, const zt_allocator *allocator,
+                                     const zt__driver *driver, ze_device_handle_t device,
+                                     const zt__selection *selection, const char *const *lists,
+                                     const uint32_t *weights, uint32_t count, uint8_t *found,
+                                     char name[ZET_MAX_METRIC_GROUP_NAME]);

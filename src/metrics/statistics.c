@@ -55,25 +55,13 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
-ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics) {
-    uint64_t most = 0;
-    uint32_t pass;
-    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
-        most = statistics->seen[pass] > most ? statistics->seen[pass] : most;
-    }
-    return most;
-}
-
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
                                     const zt__sample_layout *layout, zt__statistics *statistics,
-                                    uint32_t more) {
-    enum { FIRST_ROWS = 8 };
-    uint64_t wanted = zt__samples_per_pass(statistics) + more;
-    uint64_t capacity = FIRST_ROWS;
-    double *rows, *before = statistics->rows;
-    if (statistics->moments && statistics->capacity == layout->row_limit) {
-        return 1;
-    }
+                                    uint64_t more) {
+    enum { FIRST_VALUES = 512 }; /* the GPU times of a path are kept without another allocation */
+    uint64_t wanted = statistics->count + more;
+    uint64_t capacity = FIRST_VALUES / layout->kept_count + 1;
+    float *rows, *before = statistics->rows;
     if (!statistics->moments) {
         zt__moments *moments =
             (zt__moments *)zt__allocate(allocator, layout->column_count, sizeof *statistics->moments);
@@ -93,12 +81,12 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     if (capacity <= statistics->capacity) {
         return 1;
     }
-    rows = (double *)zt__allocate(allocator, (size_t)capacity * layout->column_count, sizeof *rows);
+    rows = (float *)zt__allocate(allocator, (size_t)capacity * layout->kept_count, sizeof *rows);
     if (!rows) {
         return 1;
     }
     if (statistics->kept) {
-        memcpy(rows, before, (size_t)statistics->kept * layout->column_count * sizeof *rows);
+        memcpy(rows, before, (size_t)statistics->kept * layout->kept_count * sizeof *rows);
     }
     zt__lock(mutex);
     statistics->rows = rows;
@@ -124,31 +112,26 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
+ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
                                 const double *row) {
     double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
-    uint64_t n = statistics->seen[pass]++, state;
+    uint64_t n = statistics->count++, state;
     uint64_t place = n; /* the row in which it is kept, if there is such a row */
-    double *kept;
-    uint32_t column;
+    uint32_t column, i;
     if (n == statistics->kept && n < statistics->capacity) {
         statistics->kept++;
-        for (column = 0; column < layout->column_count; column++) {
-            statistics->rows[(size_t)n * layout->column_count + column] = zt__nan();
-        }
-    } else if (n >= statistics->kept) {
+    } else {
         state = zt__random_state(statistics->seed, n);
         place = zt__random(&state) % (n + 1);
     }
-    kept = place < statistics->kept ? statistics->rows + (size_t)place * layout->column_count : NULL;
+    for (i = 0; i < layout->kept_count && place < statistics->kept; i++) {
+        statistics->rows[(size_t)place * layout->kept_count + i] = (float)row[layout->kept_columns[i]];
+    }
     weights[ZT_AGGREGATE_SUM] = 1;
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
             zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
-            if (kept) {
-                kept[column] = row[column];
-            }
         }
     }
 }
@@ -161,9 +144,9 @@ static double zt__random_fraction(uint64_t *state) {
 }
 
 /* Copies `wanted` of `count` rows, chosen at random with equal chance, in their order. `to` may be `rows`. */
-static void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, double *to, const double *rows,
+static void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, float *to, const float *rows,
                           uint32_t count, uint32_t wanted) {
-    size_t columns = layout->column_count;
+    size_t columns = layout->kept_count;
     for (; wanted; rows += columns, count--) {
         if (zt__random_fraction(state) * count < wanted) {
             memmove(to, rows, columns * sizeof *rows);
@@ -175,8 +158,7 @@ static void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, doub
 
 ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
-    uint64_t of_into = zt__samples_per_pass(into), of_from = zt__samples_per_pass(from);
-    uint64_t state = zt__random_state(into->seed, of_into + of_from);
+    uint64_t state = zt__random_state(into->seed, into->count + from->count);
     /* [0] is of `into`, and [1] of `from` */
     uint32_t i, kept[2], stay[2] = {0, 0};
     double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
@@ -185,11 +167,11 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
     }
     kept[0] = into->kept;
     kept[1] = from->kept;
-    left[0] = (double)of_into;
-    left[1] = (double)of_from;
+    left[0] = (double)into->count;
+    left[1] = (double)from->count;
     step[0] = kept[0] ? left[0] / kept[0] : 0;
     step[1] = kept[1] ? left[1] / kept[1] : 0;
-    if (of_into + of_from <= into->capacity && kept[0] == of_into && kept[1] == of_from) {
+    if (into->count + from->count <= into->capacity && kept[0] == into->count && kept[1] == from->count) {
         memcpy(stay, kept, sizeof stay);
     } else {
         while (stay[0] + stay[1] < into->capacity) {
@@ -205,15 +187,13 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
         zt__draw_rows(layout, &state, into->rows, into->rows, kept[0], stay[0]);
     }
     if (stay[1]) {
-        zt__draw_rows(layout, &state, into->rows + (size_t)stay[0] * layout->column_count, from->rows,
-                      kept[1], stay[1]);
+        zt__draw_rows(layout, &state, into->rows + (size_t)stay[0] * layout->kept_count, from->rows, kept[1],
+                      stay[1]);
     }
     into->kept = stay[0] + stay[1];
+    into->count += from->count;
     for (i = 0; i < layout->column_count; i++) {
         zt__merge_moments(&into->moments[i], &from->moments[i]);
-    }
-    for (i = 0; i < ZT__MAX_PASSES; i++) {
-        into->seen[i] += from->seen[i];
     }
 }
 
@@ -226,10 +206,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
     stats->median = stats->p95 = zt__nan();
 }
 
-ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                 uint32_t column, zt_stats *stats) {
-    const zt__moments *moments = statistics->moments ? &statistics->moments[column] : NULL;
-    zt_aggregation aggregation = layout->aggregations[column];
+ZT__PRIVATE void zt__get_moments(zt_aggregation aggregation, const zt__moments *moments, zt_stats *stats) {
     zt__clear_stats(stats);
     if (!moments || moments->count == 0) {
         return;
@@ -251,14 +228,30 @@ ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__stat
     }
 }
 
+/* Returns the place of a column in a kept row, or `kept_count` if it is not kept. */
+static uint32_t zt__place_of_column(const zt__sample_layout *layout, uint32_t column) {
+    uint32_t place = 0;
+    while (place < layout->kept_count && layout->kept_columns[place] != column) {
+        place++;
+    }
+    return place;
+}
+
+ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column) {
+    return zt__place_of_column(layout, column) < layout->kept_count;
+}
+
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                     uint32_t column, double *to) {
-    uint32_t i, count = 0;
-    for (i = 0; i < statistics->kept; i++) {
-        double value = statistics->rows[(size_t)i * layout->column_count + column];
+                                     uint32_t column, zt__kept_value *to) {
+    uint32_t i, place = zt__place_of_column(layout, column), count = 0;
+    for (i = 0; i < statistics->kept && place < layout->kept_count; i++) {
+        double value = statistics->rows[(size_t)i * layout->kept_count + place];
         if (!zt__is_nan(value)) {
-            to[count++] = value;
+            to[count++].value = value;
         }
+    }
+    for (i = 0; i < count; i++) {
+        to[i].weight = (double)statistics->moments[column].count / count;
     }
     return count;
 }
@@ -309,11 +302,36 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     return values[rank] + (next - values[rank]) * (position - rank);
 }
 
-ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
-                                   uint32_t count, zt_stats *stats) {
-    zt_aggregation aggregation = layout->aggregations[column];
+static int zt__compare_kept_values(const void *a, const void *b) {
+    double one = ((const zt__kept_value *)a)->value, other = ((const zt__kept_value *)b)->value;
+    return one < other ? -1 : one > other;
+}
+
+/* As zt__quantile, of sorted values. Each is in the middle of the samples that it stands for, and the first and
+   the last are the quantiles 0 and 1. */
+static double zt__weighted_quantile(const zt__kept_value *values, uint32_t count, double share) {
+    double last = 0, position = 0, wanted, next;
+    uint32_t i;
+    for (i = 1; i < count; i++) {
+        last += (values[i - 1].weight + values[i].weight) / 2;
+    }
+    wanted = share * last;
+    for (i = 0; i + 1 < count; i++) {
+        next = position + (values[i].weight + values[i + 1].weight) / 2;
+        if (next > wanted) {
+            return values[i].value +
+                   (values[i + 1].value - values[i].value) * ((wanted - position) / (next - position));
+        }
+        position = next;
+    }
+    return values[count - 1].value;
+}
+
+ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
+                                   zt_stats *stats) {
     if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
-        stats->median = zt__quantile(values, count, 0.5);
-        stats->p95 = zt__quantile(values, count, 0.95);
+        qsort(values, count, sizeof *values, zt__compare_kept_values);
+        stats->median = zt__weighted_quantile(values, count, 0.5);
+        stats->p95 = zt__weighted_quantile(values, count, 0.95);
     }
 }

@@ -18,19 +18,26 @@ typedef struct zt__moments {
    it is the weight of the columns that are averaged. */
 typedef struct zt__sample_layout {
     uint32_t column_count;
-    uint32_t row_limit;                 /* the most rows kept for quantiles: config.samples */
+    uint32_t row_limit;                 /* the most samples kept for quantiles */
+    uint32_t kept_count;                /* columns that these have, */
+    const uint32_t *kept_columns;       /* and which, in ascending order */
     const zt_aggregation *aggregations; /* how the values of each column are combined */
 } zt__sample_layout;
 
-/* The statistics of a region, or of a call. One thread at a time writes, and holds the owner's mutex when it
+/* The statistics of a path, or of a call. One thread at a time writes, and holds the owner's mutex when it
    does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
-    zt__moments *moments;          /* of each column, or NULL: no sample yet */
-    double *rows;                  /* samples kept for quantiles */
-    uint32_t kept, capacity;       /* in rows */
-    uint64_t seen[ZT__MAX_PASSES]; /* samples added, of each pass */
-    uint64_t seed;                 /* with the number of a sample, decides whether it is kept */
+    zt__moments *moments;    /* of each column, or NULL: no sample yet */
+    float *rows;             /* samples kept for quantiles: their kept columns */
+    uint32_t kept, capacity; /* in rows */
+    uint64_t count;          /* samples added */
+    uint64_t seed;           /* with the number of a sample, decides whether it is kept */
 } zt__statistics;
+
+/* A kept value, and for how many samples it stands. */
+typedef struct zt__kept_value {
+    double value, weight;
+} zt__kept_value;
 
 /* Adds a value by West's weighted form of Welford's update, in which no digits cancel. Mean and `m2` ignore a
    value whose weight is not positive. */
@@ -41,23 +48,17 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from);
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics);
 
-/* Returns the number of samples of the pass that has most of them. */
-ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics);
-
 /* Makes room for `more` samples. Called by the thread that writes, without the mutex: it is locked here while
    pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
    kept. */
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
                                     const zt__sample_layout *layout, zt__statistics *statistics,
-                                    uint32_t more);
+                                    uint64_t more);
 
-/* Adds a sample of a pass, in which columns that the pass does not measure are NaN. The mutex is held, and
-   room was reserved.
-
+/* Adds a sample, in which columns that were not measured are NaN. The mutex is held, and room was reserved.
    All samples are kept as long as there is room. After that, reservoir sampling gives all samples so far the
-   same chance. The n-th sample of each pass goes to the same row, or to none: each pass fills in the columns
-   that it measures. */
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
+   same chance. */
+ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
                                 const double *row);
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
@@ -71,19 +72,21 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
 
 ZT__PRIVATE void zt__clear_stats(zt_stats *stats);
 
-/* Fills in the statistics of one column, except median and 95th percentile. The mutex is held. */
-ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                 uint32_t column, zt_stats *stats);
+/* Fills in the statistics of one column, except median and 95th percentile. NULL: there is no sample. */
+ZT__PRIVATE void zt__get_moments(zt_aggregation aggregation, const zt__moments *moments, zt_stats *stats);
 
-/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is
-   held. */
+/* Returns whether values of a column are kept. */
+ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column);
+
+/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`; 0 if the column is
+   not kept. The mutex is held. */
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                     uint32_t column, double *to);
+                                     uint32_t column, zt__kept_value *to);
 
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share);
 
-/* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
-ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
-                                   uint32_t count, zt_stats *stats);
+/* Adds median and 95th percentile to the statistics of a column. Sorts the values. */
+ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
+                                   zt_stats *stats);

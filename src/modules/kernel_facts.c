@@ -29,11 +29,8 @@ ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t k
         zet_profile_properties_t properties;
         uint8_t bytes[ZT__PROFILE_INFO_BYTES];
     } profile;
-    zet_profile_free_register_token_t token;
-    zet_profile_register_sequence_t sequence;
     ze_kernel_properties_t properties;
-    size_t size = 0, at = sizeof profile.properties;
-    uint32_t i, j;
+    size_t size = 0;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
@@ -64,24 +61,8 @@ ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t k
     }
     memset(&profile, 0, sizeof profile);
     profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
-    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    facts->profile_flags = profile.properties.flags;
-    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
-    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
-        memcpy(&token, profile.bytes + at, sizeof token);
-        if (token.size < sizeof token || token.size > sizeof profile - at) {
-            return;
-        }
-        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
-                    j < (token.size - sizeof token) / sizeof sequence;
-             j++) {
-            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
-            facts->free_register_bytes =
-                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
-        }
-        at += token.size;
+    if (zetKernelGetProfileInfo(kernel, &profile.properties) == ZE_RESULT_SUCCESS) {
+        facts->profile_flags = profile.properties.flags;
     }
 }
 

@@ -25,7 +25,7 @@ enum {
     ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
     ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
     ZT__BARRIERS_OF_SUBSLICE = 32,
-    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores */
+    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores: tokens follow */
 };
 
 /* What is known of a kernel, in the order of zt_kernel_info; UINT32_MAX is not known. There is no padding,
@@ -34,7 +34,7 @@ typedef struct zt__kernel_facts {
     uint64_t module; /* 0: not known */
     uint32_t simd_width, registers, slm_bytes, private_bytes, spill_bytes, barriers, arguments, code_bytes;
     uint32_t threads_per_eu; /* as the compiler states it */
-    uint32_t profile_flags, free_register_bytes;
+    uint32_t profile_flags;
     uint32_t required_group_size[3]; /* 0: any */
 } zt__kernel_facts;
 

@@ -121,7 +121,7 @@ ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, con
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_kernel_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
     if (!profiler) {
@@ -147,7 +147,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     info->region = UINT32_MAX;
     info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
     info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
-    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->profile_flags = UINT32_MAX;
     info->occupancy = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -168,7 +168,6 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
         info->arguments = found->facts.arguments;
         info->code_bytes = found->facts.code_bytes;
         info->profile_flags = found->facts.profile_flags;
-        info->free_register_bytes = found->facts.free_register_bytes;
         memcpy(info->required_group_size, found->facts.required_group_size, sizeof info->required_group_size);
         info->other_launches = found->other_launches;
         info->shape_count = found->shape_count;

@@ -9,6 +9,9 @@
 
 #ifdef ZETOOLS_TRACER
 
+/* Returns the number of kernels that were launched while tracing. */
+ZT__PRIVATE uint32_t zt__get_kernel_count(const zt_profiler *profiler);
+
 /* Returns the record of a kernel: the one with the same name and facts, which is added if there is none.
    `described` is what its module states; the driver is queried for the rest. The name is empty if the driver
    fails. Returns NULL without memory, or if there are too many. No mutex is held. */

@@ -13,6 +13,7 @@
 #include "regions/configuration.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
+#include "results/results.h"
 #include "tracer/dispatcher.h"
 #include "tracer/sampling.h"
 #include "tracer/starting.h"
@@ -80,7 +81,7 @@ static void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               zt__add(&zt__get_process()->automatic, 1), 1);
-            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
+            if (zt__get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
                 zt__document document;
                 memset(&document, 0, sizeof document);
                 document.profiler = device->profiler;
@@ -109,24 +110,16 @@ static void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-ZT_API zt_auto_config zt_auto_config_default(void) {
-    zt_auto_config config;
-    config.report = NULL;
-    config.profiler = zt_config_default();
-    config.trace = zt_trace_config_default();
-    config.hotspots = 0;
-    return config;
-}
-
 static ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
-    zt_auto_config config = given ? *given : zt_auto_config_default();
+    zt_auto_config config;
     const char *path = zt__get_variable("ZT_AUTO"), *hotspots = zt__get_variable("ZT_HOTSPOTS");
     zt_config *kept = &zt__automatic.config, complete;
     ze_result_t(ZE_APICALL * enable_layer)(void);
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
+    zt__copy_config(&config, given, sizeof config);
     if (!path || strcmp(path, "1") == 0) {
         path = config.report && *config.report ? config.report : "-";
     }

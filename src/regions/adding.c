@@ -1,34 +1,28 @@
-/* What was read and calculated is counted, and added to the statistics of its region. */
+/* What was read and calculated is counted, and added to the statistics of its path. */
 
 #include "regions/adding.h"
 
 #include "base/compiler.h"
 #include "base/numbers.h"
 #include "metrics/statistics.h"
-#include "regions/columns.h"
 #include "regions/profiler.h"
 #include "regions/recordings.h"
 
-/* Adds a sample to the statistics of its region and its path. */
-static void zt__add_to_statistics(zt_profiler *profiler, const zt__reading *reading, const double *row) {
-    const zt__pass *pass = profiler->batch.pass;
-    zt__region_record *region = reading->region;
-    zt__path *path = reading->path;
-    double times[ZT__TIME_COLUMNS];
-    times[0] = row[0];
-    memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
-    zt__add_sample(&profiler->times_layout, &region->times, 0, times);
-    if (pass->group_count) {
-        zt__add_sample(&profiler->layout, &region->statistics, pass->index, row);
-    }
-    if (reading->bytes) {
-        region->bytes += reading->bytes;
-        region->bytes_ns += row[0];
-    }
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more) {
+    return zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
+                               &path->statistics, more);
+}
+
+ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                                 uint64_t bytes) {
+    zt__add_sample(&profiler->layout, &path->statistics, row);
+    path->with_metrics += profiler->passes[pass].group_count > 0;
     if (!zt__is_nan(row[0])) {
-        path->count++;
-        path->time_ns += row[0];
         path->missing--;
+    }
+    if (bytes) {
+        path->bytes += bytes;
+        path->bytes_ns += row[0];
     }
 }
 
@@ -62,5 +56,5 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (profiler->sample_collected) {
         profiler->sample_collected(profiler, reading, row);
     }
-    zt__add_to_statistics(profiler, reading, row);
+    zt__add_to_path(profiler, reading->path, profiler->batch.pass->index, row, reading->bytes);
 }

@@ -1,10 +1,19 @@
-/* What was read and calculated is counted, and added to the statistics of its region. */
+/* What was read and calculated is counted, and added to the statistics of its path. */
 
 #pragma once
 
 #include "base/compiler.h"
 #include "base/system.h"
 #include "regions/profiler.h"
+
+/* Makes room for `more` samples of a path. Called by the thread that holds the collector, without the mutex.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
+
+/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
+   The mutex is held. */
+ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                                 uint64_t bytes);
 
 /* Counts what has become of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row);

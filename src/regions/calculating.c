@@ -8,7 +8,7 @@
 #include "base/platform.h"
 #include "metrics/calculation.h"
 #include "metrics/groups.h"
-#include "metrics/statistics.h"
+#include "regions/adding.h"
 #include "regions/columns.h"
 #include "regions/profiler.h"
 #include "regions/reading.h"
@@ -106,7 +106,6 @@ static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, doub
 }
 
 ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
     for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
@@ -140,16 +139,10 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
     }
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
-        zt__region_record *region = reading->region;
         if (reading->outcome == ZT__READ) {
             zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
-        if (reading->outcome == ZT__READ &&
-            !(zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times,
-                                  batch->count) &&
-              (batch->pass->group_count == 0 ||
-               zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics,
-                                   batch->count)))) {
+        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading->path, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }

@@ -149,10 +149,10 @@ static void zt__deliver_batch(zt_profiler *profiler) {
         }
         if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
             zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name, zt_cause_name(reading->cause));
+                       reading->region->name, zt__cause_name(reading->cause));
         } else if (reading->outcome == ZT__LOST) {
             zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name, zt_cause_name(reading->cause));
+                       reading->region->name, zt__cause_name(reading->cause));
         }
         if (reading->is_unreported) {
             zt__report(&profiler->diagnostics, UNOBSERVED_LIST, ZE_RESULT_WARNING_DROPPED_DATA,

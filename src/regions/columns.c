@@ -6,12 +6,17 @@
 #include "base/memory.h"
 #include "regions/profiler.h"
 
+/* Returns how many columns of GPU times of passes there are. */
+static uint32_t zt__count_pass_times(const zt_profiler *profiler) {
+    return profiler->metric_count > 0 ? profiler->pass_count : 0;
+}
+
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass) {
-    return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
+    return profiler->metric_count > 0 ? 1 + profiler->metric_count + pass : 0;
 }
 
 ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
-    uint32_t first = 1 + profiler->metric_count + (profiler->pass_count == 1 ? 0 : profiler->pass_count);
+    uint32_t first = 1 + profiler->metric_count + zt__count_pass_times(profiler);
     return first + tile * profiler->metric_count + metric;
 }
 
@@ -19,18 +24,32 @@ ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t la
     return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
 }
 
+/* Returns whether the values of a column are kept for quantiles: all if config.samples asks for it. Otherwise the
+   GPU times, also those of passes where they are compared, and the latencies if they are measured. */
+static int zt__keeps_column(const zt_profiler *profiler, uint32_t column) {
+    return column == 0 || profiler->config.samples > 0 ||
+           (profiler->pass_count > 1 && column >= zt__pass_time_column(profiler, 0) &&
+            column < zt__tile_column(profiler, 0, 0)) ||
+           (profiler->keeps_latencies && column >= zt__latency_column(profiler, 0));
+}
+
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
-    static const zt_aggregation of_times[ZT__TIME_COLUMNS] = {ZT_AGGREGATE_SUM, ZT_AGGREGATE_SUM,
-                                                              ZT_AGGREGATE_SUM};
-    uint32_t metric, tile, pass, count = zt__latency_column(profiler, 0);
+    enum { GPU_TIMES_KEPT = 512 };
+    zt__sample_layout *layout = &profiler->layout;
+    uint32_t column, metric, tile, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
-    if (!aggregations) {
+    uint32_t *kept = (uint32_t *)zt__allocate(&profiler->config.allocator, count, sizeof *kept);
+    profiler->column_aggregations = aggregations;
+    profiler->kept_columns = kept;
+    if (!aggregations || !kept) {
         return 0;
     }
-    aggregations[0] = ZT_AGGREGATE_SUM;
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        aggregations[zt__pass_time_column(profiler, pass)] = ZT_AGGREGATE_SUM;
+    for (column = 0; column < count; column++) {
+        aggregations[column] = ZT_AGGREGATE_SUM; /* of times */
+        if (zt__keeps_column(profiler, column)) {
+            kept[layout->kept_count++] = column;
+        }
     }
     for (metric = 0; metric < profiler->metric_count; metric++) {
         aggregations[1 + metric] = profiler->metrics[metric].aggregation;
@@ -38,12 +57,9 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
             aggregations[zt__tile_column(profiler, tile, metric)] = profiler->metrics[metric].aggregation;
         }
     }
-    profiler->column_aggregations = aggregations;
-    profiler->layout.column_count = count;
-    profiler->layout.aggregations = aggregations;
-    profiler->times_layout.column_count = ZT__TIME_COLUMNS;
-    profiler->times_layout.aggregations = of_times;
-    profiler->layout.row_limit = profiler->times_layout.row_limit = profiler->config.samples;
-    profiler->row_length = count + ZT_LATENCY_COUNT;
+    layout->column_count = profiler->row_length = count;
+    layout->row_limit = profiler->config.samples > 0 ? profiler->config.samples : (uint32_t)GPU_TIMES_KEPT;
+    layout->kept_columns = kept;
+    layout->aggregations = aggregations;
     return 1;
 }

@@ -6,14 +6,12 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
-enum { ZT__TIME_COLUMNS = 1 + ZT_LATENCY_COUNT };
-
-/* Returns the column of the GPU time in one pass. */
+/* Returns the column of the GPU time of samples with the metrics of a pass; that of all samples where no metrics
+   are measured. */
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass);
 
 ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric);
 
-/* Latencies follow the columns of the layout in a row. */
 ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency);
 
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */

@@ -17,9 +17,6 @@ static void zt__fill_config(zt_config *config) {
     if (!config->max_slots) {
         config->max_slots = 16384;
     }
-    if (!config->samples) {
-        config->samples = 512;
-    }
     if (!config->max_passes) {
         config->max_passes = 1;
     }

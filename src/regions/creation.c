@@ -10,6 +10,7 @@
 #include "metrics/driver.h"
 #include "metrics/groups.h"
 #include "metrics/statistics.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 
 ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
@@ -44,9 +45,6 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt_allocator allocator = profiler->config.allocator;
     uint32_t i;
     for (i = 0; i < profiler->region_count; i++) {
-        zt__free_statistics(&allocator, &profiler->regions[i]->times);
-        zt__free_statistics(&allocator, &profiler->regions[i]->statistics);
-        zt__free(&allocator, profiler->regions[i]->streamed);
         zt__free(&allocator, profiler->regions[i]);
     }
     zt__free_lists(&allocator, profiler->lists);
@@ -61,6 +59,10 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
         zt__free(&allocator, profiler->batch.values[i]);
     }
     zt__free(&allocator, profiler->batch.rows);
+    for (i = 0; i < profiler->path_count; i++) {
+        zt__free_statistics(&allocator, &zt__path_at(profiler, i)->statistics);
+        zt__free(&allocator, zt__path_at(profiler, i)->streamed);
+    }
     for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
         zt__free(&allocator, profiler->path_blocks[i]);
     }
@@ -78,6 +80,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler->metrics);
     zt__free(&allocator, profiler->lost_flags);
     zt__free(&allocator, profiler->column_aggregations);
+    zt__free(&allocator, profiler->kept_columns);
     zt__free(&allocator, profiler->columns);
     zt__free(&allocator, profiler->reports);
     zt__free(&allocator, profiler->strings);

@@ -70,7 +70,6 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
         memcpy(copy, name, length);
         made->name = copy;
         made->index = profiler->region_count;
-        made->times.seed = made->statistics.seed = zt__hash(name, length);
         zt__map_add(&profiler->names, copy, length, made);
         profiler->regions[profiler->region_count++] = made;
         return made;
@@ -99,20 +98,31 @@ static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt_
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
                                            zt__region_record *region) {
     zt__path *path = zt__find_path(profiler, outer, region), *above, *block;
+    zt_cause cause;
     int has_room = 1;
-    if (!path && outer->depth > 0 &&
-        (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
-        outer->is_own_unknown = 1;
+    if (!path && (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_PATHS)) {
+        outer->is_own_unknown = outer->depth > 0;
         outer = &profiler->root;
+        path = zt__find_path(profiler, outer, region);
+    }
+    if (!path && profiler->path_count >= ZT__MAX_PATHS) {
+        region = zt__find_or_add_region(profiler, ZT__OTHER_REGION, &cause);
+        if (!region) {
+            return NULL;
+        }
         path = zt__find_path(profiler, outer, region);
     }
     while (!path && has_room &&
            (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
         if (profiler->path_count == profiler->path_capacity) {
+            if (profiler->path_capacity / ZT__PATHS_PER_BLOCK == ZT__COUNT_OF(profiler->path_blocks)) {
+                return NULL; /* many threads have added paths at once */
+            }
             block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
             has_room = block || profiler->path_count < profiler->path_capacity;
-            if (block &&
-                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+            /* Else another thread has added one. */
+            if (block && profiler->path_count == profiler->path_capacity &&
+                profiler->path_capacity / ZT__PATHS_PER_BLOCK < ZT__COUNT_OF(profiler->path_blocks)) {
                 profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
                 profiler->path_capacity += ZT__PATHS_PER_BLOCK;
                 block = NULL;
@@ -135,6 +145,7 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     region->paths = path;
     path->next_inner = outer->inner;
     outer->inner = path;
+    path->statistics.seed = zt__hash(region->name, strlen(region->name)) + outer->statistics.seed;
     for (above = outer; above->depth > 0; above = above->key.outer) {
         path->is_repeated |= above->key.region == region;
     }

@@ -6,6 +6,9 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
+/* The region that stands for those that are begun on more than ZT__MAX_PATHS paths. */
+#define ZT__OTHER_REGION "(other)"
+
 ZT__PRIVATE const char *zt__shown_name(const char *name);
 
 /* What follows is called with the mutex held. What adds something unlocks it while memory is allocated. */
@@ -18,8 +21,8 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
 ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
 
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
-   are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
-   inside no other. */
+   are nested too deeply, such as where many are never ended, it is that of the region inside no other. If there
+   are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
 ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle);

@@ -26,8 +26,12 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         return ZE_RESULT_SUCCESS;
     }
     if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
+        uint64_t awaited;
+        zt__lock(&profiler->mutex);
+        awaited = profiler->awaited;
+        zt__unlock(&profiler->mutex);
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
-                   (unsigned long long)zt_get_counts(profiler).in_flight);
+                   (unsigned long long)awaited);
     }
     if (!zt__lock_until(&profiler->collector, deadline)) {
         return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
@@ -58,34 +62,6 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     return result;
 }
 
-ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler) {
-    return profiler ? profiler->pass_count : 1;
-}
-
-ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
-    zt_passes passes = {NULL, 0, 0};
-    if (zt_get_pass_count(profiler) > 1 && profiler->device &&
-        !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
-        passes.profiler = profiler;
-    }
-    return passes;
-}
-
-/* A pass that cannot be entered is skipped, but the statement runs at least once. */
-ZT_API int zt_passes_next(zt_passes *passes) {
-    while (passes->profiler && passes->next < passes->profiler->pass_count) {
-        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
-            passes->runs++;
-            return 1;
-        }
-    }
-    if (passes->runs++ == 0) {
-        return 1;
-    }
-    zt_passes_end(passes);
-    return 0;
-}
-
 ZT__PRIVATE void zt__return_to_first_pass(zt_profiler *profiler) {
     int is_due;
     zt__lock(&profiler->mutex);
@@ -99,7 +75,31 @@ ZT__PRIVATE void zt__return_to_first_pass(zt_profiler *profiler) {
     }
 }
 
-ZT_API void zt_passes_end(zt_passes *passes) {
+ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
+    zt__pass_state passes = {NULL, 0, 0};
+    if (profiler && profiler->pass_count > 1 && profiler->device &&
+        !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
+        passes.profiler = profiler;
+    }
+    return passes;
+}
+
+/* A pass that cannot be entered is skipped, but the statement runs at least once. */
+ZT_API int zt__next_pass(zt__pass_state *passes) {
+    while (passes->profiler && passes->next < passes->profiler->pass_count) {
+        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
+            passes->runs++;
+            return 1;
+        }
+    }
+    if (passes->runs++ == 0) {
+        return 1;
+    }
+    zt__end_passes(passes);
+    return 0;
+}
+
+ZT_API void zt__end_passes(zt__pass_state *passes) {
     zt_profiler *profiler = passes->profiler;
     if (profiler) {
         passes->profiler = NULL;

@@ -17,8 +17,7 @@
 enum {
     ZT__BATCH = 64,
     ZT__MAX_REGIONS = 65536,
-    ZT__MAX_NESTED_PATHS = 65536,
-    ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
+    ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 64,
     ZT__TIMES_PASS = ZT__MAX_PASSES, /* of probes for times alone, where other probes have metrics */
@@ -62,20 +61,13 @@ typedef struct zt__way {
 
 typedef struct zt__path zt__path;
 
-/* A region, which its name identifies. */
+/* A region, which its name identifies. Its statistics are those of its paths together. */
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
     zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
-    double operations;         /* of a sample; 0: not known */
-    uint64_t bytes;            /* that collected samples have copied or filled, */
-    double bytes_ns;           /* and the GPU time of these samples */
-    double launch_error_ns;    /* the largest error of a launch latency */
-    zt__statistics times;      /* GPU time and latencies of all samples */
-    zt__statistics statistics; /* all else, of the samples with metrics, and their GPU time */
-    zt__moments *streamed;     /* for each metric of attached streams */
-    uint32_t streamed_count;
+    double operations; /* of a sample; 0: not known */
 } zt__region_record;
 
 /* Two regions are on the same path if they have the same name and are inside regions on the same path. */
@@ -87,16 +79,21 @@ typedef struct zt__path_key {
 /* What was collected of a region inside certain others. Paths neither move nor disappear. */
 struct zt__path {
     zt__path_key key;
-    uint32_t index, depth; /* a path inside no other has depth 1 */
-    zt__path *next;        /* of the same region */
-    zt__path *inner;       /* the paths directly inside, the newest first, */
-    zt__path *next_inner;  /* and the next of those in key.outer */
-    int is_repeated;       /* its region is also one of those around it */
-    int outlives_outer;    /* a region on it has ended after the one around that */
-    int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
-    uint64_t count;        /* samples that were collected and have a GPU time, */
-    double time_ns;        /* and the sum of these times */
-    uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
+    uint32_t index, depth;  /* a path inside no other has depth 1 */
+    zt__path *next;         /* of the same region */
+    zt__path *inner;        /* the paths directly inside, the newest first, */
+    zt__path *next_inner;   /* and the next of those in key.outer */
+    int is_repeated;        /* its region is also one of those around it */
+    int outlives_outer;     /* a region on it has ended after the one around that */
+    int is_own_unknown;     /* regions directly inside were not measured, or have outlived it */
+    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time */
+    uint64_t with_metrics;  /* collected samples that have metrics */
+    uint64_t bytes;         /* that collected samples have copied or filled, */
+    double bytes_ns;        /* and the GPU time of these samples */
+    double launch_error_ns; /* the largest error of a launch latency */
+    zt__statistics statistics;
+    zt__moments *streamed; /* for each metric of attached streams */
+    uint32_t streamed_count;
 };
 
 /* What a region is around. */
@@ -367,10 +364,11 @@ struct zt_profiler {
     uint32_t lost_flag_count;
     uint32_t pass_count;
     uint32_t tile_count;      /* 0 if the device has no separate tiles */
-    zt__sample_layout layout; /* of samples with metrics: GPU time; metrics; GPU time of each pass if several;
-                                 metrics of each tile if any */
-    zt__sample_layout times_layout; /* of all samples: GPU time; latencies */
-    uint32_t row_length;            /* values of a sample: the columns of `layout`, and then the latencies */
+    zt__sample_layout layout; /* of a sample: GPU time; metrics; GPU time of the samples with the metrics of
+                                 each pass, if there are metrics; metrics of each tile, if any; latencies */
+    uint32_t row_length;      /* its columns */
+    int keeps_latencies;      /* for quantiles */
+    uint32_t *kept_columns;   /* of the layout */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
@@ -398,7 +396,7 @@ struct zt_profiler {
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
-    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK];
+    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK + 1];
     uint32_t path_count, path_capacity;
     zt__path root;      /* around all paths */
     zt__map list_map;   /* to lists */

@@ -229,6 +229,20 @@ ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recor
     }
 }
 
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__list *list;
+    const char *name;
+    zt__lock(&locked->mutex);
+    list = locked->open_regions ? locked->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
+    }
+    name = list ? list->innermost->path->key.region->name : NULL;
+    zt__unlock(&locked->mutex);
+    return name;
+}
+
 ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
                                    uint64_t *submitted) {
     zt_profiler *locked = zt__mutable(profiler);

@@ -76,6 +76,9 @@ ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass);
 /* Returns whether samples of a list are on their way. */
 ZT__PRIVATE int zt__is_busy(const zt__list *list);
 
+/* Returns the name of a region that was begun and not ended, or NULL. Locks the mutex. */
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
+
 /* Counts regions that are not ended, those that are recorded and were not seen to run, and samples that were
    submitted and not read. Locks the mutex. */
 ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,

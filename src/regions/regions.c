@@ -226,12 +226,19 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
 /* Reports that all of config.max_slots are in use. */
 static void zt__report_no_slot(zt_profiler *profiler, const char *name) {
     const zt__recording *recording;
-    uint32_t recorded = 0;
+    const char *open = zt__name_open_region(profiler);
+    uint32_t recorded = 0, open_count;
     zt__lock(&profiler->mutex);
+    open_count = profiler->open_regions;
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recorded += recording->list && !recording->is_queue ? recording->count : 0;
     }
     zt__unlock(&profiler->mutex);
+    if (open && (uint64_t)open_count * 2 >= profiler->config.max_slots) {
+        zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                   (unsigned)profiler->config.max_slots, (unsigned)open_count, open, name);
+        return;
+    }
     zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                (unsigned)profiler->config.max_slots, (unsigned)recorded, name);
 }

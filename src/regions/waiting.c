@@ -32,5 +32,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (zt__is_device_lost(&profiler->diagnostics)) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
     }
-    return is_complete ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    return is_complete ? ZE_RESULT_SUCCESS
+                       : zt__report(&profiler->diagnostics, TIMED_OUT, ZE_RESULT_NOT_READY, "zt_collect",
+                                    (unsigned long long)timeout_ns);
 }

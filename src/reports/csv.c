@@ -3,17 +3,20 @@
 #include "reports/csv.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "base/writer.h"
 #include "metrics/groups.h"
 #include "metrics/statistics.h"
+#include "modules/kernels.h"
 #include "regions/columns.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
 #include "results/advice.h"
+#include "results/attribution.h"
 #include "results/results.h"
 #include "results/roles.h"
 #include "results/timeline.h"
@@ -105,28 +108,33 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
-/* Writes the figures of the region that was read last. */
-static void zt__write_csv_region(zt__document *document) {
+/* Writes the figures of the region or path that was read last, under this name. */
+static void zt__write_csv_region(zt__document *document, const char *name) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
     zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
-    const zt__nesting *nesting = &document->nesting[document->index];
+    const zt__nesting *nesting = document->nesting;
     zt__writer *writer = &document->writer;
-    const char *name = region->name;
     zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
     uint64_t count = document->stats[0].count;
-    uint32_t metric, part;
+    uint32_t metric, part, parent = nesting->parent;
     char tile[16] = "all", pass[16] = "all";
     int shows_passes;
     zt_limit_info limit;
+    if (document->subject.path && parent != UINT32_MAX) {
+        parent = document->paths[parent].region;
+    }
     zt__write_csv_line(writer, &line);
+    if (document->subject.path) {
+        zt__write_csv_text(writer, name, "path of", "", region->name);
+    }
     zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
     zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
                       nesting->total_ns);
     zt__write_csv_sum(writer, name, "share", "percent", ZET_METRIC_TYPE_RATIO, count, 100 * nesting->share);
-    if (nesting->parent != UINT32_MAX) {
-        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, nesting->parent)->name);
+    if (parent != UINT32_MAX) {
+        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, parent)->name);
     }
     for (part = 0; part < ZT_LATENCY_COUNT; part++) {
         zt_metric latency = gpu_time;
@@ -164,12 +172,12 @@ static void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &line);
         }
     }
-    for (metric = 0; metric < zt_get_streamed_count(profiler); metric++) {
+    for (metric = 0; metric < zt__get_streamed_count(profiler); metric++) {
         zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
         zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
         zt_streamed streamed;
         streamed_line.metric = zt_get_streamed_metric(profiler, metric);
-        zt_get_streamed(profiler, document->index, metric, &streamed);
+        zt_get_streamed(profiler, nesting->index, metric, &streamed);
         zt__clear_stats(&stats);
         stats.count = streamed.rows;
         stats.mean = streamed.mean;
@@ -178,10 +186,12 @@ static void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
-    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
-    zt__find_limit(profiler, &document->advice, document->record, &limit);
-    zt__write_csv_text(writer, name, "limit", "", zt_limit_name(limit.limit));
+    if (!document->subject.path) {
+        zt__write_csv_count(writer, name, "lost", "samples", region->lost);
+        zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    }
+    zt__find_limit(profiler, &document->advice, document->subject, &limit);
+    zt__write_csv_text(writer, name, "limit", "", limit.name);
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
@@ -215,7 +225,7 @@ static void zt__write_csv_traced(zt__document *document) {
     zt__hot_row *rows;
     char group[32], text[4096 + 64];
     uint32_t i, j, count;
-    for (i = 0; i < zt_get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
+    for (i = 0; i < zt__get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
         zt_kernel_info info;
         zt__kernel_values list;
         zt_get_kernel(profiler, i, &info);
@@ -279,8 +289,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    const zt_overlap *overlap;
-    zt__overlap_times times;
+    const zt_overlap *overlap = &document->coverage.overlap;
+    zt__overlap_times times = zt__list_overlap(overlap);
     zt_counts counts;
     char text[64];
     uint32_t i;
@@ -299,12 +309,22 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? text : "");
     snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
     zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? text : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
+    zt__write_csv_text(writer, "", "availability", "", zt__get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
-        zt__read_region(document, i);
+        zt__read_region(document, &document->regions[i]);
         if (!document->out_of_memory) { /* those without samples are written, as in JSON */
-            zt__write_csv_region(document);
+            zt__write_csv_region(document, document->region.name);
+        }
+    }
+    for (i = 0; i < document->path_count; i++) {
+        const zt__nesting *path = &document->paths[i];
+        if (zt__is_one_of_several(document, path) && zt__read_region(document, path)) {
+            char *name = zt__name_path(document, document->subject.path);
+            if (name) {
+                zt__write_csv_region(document, name);
+            }
+            zt__free(&profiler->config.allocator, name);
         }
     }
 #ifdef ZETOOLS_TRACER
@@ -312,9 +332,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 #endif
 
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
-    overlap = zt__read_overlap(document);
-    times = zt__list_overlap(overlap);
-    counts = zt_get_counts(profiler);
+    counts = zt__get_counts(profiler);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
     zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
@@ -330,9 +348,9 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
                           (double)overlap->missing);
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        uint64_t count = zt__get_cause(profiler, (zt_cause)i);
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
+                 zt__cause_name((zt_cause)i));
         if (count) {
             zt__write_csv_count(writer, "", text, "samples", count);
         }

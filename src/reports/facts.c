@@ -22,53 +22,23 @@ static int zt__is_countable(double time) {
 }
 
 ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
-    uint32_t column = zt__pass_time_column(document->profiler, pass);
-    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
+    return &document->stats[zt__pass_time_column(document->profiler, pass)];
 }
 
 ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
 }
 
-/* Reads the statistics of a region that have this layout and, from those of times, the histogram. */
-static void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
-                             const zt__statistics *statistics) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    int are_times = layout == &profiler->times_layout;
-    double *values = NULL, first = 0, last = 0;
-    zt__histogram *histogram = &document->histogram;
-    zt__statistics copy;
-    uint32_t column, kept = 0, i;
-    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
-        document->out_of_memory = 1;
-        return;
-    }
-    if (copy.kept > 0) {
-        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
-        document->out_of_memory |= !values;
-    }
-    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
-    for (column = layout->column_count; column-- > 0;) { /* `values` are the GPU times at the end */
-        zt_stats *stats = &document->stats[column];
-        kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
-        if (are_times && column > 0) {
-            stats = &document->stats[zt__latency_column(profiler, column - 1)];
-        } else if (!are_times && column == 0) {
-            stats = &document->time_with_metrics;
-        }
-        zt__get_moments(layout, &copy, column, stats);
-        zt__add_quantiles(layout, column, values, kept, stats);
-    }
-
-    /* The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
-    if (are_times) {
-        memset(histogram, 0, sizeof *histogram);
-    }
-    for (i = 0; i < kept && are_times; i++) {
-        if (zt__is_countable(values[i])) {
-            first = first > 0 && first < values[i] ? first : values[i];
-            last = last > values[i] ? last : values[i];
+/* Fills the histogram with sorted GPU times. Its buckets are as narrow as their number allows, but not narrower than
+   0.5 %. */
+static void zt__fill_histogram(zt__histogram *histogram, const zt__kept_value *values, uint32_t count) {
+    double first = 0, last = 0;
+    uint32_t i;
+    memset(histogram, 0, sizeof *histogram);
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(values[i].value)) {
+            first = first > 0 ? first : values[i].value;
+            last = values[i].value;
         }
     }
     if (first > 0) {
@@ -76,55 +46,103 @@ static void zt__read_columns(zt__document *document, const zt__sample_layout *la
         histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
         histogram->ratio = histogram->ratio < 1.005 ? 1.005 : histogram->ratio;
     }
-    for (i = 0; i < kept && first > 0; i++) {
-        if (zt__is_countable(values[i])) {
-            double place = log(values[i] / first) / log(histogram->ratio);
+    for (i = 0; i < count && first > 0; i++) {
+        if (zt__is_countable(values[i].value)) {
+            double place = log(values[i].value / first) / log(histogram->ratio);
             uint32_t bucket =
                 place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
             histogram->counts[bucket]++;
             histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
         }
     }
-    zt__free(allocator, values);
-    zt__free_statistics(allocator, &copy);
 }
 
-ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
+ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting) {
     zt_profiler *profiler = document->profiler;
     zt_region_info *region = &document->region;
-    const zt__region_record *record;
+    zt__kept_value *times;
     zt_stats pass_times[ZT__MAX_PASSES];
-    double launch_error_ns;
-    uint32_t pass;
+    zt__totals totals;
+    uint32_t column, pass, count;
+    document->nesting = nesting;
+    document->subject = zt__subject_at(profiler, nesting->index);
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
-    record = profiler->regions[index];
-    region->lost = record->lost;
-    region->dropped = record->dropped;
-    zt__add_bytes(record, region);
-    launch_error_ns = record->launch_error_ns;
-    document->operations = record->operations;
+    totals = zt__add_up(document->subject);
+    region->lost = document->subject.region->lost;
+    region->dropped = document->subject.region->dropped;
+    document->operations = document->subject.region->operations;
     zt__unlock(&profiler->mutex);
-    document->index = index;
-    document->record = record;
-    zt__read_columns(document, &profiler->layout, &record->statistics);
-    zt__read_columns(document, &profiler->times_layout, &record->times);
-    region->name = record->name;
-    region->parent = document->nesting[index].parent;
-    region->own_ns = document->nesting[index].own_ns;
-    region->total_ns = document->nesting[index].total_ns;
-    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
+    zt__fill_totals(&totals, region);
+    for (column = 1; column < profiler->layout.column_count; column++) {
+        document->out_of_memory |=
+            !zt__get_column(profiler, document->subject, column, &document->stats[column], NULL, NULL);
+    }
+    document->out_of_memory |=
+        !zt__get_column(profiler, document->subject, 0, &document->stats[0], &times, &count);
+    zt__fill_histogram(&document->histogram, times, count);
+    zt__free(&profiler->config.allocator, times);
+    region->name = document->subject.region->name;
+    region->parent = nesting->parent;
+    region->own_ns = nesting->own_ns;
+    region->total_ns = nesting->total_ns;
+    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)],
+                       totals.launch_error_ns);
     region->time_ns = document->stats[0];
     for (pass = 0; pass < profiler->pass_count; pass++) {
         pass_times[pass] = *zt__pass_time(document, pass);
     }
     region->differs = zt__find_differences(profiler, pass_times);
-    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
+    if (document->out_of_memory ||
+        !(region->count || (!document->subject.path && (region->lost || region->dropped)))) {
         return 0;
     }
     document->shown_count++;
     document->differs |= region->differs != 0;
     return 1;
+}
+
+ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__nesting *path) {
+    return document->regions[path->region].paths > 1;
+}
+
+ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row) {
+    uint32_t i = 0;
+    if (row) {
+        i = (row->index < ZT_PATH(0) ? row->region : document->region_count + row->path) + 1;
+    }
+    for (; i < document->region_count; i++) {
+        if (document->regions[i].paths <= 1) {
+            return &document->regions[i];
+        }
+    }
+    for (; i < document->region_count + document->path_count; i++) {
+        row = &document->paths[i - document->region_count];
+        if (zt__is_one_of_several(document, row)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
+    const zt__path *outer;
+    size_t length = path->depth == 1 ? 1 : 0, used;
+    char *name;
+    for (outer = path; outer->depth > 0; outer = outer->key.outer) {
+        length += strlen(outer->key.region->name) + 1;
+    }
+    name = (char *)zt__allocate(&document->profiler->config.allocator, length, 1);
+    document->out_of_memory |= !name;
+    for (outer = path, used = length - 1; outer->depth > 0 && name; outer = outer->key.outer) {
+        length = strlen(outer->key.region->name);
+        memcpy(name + used - length, outer->key.region->name, length);
+        used -= length;
+        if (used > 0) {
+            name[--used] = ';';
+        }
+    }
+    return name;
 }
 
 /* ---- names and texts that reports share ----------------------------------------------------------------- */
@@ -153,11 +171,12 @@ ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
     {"overlap: kernels", "kernel_ns"},
     {"overlap: copies", "copy_ns"},
     {"overlap: kernels and copies at once", "both_ns"},
-    {"overlap: idle", "idle_ns"}};
+    {"overlap: idle", "idle_ns"},
+    {"overlap: several at once", "at_once_ns"}};
 
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
     zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
-                                overlap->both_ns, overlap->idle_ns}};
+                                overlap->both_ns, overlap->idle_ns, overlap->at_once_ns}};
     return times;
 }
 
@@ -197,16 +216,14 @@ ZT__PRIVATE zt__date zt__format_now(void) {
 
 /* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
 ZT__PRIVATE const char *const zt__kernel_numbers[ZT__KERNEL_NUMBERS][2] = {
-    {"simd_width", "items"},  {"registers", ""},
-    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
-    {"spill_bytes", "bytes"}, {"barriers", ""},
-    {"arguments", ""},        {"code_bytes", "bytes"},
-    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+    {"simd_width", "items"},    {"registers", ""},        {"slm_bytes", "bytes"},
+    {"private_bytes", "bytes"}, {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},          {"code_bytes", "bytes"},  {"profile_flags", ""}};
 
 ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
     zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
                                info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
-                               info->profile_flags, info->free_register_bytes}};
+                               info->profile_flags}};
     return list;
 }
 
@@ -232,11 +249,6 @@ ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
     return sizes_text;
 }
 #endif
-
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
-    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
-    return &document->overlap;
-}
 
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,9 @@
 #include "base/system.h"
 #include "base/writer.h"
 #include "regions/profiler.h"
+#include "results/overlap.h"
 #include "results/roles.h"
+#include "results/timeline.h"
 #include "tracer/hotspots.h"
 
 enum { ZT__HISTOGRAM_BUCKETS = 24 };
@@ -19,38 +21,43 @@ typedef struct zt__histogram {
     uint32_t used; /* buckets up to the last one that is not empty; 0: no times are kept */
 } zt__histogram;
 
-/* Where a region is, and its part of all GPU time. */
+/* Where a region or a path is, and its part of all GPU time. */
 typedef struct zt__nesting {
-    uint32_t parent;         /* as in zt_region_info */
-    double own_ns, total_ns; /* as there */
+    uint32_t index;          /* of the region, or ZT_PATH of that of the path */
+    uint32_t region;         /* its index */
+    uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
+    uint32_t parent;         /* of a region as in zt_region_info; of a path as in zt_path_info */
+    uint32_t paths;          /* how many the region has, or 0 for a path */
+    double own_ns, total_ns; /* as in zt_region_info */
     double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
 } zt__nesting;
 
-/* A report that is being written. zt__read_region reads one region at a time into it. */
+/* A report that is being written. zt__read_region reads one region or path at a time into it. */
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
     size_t room; /* columns of a line, for tables */
     zt__advice advice;
-    uint32_t region_count;           /* when the report was begun */
-    zt__nesting *nesting;            /* of each region, all of one moment */
-    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
-    int is_nested;                   /* a region is inside another */
-    uint32_t index;                  /* of the region that was read last */
-    const zt__region_record *record; /* this and what follows is of that region */
+    uint32_t region_count, path_count; /* when the report was begun */
+    zt__nesting *regions, *paths;      /* all of one moment */
+    double gpu_time_ns;                /* the sum of own times, or of estimates of them */
+    int is_nested;                     /* a region is inside another */
+    const zt__nesting *nesting;        /* of the region or path that was read last, like what follows */
+    zt__subject subject;
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
-    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
+    zt_stats *stats;   /* of each column */
     zt__histogram histogram;
-    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
-    int differs;          /* passes of one of them differ */
-    int out_of_memory;    /* the report is incomplete */
-    zt_overlap overlap;   /* filled in by zt__read_overlap */
+    uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
+    int differs;           /* passes of one of them differ */
+    int out_of_memory;     /* the report is incomplete */
+    zt__coverage coverage; /* of reports with shares */
+    zt__at_once *at_once;  /* of each path */
+    double busy_ns; /* in which any of gpu_time_ns ran; NaN: not known. Shares are of it, else of that */
 } zt__document;
 
 /* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 };
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 9 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
@@ -105,9 +112,19 @@ ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t
    measured. Then the GPU time of those with metrics is written, too. */
 ZT__PRIVATE int zt__has_times_alone(const zt__document *document);
 
-/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
-   or there is no memory. */
-ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index);
+/* Reads a region or a path, of which this is the nesting. Returns 0 if it is not to be written: it has no samples, not
+   even lost or dropped ones, or there is no memory. */
+ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting);
+
+/* Returns whether a path is one of several of its region, so that it has figures of its own. */
+ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__nesting *path);
+
+/* Returns the next row of a report by paths, or the first for NULL; NULL at the end. A row is a region that has at most
+   one path, or a path of another region. */
+ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row);
+
+/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
+ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
 
@@ -132,9 +149,6 @@ ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info);
 
 ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]);
 #endif
-
-/* Reads how samples cover the time of the device. */
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document);
 
 #ifdef ZETOOLS_TRACER
 

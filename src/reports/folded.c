@@ -69,7 +69,7 @@ static void zt__write_stack(zt__writer *writer, const char *const *names, uint32
 ZT__PRIVATE void zt__write_folded(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t i, depth, written = 0, count = zt_get_path_count(profiler);
+    uint32_t i, depth, written = 0, count = zt__get_path_count(profiler);
     const char *names[ZT__MAX_DEPTH];
 #ifdef ZETOOLS_TRACER
     zt__folded_spots spots;

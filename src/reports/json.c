@@ -3,6 +3,7 @@
 #include "reports/json.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
@@ -10,12 +11,15 @@
 #include "base/writer.h"
 #include "metrics/groups.h"
 #include "metrics/statistics.h"
+#include "modules/kernels.h"
 #include "regions/columns.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
 #include "results/advice.h"
+#include "results/attribution.h"
 #include "results/ranking.h"
+#include "results/results.h"
 #include "results/roles.h"
 #include "results/timeline.h"
 #include "tracer/hotspots.h"
@@ -27,6 +31,7 @@ typedef struct zt__json {
     uint32_t streamed_count;
     double *figures;      /* of each region, the means of all metrics */
     zt__mean_table means; /* the same, for zt__rank_columns */
+    double *row;          /* the means of the region or path that was read last */
     zt__ranked_column *columns;
     uint32_t column_count;
 } zt__json;
@@ -131,10 +136,12 @@ static void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int 
    known. */
 static void zt__write_json_metrics(zt__document *document, const zt__json *json, uint32_t first_column) {
     const zt_profiler *profiler = document->profiler;
+    zt__mean_table means = {json->row, profiler->metric_count, 1};
     zt__writer *writer = &document->writer;
     uint32_t i;
     zt__write_text(writer, "{");
     for (i = 0; i < profiler->metric_count; i++) {
+        json->row[i] = document->stats[1 + i].mean;
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
         zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
@@ -143,7 +150,7 @@ static void zt__write_json_metrics(zt__document *document, const zt__json *json,
         if (column->metric == UINT32_MAX) {
             zt_stats stats;
             zt__clear_stats(&stats);
-            stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, column);
+            stats.mean = zt__ranked_figure(&document->advice, &means, 0, column);
             stats.count = zt__is_nan(stats.mean) ? 0 : document->region.with_metrics;
             zt__write_comma(writer);
             zt__print(writer, "\n\"%s\":", zt__roles[column->role].name);
@@ -153,27 +160,16 @@ static void zt__write_json_metrics(zt__document *document, const zt__json *json,
     zt__write_text(writer, "}");
 }
 
-/* Writes the region that was read last: how often it ran, and how long, what limits it, and its metrics. */
-static void zt__write_json_region(zt__document *document, const zt__json *json) {
+/* Writes the figures of the region or path that was read last: how long it ran, what limits it, and its metrics. */
+static void zt__write_json_figures(zt__document *document, const zt__json *json) {
     zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
-    const zt_stats *time = region->with_metrics ? &document->time_with_metrics : &region->time_ns;
-    double figures[ZT__ROLE_COUNT], instructions;
+    double figures[ZT__ROLE_COUNT], instructions, time_sum = 0, time_count = 0;
     zt_limit_info limit;
     uint32_t i;
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", region->name);
-    zt__write_json_count(writer, "count", region->count);
-    zt__write_json_count(writer, "lost", region->lost);
-    zt__write_json_count(writer, "dropped", region->dropped);
-    zt__write_json_index(writer, "parent", region->parent);
-    zt__write_json_figure(writer, "own_ns", region->own_ns);
-    zt__write_json_figure(writer, "total_ns", region->total_ns);
-    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_json_figure(writer, "share", document->nesting->share);
     zt__write_json_count(writer, "with_metrics", region->with_metrics);
     zt__write_json_times(writer, "time_ns", &document->stats[0]);
     if (profiler->pass_count > 1) {
@@ -187,10 +183,10 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
         }
         zt__write_text(writer, "]");
     }
-    zt__find_limit(profiler, &document->advice, document->record, &limit);
-    zt__read_figures(profiler, &document->advice, document->record, figures);
+    zt__find_limit(profiler, &document->advice, document->subject, &limit);
+    zt__read_figures(profiler, &document->advice, document->subject, figures);
     zt__write_text(writer, ",\n\"limit\":{");
-    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
+    zt__write_json_text(writer, "what", limit.name);
     zt__write_json_text(writer, "why", limit.text);
     zt__write_json_text(writer, "add", limit.missing);
     zt__write_text(writer, "}");
@@ -203,9 +199,14 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     if (!zt__is_nan(instructions)) {
         zt__write_json_figure(writer, "instructions", instructions * 1e9);
     }
-    if (document->operations > 0 && zt__is_positive(time->sum)) {
-        zt__write_json_figure(writer, "operations",
-                              document->operations * (double)time->count / time->sum * 1e9);
+    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
+    for (i = 0; i < profiler->pass_count; i++) {
+        const zt_stats *time = region->with_metrics ? zt__pass_time(document, i) : &document->stats[0];
+        time_sum += time->count ? time->sum : 0;
+        time_count += (double)time->count;
+    }
+    if (document->operations > 0 && zt__is_positive(time_sum)) {
+        zt__write_json_figure(writer, "operations", document->operations * time_count / time_sum * 1e9);
     }
     for (i = 0; i < ZT_LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
@@ -234,7 +235,7 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     for (i = 0; i < json->streamed_count; i++) {
         const zt_metric *metric = zt_get_streamed_metric(profiler, i);
         zt_streamed streamed;
-        zt_get_streamed(profiler, document->index, i, &streamed);
+        zt_get_streamed(profiler, document->nesting->index, i, &streamed);
         if (streamed.rows) {
             zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
             zt__write_text(writer, "{");
@@ -250,7 +251,43 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
         zt__write_comma(writer);
         zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
     }
-    zt__write_text(writer, profiler->tile_count > 0 ? "]}" : "}");
+    zt__write_text(writer, profiler->tile_count > 0 ? "]" : "");
+}
+
+/* Writes the region that was read last. */
+static void zt__write_json_region(zt__document *document, const zt__json *json) {
+    const zt_region_info *region = &document->region;
+    zt__writer *writer = &document->writer;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "name", region->name);
+    zt__write_json_count(writer, "count", region->count);
+    zt__write_json_count(writer, "lost", region->lost);
+    zt__write_json_count(writer, "dropped", region->dropped);
+    zt__write_json_index(writer, "parent", region->parent);
+    zt__write_json_figure(writer, "own_ns", region->own_ns);
+    zt__write_json_figure(writer, "total_ns", region->total_ns);
+    zt__write_json_figures(document, json);
+    zt__write_text(writer, "}");
+}
+
+/* Writes a path. Where its region has several, each has figures of its own. */
+static void zt__write_json_path(zt__document *document, const zt__json *json, const zt__nesting *path) {
+    zt__writer *writer = &document->writer;
+    zt_path_info info;
+    zt_get_path(document->profiler, path->path, &info);
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_index(writer, "region", info.region);
+    zt__write_json_index(writer, "parent", info.parent);
+    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_figure(writer, "total_ns", path->total_ns);
+    zt__write_json_figure(writer, "own_ns", path->own_ns);
+    if (zt__is_one_of_several(document, path)) {
+        zt__read_region(document, path);
+        zt__write_json_figures(document, json);
+    }
+    zt__write_text(writer, "}");
 }
 
 /* Writes a member with what describes a metric. */
@@ -280,16 +317,17 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__facts *facts = &profiler->facts;
     const zt__peaks *peaks = &document->advice.peaks;
-    const zt_overlap *overlap = zt__read_overlap(document);
+    const zt_overlap *overlap = &document->coverage.overlap;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     uint32_t i, metrics = profiler->metric_count;
-    json->streamed_count = zt_get_streamed_count(profiler);
+    json->streamed_count = zt__get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
     json->figures = zt__read_means(profiler, document->region_count);
     json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
                                                       sizeof *json->columns);
-    if (!json->is_repeated || !json->figures || !json->columns) {
+    json->row = (double *)zt__allocate(allocator, (size_t)metrics + 1, sizeof *json->row);
+    if (!json->is_repeated || !json->figures || !json->columns || !json->row) {
         document->out_of_memory = 1;
         return;
     }
@@ -324,14 +362,15 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
     zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
-    zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
+    zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
+    zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
     zt__write_text(writer, ",\n\"counts\":{");
     zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
     zt__write_text(writer, "},\n\"causes\":{");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+        zt__write_json_count(writer, zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__write_text(writer, "}");
     if (profiler->timeline) {
@@ -493,7 +532,7 @@ static void zt__write_json_traced(zt__document *document) {
     zt_hotspots_counts counts;
     zt__hot_row *rows;
     char group[ZET_MAX_METRIC_GROUP_NAME];
-    uint32_t i, j, count = zt_get_kernel_count(profiler), period_ns;
+    uint32_t i, j, count = zt__get_kernel_count(profiler), period_ns;
     zt__write_text(writer, ",\n\"kernels\":[");
     for (i = 0; i < count; i++) {
         zt_kernel_info info;
@@ -642,7 +681,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
                                    ZT_AGGREGATE_MEAN,
                                    0};
     zt__json json;
-    uint32_t i, j, paths;
+    uint32_t i, j;
     memset(&json, 0, sizeof json);
     zt__write_json_head(document, &json);
     zt__write_text(writer, ",\n\"columns\":[");
@@ -681,27 +720,14 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_text(writer, "},\n\"regions\":[");
     for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
         /* Those without samples are written, too, so that indices are those of zt_get_region. */
-        zt__read_region(document, i);
+        zt__read_region(document, &document->regions[i]);
         if (!document->out_of_memory) {
             zt__write_json_region(document, &json);
         }
     }
     zt__write_text(writer, "],\n\"paths\":[");
-    paths = zt_get_path_count(profiler);
-    for (i = 0; i < paths; i++) {
-        zt_path_info path;
-        zt_get_path(profiler, i, &path);
-        if (path.region >= document->region_count) {
-            break; /* the region is newer than the report. Paths after this one may be inside it */
-        }
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_index(writer, "region", path.region);
-        zt__write_json_index(writer, "parent", path.parent);
-        zt__write_json_count(writer, "count", path.count);
-        zt__write_json_figure(writer, "total_ns", path.total_ns);
-        zt__write_json_figure(writer, "own_ns", path.own_ns);
-        zt__write_text(writer, "}");
+    for (i = 0; i < document->path_count && !document->out_of_memory; i++) {
+        zt__write_json_path(document, &json, &document->paths[i]);
     }
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
@@ -713,6 +739,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_json_traced(document);
 #endif
     zt__write_text(writer, "}\n");
+    zt__free(allocator, json.row);
     zt__free(allocator, json.columns);
     zt__free(allocator, json.figures);
     zt__free(allocator, json.is_repeated);

@@ -3,15 +3,19 @@
 #include "reports/notes.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/figures.h"
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "base/shared.h"
 #include "modules/kernel_facts.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "regions/recordings.h"
 #include "reports/facts.h"
 #include "results/results.h"
 #include "tracer/hotspots.h"
+#include "tracer/results.h"
 #include "tracer/tracer.h"
 
 static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
@@ -26,7 +30,8 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+    "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+    "ended at zt_close has to be waited for.",
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
@@ -54,9 +59,10 @@ static void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t 
 ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+    if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
+        tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             zt__add_note(document, note,
                          "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
@@ -84,16 +90,40 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    if (counts.elsewhere > 0) {
+    int start_result = tracer ? zt__load(&tracer->start_result) : 0;
+    int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (start_result != 0) {
+        zt__add_note(
+            document, note,
+            "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
+            "shown.",
+            zt_result_name((ze_result_t)start_result));
+    }
+    if (counts.elsewhere > counts.by_pointer) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
                      "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
+                     (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.by_pointer > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
+            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
+            "variables and, where the loader wraps handles, all.",
+            (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
+            counts.by_pointer == 1 ? "was" : "were");
+    }
+    if (has_unseen_pointers) {
+        zt__add_note(document, note,
+                     "zeDriverGetExtensionFunctionAddress returned pointers of a second driver, and launches "
+                     "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         zt__add_note(document, note,
@@ -177,18 +207,69 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 }
 #endif
 
+/* Notes which regions ran at once, and how much, or that this is not known. Clocks are not exact to the last percent. */
+static void zt__note_at_once(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3, LEAST_PERCENT = 1 };
+    zt_profiler *profiler = document->profiler;
+    const zt__coverage *coverage = &document->coverage;
+    const zt__at_once *named[MOST_NAMED + 1];
+    double sum = 0;
+    char text[1024] = "";
+    uint32_t i, place, count = 0, lists = zt__read_locked(profiler, &profiler->list_count);
+    if (zt__is_nan(coverage->covered_ns)) {
+        if (document->shown_count > 1 && lists > 1) {
+            note(document,
+                 coverage->overlap.samples > 0
+                     ? "Whether regions ran at once cannot be told, because samples are missing."
+                     : "Whether regions of different lists ran at once cannot be told without a timeline: "
+                       "set ZT_TIMELINE=65536. Shares are of the sum of their times.");
+        }
+        return;
+    }
+    if (coverage->overlap.at_once_ns < coverage->covered_ns * LEAST_PERCENT / 100) {
+        return;
+    }
+    for (i = 0; i < document->path_count; i++) {
+        const zt__at_once *path = &document->at_once[i];
+        sum += zt__is_nan(document->paths[i].share) ? 0 : 100 * document->paths[i].share;
+        for (place = count; place > 0 && path->ns > named[place - 1]->ns; place--) {
+            named[place] = named[place - 1];
+        }
+        if (place < MOST_NAMED && path->ns > 0) {
+            named[place] = path;
+            count += count < MOST_NAMED;
+        }
+    }
+    zt__append(text, sizeof text, "Several regions ran at once in ");
+    zt__append_time(text, sizeof text, coverage->overlap.at_once_ns);
+    zt__append(text, sizeof text, " of the ");
+    zt__append_time(text, sizeof text, coverage->covered_ns);
+    zt__append(text, sizeof text, " in which any ran:");
+    for (i = 0; i < count; i++) {
+        zt__subject subject = zt__subject_at(profiler, ZT_PATH(named[i] - document->at_once));
+        zt__append(text, sizeof text, "%s \"%.100s\" for %.0f%% of its time", i ? "," : "",
+                   subject.region->name, 100 * named[i]->ns / named[i]->of_ns);
+    }
+    zt__append(
+        text, sizeof text,
+        ". Their counters contain work of the others. Shares are of the busy time, and add up to %.0f%%.",
+        sum);
+    note(document, text);
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, open, recorded, submitted;
+    zt_availability availability = zt__get_availability(profiler);
+    zt_counts counts = zt__get_counts(profiler);
+    uint64_t all = 0, with_metrics = 0, others = 0, open, recorded, submitted;
     uint32_t i, unknown = 0, hotspots = 0;
+    const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&profiler->tracer);
-    uint64_t unknown_launches, replaced = zt_trace_get_counts(profiler).replaced;
+    uint64_t unknown_launches, replaced = zt__get_launch_counts(profiler).replaced;
     uint32_t failures;
-    hotspots = zt_get_hotspot_count(profiler);
+    hotspots = zt__get_hotspot_count(profiler);
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
@@ -220,10 +301,10 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 #endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
+        zt__add_note(document, note, "There are no metrics: %s", zt__get_availability_text(profiler));
     }
     for (i = 0; i < document->region_count; i++) {
-        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+        unknown += (uint32_t)zt__is_nan(document->regions[i].own_ns);
     }
     if (unknown > 0) {
         zt__add_note(document, note,
@@ -231,10 +312,15 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
+    zt__note_at_once(document, note);
     zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) { /* packed statistics have samples with times alone, too */
-        all += zt__collected(profiler, &profiler->regions[i]->times);
-        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
+        const zt__path *path = zt__path_at(profiler, i);
+        all += path->statistics.count;
+        with_metrics += path->with_metrics;
+        if (i >= ZT__MAX_PATHS && strcmp(path->key.region->name, ZT__OTHER_REGION) == 0) {
+            others += path->statistics.count;
+        }
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {
@@ -244,6 +330,12 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "others.",
                      (unsigned long long)(all - with_metrics), (unsigned long long)all);
     }
+    if (others > 0) {
+        zt__add_note(document, note,
+                     "%llu samples are counted as \"" ZT__OTHER_REGION "\", because there are more than %u "
+                     "names inside others. Do not put numbers that change into names.",
+                     (unsigned long long)others, (unsigned)ZT__MAX_PATHS);
+    }
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -251,14 +343,16 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
 
     /* samples that are not in the report */
     zt__count_waiting(profiler, &open, &recorded, &submitted);
-    zt__note_missing(document, note, open, "not ended", "Call zt_end for each region that was begun.");
+    name = zt__name_open_region(profiler);
+    snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
+    zt__note_missing(document, note, open, text, "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, recorded, "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
     zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                 zt__cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
                          i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
                                                      : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
     }

@@ -4,6 +4,7 @@
 #include "reports/openmetrics.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
@@ -13,6 +14,7 @@
 #include "regions/columns.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
+#include "results/attribution.h"
 #include "results/results.h"
 #include "results/timeline.h"
 #include "tracer/results.h"
@@ -98,8 +100,30 @@ static void zt__write_counter_sample(zt__writer *writer, zt__family *family, con
     zt__end_count(writer, count);
 }
 
+/* What the samples of a family are of: their first labels. */
+typedef struct zt__family_labels {
+    const char *label, *value; /* "region" or "call", and its name */
+    char *path;                /* of one of several paths of a region; NULL: no label */
+} zt__family_labels;
+
+static void zt__write_labels(zt__writer *writer, const zt__family_labels *labels) {
+    zt__write_label(writer, labels->label, labels->value);
+    if (labels->path) {
+        zt__write_label(writer, "path", labels->path);
+    }
+}
+
+/* Returns the labels of a row. The caller frees the path. */
+static zt__family_labels zt__labels_of_row(zt__document *document, const zt__nesting *row) {
+    zt__subject subject = zt__subject_at(document->profiler, row->index);
+    zt__family_labels labels = {"region", NULL, NULL};
+    labels.value = subject.region->name;
+    labels.path = subject.path ? zt__name_path(document, subject.path) : NULL;
+    return labels;
+}
+
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
-static void zt__write_summary(zt__writer *writer, zt__family *family, const char *label, const char *value,
+static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__family_labels *labels,
                               const zt_stats *time_ns) {
     const struct {
         const char *quantile;
@@ -111,18 +135,18 @@ static void zt__write_summary(zt__writer *writer, zt__family *family, const char
         /* Packed statistics that were forged may have negative figures, which OpenMetrics forbids. */
         if (zt__is_finite(quantiles[i].ns) && quantiles[i].ns >= 0) {
             zt__begin_sample(writer, family, "");
-            zt__write_label(writer, label, value);
+            zt__write_labels(writer, labels);
             zt__write_label(writer, "quantile", quantiles[i].quantile);
             zt__end_sample(writer, quantiles[i].ns * 1e-9);
         }
     }
     if (zt__is_finite(time_ns->sum) && time_ns->sum >= 0) {
         zt__begin_sample(writer, family, "_sum");
-        zt__write_label(writer, label, value);
+        zt__write_labels(writer, labels);
         zt__end_sample(writer, time_ns->sum * 1e-9);
     }
     zt__begin_sample(writer, family, "_count");
-    zt__write_label(writer, label, value);
+    zt__write_labels(writer, labels);
     zt__end_count(writer, time_ns->count);
 }
 
@@ -140,7 +164,7 @@ typedef enum zt__family_kind {
 } zt__family_kind;
 
 /* The figures of ZT__OF_REGIONS. */
-enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES, ZT__SUM_LOST, ZT__SUM_DROPPED, ZT__REGION_SUMS };
+enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES };
 
 /* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. Figures
    that are not known are left out, and so are negative counters, which packed statistics may have that were
@@ -151,7 +175,8 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     zt__writer *writer = &document->writer;
     int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
     const zt_metric *metric = is_metric ? zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, index) : NULL;
-    uint32_t region, part, parts = 1, stream = 0;
+    const zt__nesting *row = NULL;
+    uint32_t part, parts = 1, stream = 0;
     zt_streamed streamed;
     zt_stats stats;
     if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
@@ -165,43 +190,41 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
             stream++;
         }
     }
-    for (region = 0; region < document->region_count; region++) {
-        const zt__region_record *record = zt__record_at(profiler, region);
+    while ((row = zt__next_by_path(document, row)) != NULL) {
+        zt__subject subject = zt__subject_at(profiler, row->index);
+        zt__family_labels labels = zt__labels_of_row(document, row);
         for (part = 0; part < parts; part++) {
             double figure;
             if (stream) {
-                zt_get_streamed(profiler, region, index, &streamed);
+                zt_get_streamed(profiler, row->index, index, &streamed);
                 figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
                 figure = streamed.rows > 0 ? figure : zt__nan();
             } else if (kind == ZT__OF_PASSES) {
-                zt_get_pass(profiler, region, part, &stats);
+                zt_get_pass(profiler, row->index, part, &stats);
                 figure = stats.sum;
             } else if (is_metric) {
+                uint32_t column = kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index;
+                zt__moments moments;
                 zt__lock(&profiler->mutex);
-                zt__get_moments(&profiler->layout, &record->statistics,
-                                kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index,
-                                &stats);
+                moments = zt__sum_moments(subject, column);
                 zt__unlock(&profiler->mutex);
+                zt__get_moments(metric->aggregation, &moments, &stats);
                 figure = is_counter ? stats.sum : stats.mean;
             } else {
-                double sums[ZT__REGION_SUMS];
+                zt__totals totals;
                 zt__lock(&profiler->mutex);
-                sums[ZT__SUM_OWN_TIME] = document->nesting[region].own_ns;
-                sums[ZT__SUM_BYTES] = record->bytes ? (double)record->bytes : zt__nan();
-                sums[ZT__SUM_LOST] = (double)record->lost;
-                sums[ZT__SUM_DROPPED] = (double)record->dropped;
-                figure = sums[index];
-                if (zt__collected(profiler, &record->times) == 0 && index != ZT__SUM_BYTES &&
-                    (index == ZT__SUM_OWN_TIME || !(record->lost || record->dropped))) {
-                    figure = zt__nan();
-                }
+                totals = zt__add_up(subject);
                 zt__unlock(&profiler->mutex);
+                figure = totals.bytes ? (double)totals.bytes : zt__nan();
+                if (index == ZT__SUM_OWN_TIME) {
+                    figure = totals.count ? row->own_ns : zt__nan();
+                }
             }
             if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
                 continue;
             }
             zt__begin_sample(writer, family, is_counter ? "_total" : "");
-            zt__write_label(writer, "region", record->name);
+            zt__write_labels(writer, &labels);
             if (is_metric) {
                 zt__write_label(writer, "metric", metric->name);
                 zt__write_label(writer, "group", metric->group);
@@ -216,6 +239,26 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
                 zt__write_number_label(writer, "stream", stream);
             }
             zt__end_sample(writer, figure * factor);
+        }
+        zt__free(&profiler->config.allocator, labels.path);
+    }
+}
+
+/* Writes how many samples of each region were lost or dropped, whichever its paths. */
+static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
+    zt_profiler *profiler = document->profiler;
+    uint32_t i;
+    for (i = 0; i < document->region_count; i++) {
+        zt__subject subject = zt__subject_at(profiler, i);
+        uint64_t lost, dropped, collected;
+        zt__lock(&profiler->mutex);
+        lost = subject.region->lost;
+        dropped = subject.region->dropped;
+        collected = zt__add_up(subject).count;
+        zt__unlock(&profiler->mutex);
+        if (collected || lost || dropped) {
+            zt__write_counter_sample(&document->writer, family, "region", subject.region->name,
+                                     are_dropped ? dropped : lost);
         }
     }
 }
@@ -339,7 +382,7 @@ static void zt__write_metric_families(zt__document *document, zt__family_kind ki
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     int is_streamed = kind >= ZT__STREAMED_MEAN, is_begun;
-    uint32_t i, k, count = is_streamed ? zt_get_streamed_count(profiler) : profiler->metric_count;
+    uint32_t i, k, count = is_streamed ? zt__get_streamed_count(profiler) : profiler->metric_count;
     zt__metric_family *families = NULL;
     if (count > 0 && (kind != ZT__OF_TILES || profiler->tile_count > 0)) {
         families = (zt__metric_family *)zt__allocate(allocator, count, sizeof *families);
@@ -392,58 +435,73 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the append of a region to the execution of its list", 0},
                           {"zetools_region_launch_latency_seconds", "summary", "seconds",
                            "Time from the submission of a region to its begin on the device", 0}};
-    zt__family sums[ZT__REGION_SUMS] = {
-        {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
-         "GPU time of a region outside of those inside", 0},
-        {"zetools_region_copied_bytes", "counter", "bytes", "Bytes that traced copies and fills moved", 0},
-        {"zetools_region_lost_samples", "counter", "samples",
-         "Samples of a region whose data is missing or invalid", 0},
-        {"zetools_region_dropped_samples", "counter", "samples", "Samples of a region that were not measured",
-         0}};
+    zt__family own_time = {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
+                           "GPU time of a region outside of those inside", 0};
+    zt__family copied = {"zetools_region_copied_bytes", "counter", "bytes",
+                         "Bytes that traced copies and fills moved", 0};
+    zt__family region_lost = {"zetools_region_lost_samples", "counter", "samples",
+                              "Samples of a region whose data is missing or invalid", 0};
+    zt__family region_dropped = {"zetools_region_dropped_samples", "counter", "samples",
+                                 "Samples of a region that were not measured", 0};
     zt__family pass_time = {"zetools_region_pass_gpu_time_seconds", "counter", "seconds",
                             "GPU time of the samples of a region with metrics, of each pass", 0};
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
+    const zt__nesting *row;
     uint32_t i, kind;
     zt_stats stats;
 #ifdef ZETOOLS_TRACER
     zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
     zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
+    zt__family unmeasured = {"zetools_unmeasured_launches", "counter", "launches",
+                             "Launches that a tracer saw and could not measure, by cause", 0};
+    zt_trace_counts launches = zt__get_launch_counts(profiler);
     uint32_t calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
     zt__begin_sample(writer, &info, "_info");
     zt__write_label(writer, "version", ZETOOLS_VERSION);
     zt__write_label(writer, "device", profiler->device_name);
-    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__write_label(writer, "availability", zt__get_availability_text(profiler));
     zt__end_count(writer, 1);
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
-                                 zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+                                 zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__begin_family(writer, &in_flight);
     zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
     zt__begin_family(writer, &unobserved);
     zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
+#ifdef ZETOOLS_TRACER
+    if (launches.launches > 0) {
+        zt__write_counter_sample(writer, &unmeasured, "cause", "list",
+                                 launches.elsewhere - launches.by_pointer);
+        zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
+    }
+#endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
-        for (i = 0; i < document->region_count; i++) {
+        for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {
             if (kind == 0) {
-                zt__get_column(profiler, "zt_write", i, &profiler->times_layout, 0, &stats);
+                document->out_of_memory |=
+                    !zt__get_column(profiler, zt__subject_at(profiler, row->index), 0, &stats, NULL, NULL);
             } else {
-                zt_get_latency(profiler, i, (zt_latency)(kind - 1), &stats);
+                zt_get_latency(profiler, row->index, (zt_latency)(kind - 1), &stats);
             }
             if (stats.count > 0) {
-                zt__write_summary(writer, &times[kind], "region", zt__record_at(profiler, i)->name, &stats);
+                zt__family_labels labels = zt__labels_of_row(document, row);
+                zt__write_summary(writer, &times[kind], &labels, &stats);
+                zt__free(&profiler->config.allocator, labels.path);
             }
         }
     }
-    for (i = 0; i < ZT__REGION_SUMS; i++) {
-        zt__write_samples(document, &sums[i], ZT__OF_REGIONS, i, i == ZT__SUM_OWN_TIME ? 1e-9 : 1);
-    }
+    zt__write_samples(document, &own_time, ZT__OF_REGIONS, ZT__SUM_OWN_TIME, 1e-9);
+    zt__write_samples(document, &copied, ZT__OF_REGIONS, ZT__SUM_BYTES, 1);
+    zt__write_missing(document, &region_lost, 0);
+    zt__write_missing(document, &region_dropped, 1);
     if (profiler->metric_count > 0) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
@@ -452,8 +510,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     for (i = 0; i < calls; i++) {
+        zt__family_labels labels = {"call", NULL, NULL};
         zt_get_call(profiler, i, &call);
-        zt__write_summary(writer, &call_time, "call", call.name, &call.time_ns);
+        labels.value = call.name;
+        zt__write_summary(writer, &call_time, &labels, &call.time_ns);
     }
     for (i = 0; i < calls; i++) {
         zt_get_call(profiler, i, &call);

@@ -15,6 +15,7 @@
 #include "reports/notes.h"
 #include "reports/tracer_tables.h"
 #include "results/advice.h"
+#include "results/attribution.h"
 #include "results/ranking.h"
 #include "results/results.h"
 #include "results/roles.h"
@@ -61,12 +62,12 @@ typedef struct zt__region_table {
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
-/* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
+/* Where a path is in the table. The links are indices of paths, UINT32_MAX at the end. */
 typedef struct zt__row_place {
     uint32_t row;   /* UINT32_MAX: it has none */
-    uint32_t outer; /* the nearest region around it that has a row */
-    uint32_t next;  /* the next region inside `outer` */
-    uint32_t first; /* the first region inside this one */
+    uint32_t outer; /* the nearest path around it that has a row */
+    uint32_t next;  /* the next path inside `outer` */
+    uint32_t first; /* the first path inside this one */
 } zt__row_place;
 
 /* Sorts by the share of a region and those inside it, the largest first. */
@@ -84,22 +85,24 @@ static int zt__compare_rows(const void *a, const void *b) {
 static int zt__order_rows(const zt__document *document, zt__region_table *table) {
     enum { INDENT = 2, DEEPEST = 8 };
     const zt_allocator *allocator = &document->profiler->config.allocator;
-    const zt__nesting *nesting = document->nesting;
-    size_t regions = (size_t)document->region_count + 1; /* at least one */
-    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
-    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
+    const zt__nesting *paths = document->paths;
+    size_t most = (size_t)document->path_count + document->region_count + 1;
+    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, most, sizeof *places);
+    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, most, sizeof *ordered);
     zt__figure_row *rows = table->shown.rows;
     uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
     int has_memory = places && ordered && rows;
     if (has_memory) {
-        memset(places, 0xFF, regions * sizeof *places);
+        memset(places, 0xFF, most * sizeof *places);
         for (i = 0; i < row_count; i++) {
             places[rows[i].index].row = i;
         }
         for (i = 0; i < row_count; i++) {
             uint32_t index = rows[i].index;
-            double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
-            for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
+            double share =
+                index < document->path_count && zt__is_positive(paths[index].share) ? paths[index].share : 0;
+            for (at = index; at != UINT32_MAX;
+                 at = at < document->path_count ? paths[at].parent : UINT32_MAX) {
                 uint32_t row = places[at].row;
                 if (row != UINT32_MAX) {
                     table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
@@ -142,7 +145,7 @@ static int zt__order_rows(const zt__document *document, zt__region_table *table)
 /* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
    a metric that attached streams have alone, for the trace. */
 static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
-    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    uint32_t i, streamed = zt__get_streamed_count(profiler);
     if (strcmp(name, "count") == 0 || strcmp(name, "share") == 0) {
         return 1;
     }
@@ -173,20 +176,23 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
     zt__figure_table *shown = &table->shown;
     const zt_stats *time = &document->stats[0];
     const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
+    const zt__nesting *nesting;
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
     uint32_t i, metric, role;
-    for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
+    for (nesting = zt__next_by_path(document, NULL); nesting && !document->out_of_memory;
+         nesting = zt__next_by_path(document, nesting)) {
         double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
         zt__figure_row *row = &shown->rows[shown->row_count];
-        if (!zt__read_region(document, i)) {
+        if (!zt__read_region(document, nesting)) {
             continue;
         }
         row->demangled = zt__demangle(document->region.name);
         row->name = row->demangled ? row->demangled : document->region.name;
         row->figures = figures;
-        row->index = i;
-        figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[i].share : zt__nan();
+        /* Regions that were begun on no path yet come after the paths. */
+        row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
+        figures[ZT__ROW_SHARE] = time->count ? 100 * nesting->share : zt__nan();
         figures[ZT__ROW_COUNT] = (double)time->count;
         figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
@@ -284,10 +290,10 @@ static uint32_t zt__count_metric_columns(const zt__figure_table *table) {
    is not shown, why, and what to do. */
 static void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
+    zt_availability availability = zt__get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
-    const zt_overlap *overlap = zt__read_overlap(document);
+    const zt_overlap *overlap = &document->coverage.overlap;
     double percent_ns;
     int shows_queue = 0, shows_launch = 0, shows_overlap;
     zt__nearest nearest;
@@ -370,7 +376,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     enum { LIMITS_SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    size_t rows = (size_t)document->region_count + 1; /* at least one */
+    size_t rows = (size_t)document->path_count + document->region_count + 1;
     zt__region_table table;
     zt__figure_table *shown = &table.shown;
     const zt__figure_row *largest[LIMITS_SHOWN];
@@ -378,6 +384,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt__paragraph paragraph;
     const char *group = NULL;
     uint32_t i, place, count = 0, known = 0;
+    int is_same = 1;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
@@ -428,20 +435,22 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         }
     }
     for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table.advice, zt__record_at(profiler, largest[i]->index), &limits[i]);
+        zt__find_limit(profiler, &table.advice, zt__subject_at(profiler, ZT_PATH(largest[i]->index)),
+                       &limits[i]);
         known += limits[i].limit != ZT_LIMIT_UNKNOWN;
+        is_same &= strcmp(limits[i].text, limits[0].text) == 0;
     }
     if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
         zt__write_text(&document->writer, "\n");
         paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
         zt__add_text(&paragraph, "What limits the regions with the largest shares:");
-        if (known == 0) { /* the reason is the same */
+        if (is_same && known == 0) {
             zt__add_text(&paragraph, " ");
             zt__add_text(&paragraph, limits[0].text);
         }
         zt__end_paragraph(&paragraph);
     }
-    for (i = 0; i < count && known > 0; i++) {
+    for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
         zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
     }
 #ifdef ZETOOLS_TRACER

@@ -3,6 +3,7 @@
 #include "reports/trace.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
@@ -10,6 +11,7 @@
 #include "base/text.h"
 #include "base/writer.h"
 #include "regions/columns.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/json.h"
@@ -202,7 +204,7 @@ static int zt__copy_timeline(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__timeline *timeline = profiler->timeline;
-    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    uint32_t regions = zt__get_region_count(profiler), metrics = profiler->metric_count;
     uint32_t capacity = timeline ? timeline->capacity : 0;
     double *means = zt__read_means(profiler, regions);
     double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
@@ -565,14 +567,14 @@ static void zt__write_device(zt__trace *trace) {
         const zt__span *span = &trace->spans[i];
         const zt__timeline_sample *sample = &span->sample;
         const zt__origin *origin = &sample->origin;
-        const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
         uint32_t track = trace->tracks[span->track].number;
         double error_ns;
         zt__lock(&trace->profiler->mutex);
-        error_ns = record->launch_error_ns;
+        error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
         zt__unlock(&trace->profiler->mutex);
         first_ns = sample->begin_ns < first_ns ? sample->begin_ns : first_ns;
-        zt__begin_event(writer, "X", record->name, trace->device, track);
+        zt__begin_event(writer, "X", zt__record_at(trace->profiler, sample->region)->name, trace->device,
+                        track);
         zt__write_event_time(writer, "ts", sample->begin_ns);
         zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
         zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
@@ -623,7 +625,7 @@ static void zt__write_device(zt__trace *trace) {
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
         zt__write_json_text(writer, "cause",
-                            is_uncertain ? "the device's clock overflowed" : zt_cause_name(missing->cause));
+                            is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
         zt__write_json_count(writer, "samples", missing->count);
         zt__write_text(writer, "}}");
     }
@@ -849,7 +851,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     zt__stream_data *data = NULL;
     zt__trace trace;
     const char *program = profiler->facts.program;

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/programs.h"
 #include "base/writer.h"
+#include "modules/kernels.h"
 #include "reports/facts.h"
 #include "tracer/hotspots.h"
 #include "tracer/results.h"
@@ -122,7 +123,7 @@ static int zt__share_names(const zt_allocator *allocator, const zt__figure_table
 ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
     enum { ADVISED = 10 };
     const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, count = zt_get_kernel_count(document->profiler), shown = 0, others = 0;
+    uint32_t i, count = zt__get_kernel_count(document->profiler), shown = 0, others = 0;
     zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
     zt__figure_table table;
     double *figures;
@@ -157,7 +158,7 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         row->figures = figure;
         row->index = i;
         figure[ZT__KERNEL_ROW_SHARE] =
-            info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+            info.region < document->region_count ? 100 * document->regions[info.region].share : zt__nan();
         figure[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
         figure[ZT__KERNEL_ROW_SIZE] = figure[ZT__KERNEL_ROW_MODULE] = i;
         figure[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;

@@ -11,6 +11,7 @@
 #include "base/tables.h"
 #include "base/writer.h"
 #include "regions/collecting.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/csv.h"
 #include "reports/facts.h"
@@ -20,7 +21,73 @@
 #include "reports/page.h"
 #include "reports/table.h"
 #include "reports/trace.h"
+#include "results/overlap.h"
 #include "results/results.h"
+
+/* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
+static int zt__read_nesting(zt__document *document, int has_shares) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__coverage *coverage = &document->coverage;
+    zt_region_info info;
+    double whole_ns;
+    uint32_t i;
+    document->path_count = zt__get_path_count(profiler); /* first, so that their regions are counted, too */
+    document->region_count = zt__get_region_count(profiler);
+    document->regions =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->regions);
+    document->paths =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->path_count + 1, sizeof *document->paths);
+    if (!document->regions || !document->paths) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->path_count; i++) {
+        zt__nesting *nesting = &document->paths[i];
+        const zt__path *path = zt__path_at(profiler, i);
+        nesting->index = ZT_PATH(i);
+        nesting->path = i;
+        nesting->region = path->key.region->index;
+        nesting->parent = path->depth > 1 ? path->key.outer->index : UINT32_MAX;
+        nesting->total_ns = zt__time_of(path);
+        nesting->own_ns = zt__get_own_time(path, &nesting->share);
+        document->regions[nesting->region].path = i;
+        document->regions[nesting->region].paths++;
+        document->regions[nesting->region].share += nesting->share;
+        document->gpu_time_ns += nesting->share;
+        document->is_nested |= path->depth > 1;
+    }
+    for (i = 0; i < document->region_count; i++) {
+        zt__nesting *nesting = &document->regions[i];
+        zt__subject subject = {profiler->regions[i], NULL};
+        zt__get_times(profiler, subject, &info);
+        nesting->index = nesting->region = i;
+        nesting->path = nesting->paths ? nesting->path : UINT32_MAX;
+        /* A region without samples may since have begun inside one that is newer than the report. */
+        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
+        nesting->own_ns = info.own_ns;
+        nesting->total_ns = info.total_ns;
+    }
+    zt__unlock(&profiler->mutex);
+    if (has_shares) {
+        document->at_once = (zt__at_once *)zt__allocate(allocator, (size_t)document->path_count + 1,
+                                                        sizeof *document->at_once);
+        if (!document->at_once ||
+            !zt__measure_coverage(profiler, coverage, document->at_once, document->path_count)) {
+            return 0;
+        }
+    }
+    document->busy_ns = has_shares && coverage->outermost_ns > 0
+                            ? document->gpu_time_ns * (coverage->covered_ns / coverage->outermost_ns)
+                            : zt__nan();
+    whole_ns = zt__is_nan(document->busy_ns) ? document->gpu_time_ns : document->busy_ns;
+    for (i = 0; i < document->path_count + document->region_count; i++) {
+        zt__nesting *nesting =
+            i < document->path_count ? &document->paths[i] : &document->regions[i - document->path_count];
+        nesting->share = whole_ns > 0 ? nesting->share / whole_ns : zt__nan();
+    }
+    return 1;
+}
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     static void (*const writers[])(zt__document *) = {
@@ -30,7 +97,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt_profiler *locked = zt__mutable(profiler);
     const zt_allocator *allocator;
     zt__document *document;
-    uint32_t i;
+    uint32_t size;
     int stopped, reason;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!profiler) {
@@ -45,7 +112,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
         return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    if (format == ZT_FORMAT_HTML && !zt__get_page(&i)) {
+    if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
         return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     }
     allocator = &profiler->config.allocator;
@@ -55,37 +122,13 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
-    document->region_count = zt_get_region_count(profiler);
     zt__begin_writing(&document->writer, write, user);
-    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
-    document->nesting =
-        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
-    document->out_of_memory = !document->stats || !document->nesting;
-
-    zt__lock(&locked->mutex);
-    for (i = 0; i < document->region_count && document->nesting; i++) {
-        zt__nesting *nesting = &document->nesting[i];
-        const zt__path *path;
-        zt_region_info info;
-        double estimate;
-        zt__add_paths(profiler, profiler->regions[i], &info);
-        /* A region without samples may since have begun inside one that is newer than the report. */
-        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
-        nesting->own_ns = info.own_ns;
-        nesting->total_ns = info.total_ns;
-        for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__get_own_time(path, &estimate);
-            nesting->share += estimate;
-            document->is_nested |= path->depth > 1;
-        }
-        document->gpu_time_ns += nesting->share;
-    }
-    zt__unlock(&locked->mutex);
-    for (i = 0; i < document->region_count && document->nesting; i++) {
-        document->nesting[i].share =
-            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
-    }
-
+    document->stats =
+        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    document->out_of_memory =
+        !document->stats ||
+        !zt__read_nesting(document, format != ZT_FORMAT_TRACE && format != ZT_FORMAT_INSTANCES &&
+                                        format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
         zt_hotspots_find_lines(locked);
@@ -103,7 +146,9 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     } else if (stopped) {
         result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
     }
-    zt__free(allocator, document->nesting);
+    zt__free(allocator, document->regions);
+    zt__free(allocator, document->paths);
+    zt__free(allocator, document->at_once);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */
@@ -112,90 +157,63 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-static ze_result_t zt__report_unwritable(const zt__output *output) {
-    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
-                      strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+/* Reports that a file cannot be written, for the reason in errno, if that is the result. Returns the result. */
+static ze_result_t zt__check_written(const zt__output *output, ze_result_t result) {
+    if (result == ZE_RESULT_ERROR_UNKNOWN) {
+        zt__report(output->diagnostics, CANNOT_WRITE, result, output->call, output->path,
+                   strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+    }
+    return result;
 }
 
-/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. */
-static ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
-    ze_result_t result;
-    unsigned console;
-    int reason;
-    if (!file) {
-        return zt__report_unwritable(output);
-    }
-    console = zt__begin_utf8(file);
-    errno = 0;
-    result = output->write_content(output->content, file);
-    reason = errno;
-    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
-        result = ZE_RESULT_ERROR_UNKNOWN;
-        reason = errno;
-    }
-    zt__end_utf8(console);
-    errno = reason;
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
-}
-
-/* The file that a report goes to, and the one that it is written to first. */
+/* The file that a report goes to, and what a link contains. */
 typedef struct zt__target_file {
     char path[4096];
     char link[4096];
-    char beside[4096 + 64];
 } zt__target_file;
 
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+/* Follows symbolic links. What they lead to need not exist. Returns 0 if that fails; errno is the reason. */
+static int zt__follow_links(const char *path, zt__target_file *file) {
     enum { MOST_LINKS = 40 };
-    FILE *stream = zt__find_standard_stream(output->path), *part;
-    zt__file_properties before;
-    zt__target_file *file;
-    const char *name, *next = output->path;
+    const char *next = path;
     size_t directory = 0; /* length of the directory that `next` is relative to */
     uint32_t links;
-    ze_result_t result;
-    int is_link = 1, has_before;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    has_before = zt__get_file_properties(output->path, &before);
-    if (!has_before && errno != ENOENT) { /* a file that may be there, whose permissions are not known */
-        return zt__report_unwritable(output);
-    }
-    if (has_before && !before.is_regular && !before.is_directory) {
-        return zt__write_content(output, zt__open_file(output->path, ZT__TO_WRITE), fclose);
-    }
-    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    if (!file) {
-        return zt__report_no_memory(output->diagnostics, output->call, "a path");
-    }
-
-    /* Follows symbolic links. What they lead to need not exist. */
+    int is_link = 1;
     for (links = 0; is_link && links <= MOST_LINKS && directory + strlen(next) < sizeof file->path; links++) {
         strcpy(file->path + directory, next);
         is_link = zt__read_link(file->path, file->link, sizeof file->link) > 0;
         next = file->link;
         directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
     }
-    if (is_link) {
-        errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
-        result = zt__report_unwritable(output);
-        zt__free(output->allocator, file);
-        return result;
-    }
+    errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
+    return !is_link;
+}
 
-    name = zt__file_name(file->path);
-    /* A long name is cut, because the name of a file has 255 bytes at the most. */
-    snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-             file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(file->beside, file->path, has_before ? &before : NULL);
-    result = zt__write_content(output, part, fclose);
-    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
-        result = zt__report_unwritable(output);
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
+    zt__file_properties before;
+    zt__target_file *file;
+    ze_result_t result;
+    if (stream) {
+        return zt__check_written(output,
+                                 zt__write_content(stream, fflush, output->write_content, output->content));
     }
-    if (part && result != ZE_RESULT_SUCCESS) {
-        zt__remove_file(file->beside);
+    if (!zt__get_file_properties(output->path, &before)) {
+        if (errno != ENOENT) { /* a file that may be there, whose permissions are not known */
+            return zt__check_written(output, ZE_RESULT_ERROR_UNKNOWN);
+        }
+    } else if (!before.is_regular && !before.is_directory) {
+        return zt__check_written(output, zt__write_content(zt__open_file(output->path, ZT__TO_WRITE), fclose,
+                                                           output->write_content, output->content));
     }
+    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
+    if (!file) {
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
+    }
+    result = zt__follow_links(output->path, file)
+                 ? zt__replace_file(file->path, output->write_content, output->content)
+                 : ZE_RESULT_ERROR_UNKNOWN;
+    zt__check_written(output, result);
     zt__free(output->allocator, file);
     return result;
 }

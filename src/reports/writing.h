@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
+#include "base/files.h"
 #include "base/system.h"
 
 /* What is written, where to, and for whom. */
@@ -11,9 +12,7 @@ typedef struct zt__output {
     const char *call, *path; /* the path of the application, "-" for standard output */
     zt__diagnostics *diagnostics;
     const zt_allocator *allocator;
-    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
-       reported. */
-    ze_result_t (*write_content)(const void *content, FILE *file);
+    zt__content_fn write_content;
     const void *content;
 } zt__output;
 

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/figures.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "base/writer.h"
 #include "regions/profiler.h"
 #include "results/results.h"
@@ -119,6 +120,10 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
+/* The name of each zt_limit. */
+static const char *const zt__limit_names[] = {
+    "unknown", "memory bandwidth", "latency", "compute", "XMX", "launch", "host", "occupancy", "cache"};
+
 /* Appends a figure with its name, unless it was not measured. */
 static void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
     const char *name = zt__roles[role].name, *opening = strchr(info->text, '(') ? ", " : " (";
@@ -141,15 +146,20 @@ static void zt__append_figure(zt_limit_info *info, zt__role role, const double f
     }
 }
 
-/* Lists the metrics that were not measured, by their names on such a device. */
+/* Lists the metrics that were not measured and that another group of the device has. */
 static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
                              zt_limit_info *info) {
     uint32_t role;
-    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMING_COUNT; role++) {
-        const char *names = zt__roles[role].metrics[advice->naming];
-        if (unmeasured[role] && names[0] && advice->metrics[role] == UINT32_MAX) {
+    for (role = 0; role < ZT__ROLE_COUNT; role++) {
+        uint8_t number = unmeasured[role] ? advice->elsewhere[role] : 0;
+        const char *names = number ? zt__roles[role].metrics[advice->naming] : "", *name = NULL;
+        size_t length = 0;
+        for (; number > 0; number--) {
+            zt__next_name(&names, &name, &length);
+        }
+        if (name) {
             zt__append(info->missing, sizeof info->missing, "%s%.*s", info->missing[0] ? "," : "",
-                       (int)strcspn(names, ","), names);
+                       (int)length, name);
         }
     }
 }
@@ -186,9 +196,9 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     }
     if (rule) {
         info->limit = rule->limit;
+        info->name = zt__limit_names[rule->limit];
         zt__name_missing(advice, unmeasured, info);
-        zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
-                   rule->reason);
+        zt__append(info->text, sizeof info->text, "Probably %s: %s", info->name, rule->reason);
         for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
             zt__append_figure(info, rule->conditions[i].role, figures);
         }
@@ -202,33 +212,40 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     memset(unmeasured, 0, sizeof unmeasured);
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
-    if (info->missing[0]) {
-        if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+    if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+        if (!zt__is_nan(figures[ZT__ROLE_WALL_SHARE]) && figures[ZT__ROLE_WALL_SHARE] >= least_busy) {
             zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
             zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
-            zt__append(info->text, sizeof info->text, ").");
-            if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
-                figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
-                zt__append(info->text, sizeof info->text, " Not memory bandwidth: %.0f%% %s.",
-                           figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
-            }
+            zt__append_figure(info, ZT__ROLE_WALL_SHARE, figures);
+            zt__append(info->text, sizeof info->text, "). ");
         }
+        if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
+            zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ",
+                       figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
+        }
+    }
+    if (info->missing[0]) {
         zt__append(info->text, sizeof info->text,
-                   "%s add %s to config.metrics or ZT_METRICS, if the device has them.",
-                   info->text[0] ? " To know more," : "Not enough metrics:", info->missing);
-    } else if (advice->naming == ZT__NAMING_COUNT) {
-        strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
+                   "%s run again with config.groups or ZT_GROUPS '%.64s', which has %s.",
+                   info->text[0] ? "To know more," : "Not enough metrics:", advice->other_group,
+                   info->missing);
+    } else if (advice->metrics[ZT__ROLE_EU_STALL] != UINT32_MAX &&
+               advice->metrics[ZT__ROLE_EU_OCCUPANCY] != UINT32_MAX) {
+        zt__append(info->text, sizeof info->text,
+                   "Not known: the metrics that show it have no values in this region.");
     } else {
-        strcpy(info->text, "Not known: the metrics that show it have no values in this region.");
+        zt__append(info->text, sizeof info->text,
+                   "Not enough metrics are measured to tell what limits a region.");
     }
 }
 
-ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
-                                const zt__region_record *record, zt_limit_info *info) {
+ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                zt_limit_info *info) {
     double figures[ZT__ROLE_COUNT];
     int peak_is_wrong;
     memset(info, 0, sizeof *info);
-    zt__read_figures(profiler, advice, record, figures);
+    info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+    zt__read_figures(profiler, advice, subject, figures);
     peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
     if (peak_is_wrong) {
         figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
@@ -246,22 +263,17 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
-    const zt__region_record *record;
+    zt__subject subject;
     zt__advice advice;
     ze_result_t result;
     if (info) {
         memset(info, 0, sizeof *info);
+        info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
     }
-    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
-    if (record) {
+    subject = zt__get_subject(profiler, "zt_get_limit", region, "info", info, &result);
+    if (subject.region) {
         zt__prepare_advice(profiler, &advice);
-        zt__find_limit(zt__mutable(profiler), &advice, record, info);
+        zt__find_limit(zt__mutable(profiler), &advice, subject, info);
     }
     return result;
-}
-
-ZT_API const char *zt_limit_name(zt_limit limit) {
-    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
-                                        "host",    "occupancy",        "cache"};
-    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
 }

@@ -12,5 +12,5 @@ typedef enum zt__relation { ZT__NO_CONDITION, ZT__BELOW, ZT__AT_LEAST } zt__rela
 
 /* Finds what limits a region. Counters are not exact to the last percent, so only traffic of 110% of the peak or
    more shows that the peak is wrong. */
-ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
-                                const zt__region_record *record, zt_limit_info *info);
+ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                zt_limit_info *info);

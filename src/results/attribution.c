@@ -9,6 +9,7 @@
 #include "base/platform.h"
 #include "base/threads.h"
 #include "metrics/statistics.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "results/clocks.h"
 #include "results/results.h"
@@ -75,7 +76,7 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
         zt__stream_data *first = profiler->attached_streams, *data;
         const zt__timeline_sample *sample;
-        zt__region_record *region;
+        zt__path *path;
         uint32_t count = profiler->streamed_count, m;
         int is_complete = 1;
         timeline->attribute_again = 0;
@@ -89,20 +90,20 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         sample = &timeline->samples[index % timeline->capacity];
         begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        region = profiler->regions[sample->region];
+        path = zt__path_at(profiler, sample->path);
         zt__unlock(&profiler->mutex);
         /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
            these fields, so they are read without the mutex. */
-        if (region->streamed_count < count) {
-            zt__moments *before = region->streamed;
+        if (path->streamed_count < count) {
+            zt__moments *before = path->streamed;
             zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
             if (streamed) {
                 zt__lock(&profiler->mutex);
                 if (before) {
-                    memcpy(streamed, before, region->streamed_count * sizeof *streamed);
+                    memcpy(streamed, before, path->streamed_count * sizeof *streamed);
                 }
-                region->streamed = streamed;
-                region->streamed_count = count;
+                path->streamed = streamed;
+                path->streamed_count = count;
                 zt__unlock(&profiler->mutex);
                 zt__free(allocator, before);
             } else {
@@ -119,7 +120,7 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         }
         for (data = first; data && data->first_streamed < count; data = data->next) {
             for (m = 0; m < data->group.metric_count; m++) {
-                zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
+                zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
             }
         }
         timeline->attributed = index + 1;
@@ -214,20 +215,13 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
 
 /* ---- public --------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    count = profiler->streamed_count;
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    return count;
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
+    return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
 }
 
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
     zt__stream_data *data = NULL;
-    if (metric >= zt_get_streamed_count(profiler)) { /* it is 0 for NULL */
+    if (metric >= zt__get_streamed_count(profiler)) { /* it is 0 for NULL */
         return NULL;
     }
     do { /* what is counted belongs to a stream that is attached */
@@ -239,25 +233,22 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed) {
     const char *call = "zt_get_streamed";
-    const zt__region_record *record;
+    zt__subject subject;
     zt__moments moments;
     ze_result_t result;
-    memset(&moments, 0, sizeof moments);
     if (streamed) {
         streamed->rows = 0;
         streamed->mean = streamed->peak = zt__nan();
     }
-    record = zt__get_record(profiler, call, region, "streamed", streamed, &result);
-    if (!record) {
+    subject = zt__get_subject(profiler, call, region, "streamed", streamed, &result);
+    if (!subject.region) {
         return result;
     }
-    if (metric >= zt_get_streamed_count(profiler)) {
+    if (metric >= zt__get_streamed_count(profiler)) {
         return zt__report_index(profiler, call, "streamed", metric);
     }
     zt__lock(&zt__mutable(profiler)->mutex);
-    if (metric < record->streamed_count) {
-        moments = record->streamed[metric];
-    }
+    moments = zt__sum_streamed(subject, metric);
     zt__unlock(&zt__mutable(profiler)->mutex);
     if (moments.count) {
         streamed->rows = moments.count;

@@ -7,6 +7,9 @@
 #include "regions/profiler.h"
 #include "results/timeline.h"
 
+/* As in zt_info. */
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler);
+
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
 ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);

@@ -5,9 +5,11 @@
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/platform.h"
 #include "base/threads.h"
 #include "metrics/statistics.h"
+#include "regions/adding.h"
 #include "regions/collecting.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
@@ -17,32 +19,70 @@
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics times, statistics; /* copies of those of `from` */
-    uint64_t lost, dropped, bytes;
-    double bytes_ns, launch_error_ns;
+    uint64_t lost, dropped;
 } zt__merged_region;
 
-/* A path of the other profiler, copied, and the one that it is added to. */
+/* A path of the other profiler, copied with its statistics, and the one that it is added to. */
 typedef struct zt__merged_path {
     zt__path *into;
     zt__path from;
 } zt__merged_path;
 
+/* Copies kept samples to a layout that may keep other columns. Those that were not kept are NaN. */
+static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, const zt__sample_layout *layout,
+                             const float *rows, uint32_t count) {
+    uint32_t i, k, place;
+    for (i = 0; i < count; i++) {
+        for (k = 0; k < to_layout->kept_count; k++) {
+            for (place = 0; place < layout->kept_count; place++) {
+                if (layout->kept_columns[place] == to_layout->kept_columns[k]) {
+                    break;
+                }
+            }
+            *to++ =
+                place < layout->kept_count ? rows[(size_t)i * layout->kept_count + place] : (float)zt__nan();
+        }
+    }
+}
+
+/* Copies a path of `from` with its statistics, in the layout of `into`, by the allocator of `into`. Nobody collects
+   meanwhile. Returns 0 without memory. */
+static int zt__copy_path(const zt_profiler *into, const zt__path *path, const zt_profiler *from,
+                         zt__path *copy) {
+    const zt_allocator *allocator = &into->config.allocator;
+    const zt__statistics *statistics = &path->statistics;
+    zt__statistics *copied = &copy->statistics;
+    copy->with_metrics = path->with_metrics;
+    copy->bytes = path->bytes;
+    copy->bytes_ns = path->bytes_ns;
+    copy->launch_error_ns = path->launch_error_ns;
+    copied->count = statistics->count;
+    copied->kept = statistics->kept;
+    if (!statistics->moments) {
+        return 1;
+    }
+    copied->moments =
+        (zt__moments *)zt__allocate(allocator, into->layout.column_count, sizeof *copied->moments);
+    copied->rows = (float *)zt__allocate(allocator, (size_t)statistics->kept + 1,
+                                         into->layout.kept_count * sizeof *copied->rows);
+    if (!copied->moments || !copied->rows) {
+        return 0;
+    }
+    memcpy(copied->moments, statistics->moments, into->layout.column_count * sizeof *copied->moments);
+    zt__convert_rows(&into->layout, copied->rows, &from->layout, statistics->rows, statistics->kept);
+    return 1;
+}
+
 /* Makes room in `to`, which is of the profiler `into`, for the statistics that are added. Returns 0 without
    memory. */
-static int zt__prepare_statistics(zt_profiler *into, const zt__sample_layout *layout, zt__statistics *to,
-                                  const zt__statistics *added) {
-    uint64_t samples = zt__samples_per_pass(added), rows;
+static int zt__prepare_path(zt_profiler *into, zt__path *to, const zt__statistics *added) {
+    uint64_t rows = (uint64_t)to->statistics.kept + added->kept, limit = into->layout.row_limit;
     if (!added->moments) { /* there are no samples */
         return 1;
     }
-    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, layout, to,
-                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
-        return 0;
-    }
     /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
-    rows = (uint64_t)to->kept + added->kept;
-    return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
+    return zt__reserve_room(into, to, added->count) &&
+           to->statistics.capacity >= (rows < limit ? rows : limit);
 }
 
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
@@ -63,91 +103,78 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
    0 without memory: then no figure has changed, so nothing is merged in part. */
 static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     const zt_allocator *allocator = &into->config.allocator;
-    uint32_t path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
-    uint32_t i, region_count = zt_get_region_count(from);
-    zt__merged_region *merged, *end,
-        *regions = (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
+    uint32_t path_count = zt__get_path_count(from); /* first, so that their regions are counted, too */
+    uint32_t i, region_count = zt__get_region_count(from);
+    zt__merged_region *regions =
+        (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
     zt__merged_path *paths = (zt__merged_path *)zt__allocate(allocator, path_count + 1u, sizeof *paths);
-    uint64_t collected, unobserved_lists, causes[ZT_CAUSE_COUNT];
+    uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt_cause cause;
     int has_memory = regions && paths;
 
     /* What is added is copied, and room for it is made. */
-    end = regions ? regions + region_count : NULL;
-    for (merged = regions; merged < end && has_memory; merged++) {
-        merged->from = zt__record_at(from, (uint32_t)(merged - regions));
-        has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
-                     zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
-        if (has_memory) {
-            zt__lock(&into->mutex);
-            merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
-            zt__unlock(&into->mutex);
-            has_memory =
-                merged->into &&
-                zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
-                zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
-        }
+    for (i = 0; i < region_count && has_memory; i++) {
+        regions[i].from = zt__record_at(from, i);
+        zt__lock(&into->mutex);
+        regions[i].into = zt__find_or_add_region(into, regions[i].from->name, &cause);
+        zt__unlock(&into->mutex);
+        has_memory = regions[i].into != NULL;
     }
-    zt__lock(&from->mutex); /* the paths are of one moment */
     for (i = 0; i < path_count && has_memory; i++) {
-        paths[i].from = *zt__path_at(from, i);
+        const zt__path *path = zt__path_at(from, i);
+        zt__path *outer = path->key.outer->depth > 0 ? paths[path->key.outer->index].into : &into->root;
+        zt__lock(&into->mutex);
+        paths[i].into = zt__find_or_add_path(into, outer, regions[path->key.region->index].into);
+        zt__unlock(&into->mutex);
+        has_memory = paths[i].into && zt__copy_path(into, path, from, &paths[i].from) &&
+                     zt__prepare_path(into, paths[i].into, &paths[i].from.statistics);
     }
-    zt__unlock(&from->mutex);
-    zt__lock(&into->mutex);
-    for (i = 0; i < path_count && has_memory; i++) {
-        const zt__path_key *key = &paths[i].from.key;
-        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
-        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
-        has_memory = paths[i].into != NULL;
-    }
-    zt__unlock(&into->mutex);
 
     if (has_memory) {
-        zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment, too */
+        zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment */
         memcpy(causes, from->causes, sizeof causes);
         unobserved_lists = from->counts.unobserved_lists;
-        for (merged = regions; merged < end; merged++) {
-            merged->lost = merged->from->lost;
-            merged->dropped = merged->from->dropped;
-            merged->bytes = merged->from->bytes;
-            merged->bytes_ns = merged->from->bytes_ns;
-            merged->launch_error_ns = merged->from->launch_error_ns;
+        for (i = 0; i < region_count; i++) {
+            regions[i].lost = regions[i].from->lost;
+            regions[i].dropped = regions[i].from->dropped;
+        }
+        for (i = 0; i < path_count; i++) {
+            const zt__path *path = zt__path_at(from, i);
+            paths[i].from.outlives_outer = path->outlives_outer;
+            paths[i].from.is_own_unknown = path->is_own_unknown;
+            paths[i].from.missing = path->missing;
         }
         zt__unlock(&from->mutex);
-        /* The mutex is unlocked between regions, so that other threads need not wait for all of them. */
-        for (merged = regions; merged < end; merged++) {
-            zt__region_record *to = merged->into;
-            collected = zt__collected(into, &merged->times);
+        /* The mutex is unlocked between paths, so that other threads need not wait for all of them. */
+        for (i = 0; i < path_count; i++) {
+            const zt__path *added = &paths[i].from;
+            zt__path *to = paths[i].into;
             zt__lock(&into->mutex);
-            zt__merge_statistics(&into->times_layout, &to->times, &merged->times);
-            zt__merge_statistics(&into->layout, &to->statistics, &merged->statistics);
-            to->lost += merged->lost;
-            to->dropped += merged->dropped;
-            to->bytes += merged->bytes;
-            to->bytes_ns += merged->bytes_ns;
-            if (to->launch_error_ns < merged->launch_error_ns) {
-                to->launch_error_ns = merged->launch_error_ns;
+            zt__merge_statistics(&into->layout, &to->statistics, &added->statistics);
+            to->with_metrics += added->with_metrics;
+            to->bytes += added->bytes;
+            to->bytes_ns += added->bytes_ns;
+            if (to->launch_error_ns < added->launch_error_ns) {
+                to->launch_error_ns = added->launch_error_ns;
             }
-            into->counts.collected += collected;
-            into->counts.begun += collected;
+            to->outlives_outer |= added->outlives_outer;
+            to->is_own_unknown |= added->is_own_unknown;
+            to->missing += added->missing;
+            into->counts.collected += added->statistics.count;
+            into->counts.begun += added->statistics.count;
             zt__unlock(&into->mutex);
         }
         zt__lock(&into->mutex);
         zt__add_causes(into, causes, unobserved_lists);
-        for (i = 0; i < path_count; i++) {
-            zt__path *to = paths[i].into;
-            to->outlives_outer |= paths[i].from.outlives_outer;
-            to->is_own_unknown |= paths[i].from.is_own_unknown;
-            to->count += paths[i].from.count;
-            to->time_ns += paths[i].from.time_ns;
-            to->missing += paths[i].from.missing;
+        for (i = 0; i < region_count; i++) {
+            regions[i].into->lost += regions[i].lost;
+            regions[i].into->dropped += regions[i].dropped;
         }
         zt__unlock(&into->mutex);
     }
 
-    for (merged = regions; merged < end; merged++) {
-        zt__free_statistics(&from->config.allocator, &merged->times);
-        zt__free_statistics(&from->config.allocator, &merged->statistics);
+    for (i = 0; i < path_count && paths; i++) {
+        zt__free_statistics(allocator, &paths[i].from.statistics);
     }
     zt__free(allocator, regions);
     zt__free(allocator, paths);

@@ -1,4 +1,4 @@
-/* zt_get_overlap: when samples cover the device. */
+/* zt_get_overlap: when samples cover the device, and which ran at once. */
 
 #include "results/overlap.h"
 
@@ -6,10 +6,28 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "results/timeline.h"
 
 /* ---- the time of the device that samples cover ----------------------------------------------------------- */
+
+/* When a sample ran, in device time, and what it was. */
+typedef struct zt__interval {
+    uint64_t begin_ns, end_ns;
+    uint64_t beside_ns; /* up to here, it is counted how long it ran beside others */
+    uint32_t path;
+    zt__region_kind kind;
+    int is_outermost; /* it is inside no other region */
+} zt__interval;
+
+/* When the kept samples ran, and what is not known of that time. */
+typedef struct zt__intervals {
+    zt__interval *of_samples;
+    size_t count;
+    uint64_t since_ns; /* samples that are not kept any more have ended before this time */
+    uint64_t missing;  /* samples that were found missing since then, or are still on their way */
+} zt__intervals;
 
 static int zt__compare_intervals(const void *a, const void *b) {
     const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
@@ -32,7 +50,9 @@ static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
     }
 }
 
-ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+/* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
+   memory. */
+static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
     uint64_t i, end, first, gap;
@@ -57,10 +77,12 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
         for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
             const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
             zt__interval *interval = &intervals->of_samples[intervals->count];
-            interval->begin_ns = sample->begin_ns;
+            interval->begin_ns = interval->beside_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
+            interval->path = sample->path;
             interval->kind = sample->origin.kind;
-            intervals->count++;
+            interval->is_outermost = zt__path_at(profiler, sample->path)->depth == 1;
+            intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
@@ -76,36 +98,95 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
     return 1;
 }
 
-ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
+/* ---- samples that ran at once ---------------------------------------------------------------------------- */
+
+/* Outermost samples that are added in the order of their begins. */
+typedef struct zt__sweep {
+    zt__interval *running[64]; /* those that end last, if there are more */
+    uint32_t count;
+    uint64_t last_end_ns;   /* of all so far */
+    uint64_t at_once_until; /* up to here, it is counted when several ran */
+    double sum_ns, at_once_ns;
+} zt__sweep;
+
+/* Counts that a sample has run beside others up to this time. */
+static void zt__extend_beside(zt__interval *interval, uint64_t until_ns, zt__at_once *paths,
+                              uint32_t path_count) {
+    if (until_ns > interval->beside_ns) {
+        if (interval->path < path_count && paths) {
+            paths[interval->path].ns += (double)(until_ns - interval->beside_ns);
+        }
+        interval->beside_ns = until_ns;
+    }
+}
+
+static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once *paths, uint32_t path_count) {
+    uint64_t until_ns = added->end_ns < sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    uint64_t from_ns = added->begin_ns > sweep->at_once_until ? added->begin_ns : sweep->at_once_until;
+    uint32_t i, kept = 0, first = 0;
+    if (until_ns > from_ns) {
+        sweep->at_once_ns += (double)(until_ns - from_ns);
+        sweep->at_once_until = until_ns;
+    }
+    for (i = 0; i < sweep->count; i++) {
+        zt__interval *running = sweep->running[i];
+        if (running->end_ns > added->begin_ns) {
+            uint64_t both_ns = running->end_ns < added->end_ns ? running->end_ns : added->end_ns;
+            if (running->beside_ns < added->begin_ns) {
+                running->beside_ns = added->begin_ns;
+            }
+            zt__extend_beside(running, both_ns, paths, path_count);
+            zt__extend_beside(added, both_ns, paths, path_count);
+            sweep->running[kept] = running;
+            first = running->end_ns < sweep->running[first]->end_ns ? kept : first;
+            kept++;
+        }
+    }
+    if (kept == ZT__COUNT_OF(sweep->running)) {
+        sweep->running[first] = sweep->running[--kept];
+    }
+    sweep->running[kept++] = added;
+    sweep->count = kept;
+    sweep->last_end_ns = added->end_ns > sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    sweep->sum_ns += (double)(added->end_ns - added->begin_ns);
+    if (added->path < path_count && paths) {
+        paths[added->path].of_ns += (double)(added->end_ns - added->begin_ns);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count) {
+    zt_overlap *overlap = &coverage->overlap;
     zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
+    zt__cover outermost;
     zt__intervals intervals;
+    zt__sweep sweep;
     uint64_t begin_ns = 0, end_ns = 0;
-    size_t i, count = 0;
+    size_t i;
     int has_memory;
-    memset(overlap, 0, sizeof *overlap);
+    memset(coverage, 0, sizeof *coverage);
     overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
-    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = zt__nan();
+    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = overlap->at_once_ns = zt__nan();
+    coverage->outermost_ns = coverage->covered_ns = coverage->wall_share = zt__nan();
     if (!profiler || !profiler->timeline) {
         return 1;
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
-    for (i = 0; i < intervals.count; i++) {
-        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* there, the device only waits */
-            intervals.of_samples[count++] = intervals.of_samples[i];
-        }
-    }
-    if (count > 0) {
-        qsort(intervals.of_samples, count, sizeof *intervals.of_samples, zt__compare_intervals);
+    if (intervals.count > 0) {
+        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
         begin_ns = intervals.of_samples[0].begin_ns;
     }
     if (begin_ns < intervals.since_ns) {
         begin_ns = intervals.since_ns;
     }
     memset(&all, 0, sizeof all);
+    memset(&sweep, 0, sizeof sweep);
     all.until_ns = begin_ns;
-    innermost = kernels = copies = either = all;
-    for (i = 0; i < count; i++) {
-        const zt__interval *interval = &intervals.of_samples[i];
+    innermost = kernels = copies = either = outermost = all;
+    for (i = 0; i < intervals.count; i++) {
+        zt__interval *interval = &intervals.of_samples[i];
         if (interval->end_ns < begin_ns) {
             continue;
         }
@@ -119,6 +200,13 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
             zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
             zt__extend_cover(&either, interval);
         }
+        if (interval->is_outermost) {
+            if (interval->begin_ns < begin_ns) { /* as the time begins then */
+                interval->begin_ns = interval->beside_ns = begin_ns;
+            }
+            zt__extend_cover(&outermost, interval);
+            zt__add_to_sweep(&sweep, interval, paths, path_count);
+        }
     }
     zt__free(&profiler->config.allocator, intervals.of_samples);
     overlap->missing = intervals.missing;
@@ -131,14 +219,47 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
         overlap->copy_ns = (double)copies.covered_ns;
         overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
         overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
+        overlap->at_once_ns = sweep.at_once_ns;
+        coverage->outermost_ns = sweep.sum_ns;
+        coverage->covered_ns = (double)outermost.covered_ns;
+        if (overlap->samples > 1 && end_ns > begin_ns) {
+            coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
+        }
     }
     return has_memory;
+}
+
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler ? profiler->timeline : NULL;
+    zt__coverage coverage;
+    uint64_t changes, in_flight;
+    int is_current, has_memory;
+    if (!timeline) {
+        zt__measure_coverage(profiler, &coverage, NULL, 0);
+        return coverage;
+    }
+    zt__lock(&profiler->mutex);
+    changes = timeline->changes;
+    in_flight = profiler->awaited;
+    coverage = timeline->coverage;
+    is_current =
+        changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
+    zt__unlock(&profiler->mutex);
+    if (!is_current) {
+        has_memory = zt__measure_coverage(profiler, &coverage, NULL, 0);
+        zt__lock(&profiler->mutex);
+        if (has_memory && changes > 0) {
+            timeline->coverage = coverage;
+            timeline->coverage_changes = changes;
+            timeline->coverage_in_flight = in_flight;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return coverage;
 }
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
-    zt_overlap overlap;
-    zt__measure_overlap(zt__mutable(profiler), &overlap);
-    return overlap;
+    return zt__get_coverage(zt__mutable(profiler)).overlap;
 }

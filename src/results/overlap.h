@@ -1,27 +1,21 @@
-/* zt_get_overlap: when samples cover the device. */
+/* zt_get_overlap: when samples cover the device, and which ran at once. */
 
 #pragma once
 
 #include "base/compiler.h"
 #include "base/system.h"
 #include "regions/profiler.h"
+#include "results/timeline.h"
 
-/* When a sample ran, in device time, and what it was. */
-typedef struct zt__interval {
-    uint64_t begin_ns, end_ns;
-    zt__region_kind kind;
-} zt__interval;
+/* How long the outermost samples of a path ran, and how much of that beside others. */
+typedef struct zt__at_once {
+    double ns, of_ns;
+} zt__at_once;
 
-/* When the kept samples ran, and what is not known of that time. */
-typedef struct zt__intervals {
-    zt__interval *of_samples;
-    size_t count;
-    uint64_t since_ns; /* samples that are not kept any more have ended before this time */
-    uint64_t missing;  /* samples that were found missing since then, or are still on their way */
-} zt__intervals;
+/* Measures how the samples of the timeline cover the time of the device. Adds up for each path how its samples ran,
+   unless `paths` is NULL. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count);
 
-/* Fills `intervals`, whose array the caller frees. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals);
-
-/* As zt_get_overlap. Returns 0 without memory. */
-ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap);
+/* Returns what zt__measure_coverage measures. While the timeline does not change, it is not measured again. */
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);

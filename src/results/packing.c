@@ -23,7 +23,7 @@
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 5, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -112,6 +112,15 @@ static void zt__transfer_f64(zt__packer *packer, double *value) {
     }
 }
 
+static void zt__transfer_f32(zt__packer *packer, float *value) {
+    uint32_t bits;
+    memcpy(&bits, value, sizeof bits);
+    bits = (uint32_t)zt__transfer_integer(packer, bits, 4, UINT32_MAX);
+    if (packer->is_reading) {
+        memcpy(value, &bits, sizeof bits);
+    }
+}
+
 static void zt__transfer_flag(zt__packer *packer, int *flag) {
     uint32_t read = (uint32_t)zt__transfer_integer(packer, (uint64_t)*flag, 4, 1);
     if (packer->is_reading) {
@@ -153,8 +162,8 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
     const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
-    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt_get_availability(profiler);
-    const char *why = availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler);
+    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt__get_availability(profiler);
+    const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt__facts *facts = &profiler->facts;
     zt__lock(&profiler->mutex);
@@ -166,6 +175,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     zt__transfer_u32(packer, &profiler->pass_count, ZT__MAX_PASSES);
     zt__transfer_u32(packer, &profiler->tile_count, ZT__MAX_TILES);
     zt__transfer_u32(packer, &profiler->config.samples, ZT__MAX_SAMPLES);
+    zt__transfer_flag(packer, &profiler->keeps_latencies);
     zt__transfer_u32(packer, &availability, ZT_AVAILABILITY_UNKNOWN);
     zt__transfer_text(packer, &why);
     zt__transfer_short_text(packer, profiler->device_name, sizeof profiler->device_name);
@@ -182,8 +192,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     }
     zt__transfer_u64(packer, &unobserved_lists, ZT__MAX_PACKED_COUNT);
     if (packer->is_reading) {
-        zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0 &&
-                                profiler->config.samples > 0);
+        zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0);
         profiler->availability = (zt_availability)availability;
         zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text, why,
                       strlen(why));
@@ -224,30 +233,31 @@ static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
 }
 
 /* Returns whether the values of a column are GPU times, which are not negative. */
-static int zt__has_gpu_times(const zt_profiler *profiler, const zt__sample_layout *layout, uint32_t column) {
-    const uint32_t first = 1 + profiler->metric_count; /* of the columns of passes, if there are several */
-    return column == 0 || (layout == &profiler->layout && profiler->pass_count > 1 && column >= first &&
-                           column - first < profiler->pass_count);
+static int zt__has_gpu_times(const zt_profiler *profiler, uint32_t column) {
+    return column == 0 ||
+           (column >= zt__pass_time_column(profiler, 0) && column < zt__tile_column(profiler, 0, 0));
 }
 
-/* Transfers the moments of all columns of a layout, and the kept samples. Counts and weights that are read
-   are checked, because values are divided by them, and so is the sign of GPU times. Other values are not: as
-   with those of a driver, reports leave out what is not a number. */
-static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
-                                    const zt__sample_layout *layout, zt__statistics *statistics) {
+/* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked, because
+   values are divided by them, and so is the sign of GPU times. Other values are not: as with those of a driver,
+   reports leave out what is not a number. */
+static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t column, kept = statistics->kept, columns = layout->column_count;
-    uint64_t collected = zt__collected(profiler, statistics);
+    const zt__sample_layout *layout = &profiler->layout;
+    uint32_t column, kept = statistics->kept;
     size_t i, values;
-    zt__moments none;
-    memset(&none, 0, sizeof none);
-    if (packer->is_reading) {
-        statistics->moments =
-            (zt__moments *)zt__allocate_unpacked(packer, allocator, columns, sizeof *statistics->moments);
+    zt__transfer_u64(packer, &statistics->count, ZT__MAX_PACKED_COUNT);
+    if (packer->is_reading && statistics->count > 0) {
+        if (!zt__require_more(packer, layout->column_count, ZT__PACKED_MOMENTS_SIZE)) {
+            return;
+        }
+        statistics->moments = (zt__moments *)zt__allocate_unpacked(packer, allocator, layout->column_count,
+                                                                   sizeof *statistics->moments);
     }
-    for (column = 0; column < columns && packer->result == ZE_RESULT_SUCCESS; column++) {
-        zt__moments *moments = statistics->moments ? &statistics->moments[column] : &none;
-        zt__transfer_u64(packer, &moments->count, collected);
+    for (column = 0; column < layout->column_count && statistics->count > 0 && statistics->moments;
+         column++) {
+        zt__moments *moments = &statistics->moments[column];
+        zt__transfer_u64(packer, &moments->count, statistics->count);
         zt__transfer_f64(packer, &moments->weight);
         zt__transfer_f64(packer, &moments->sum);
         zt__transfer_f64(packer, &moments->mean);
@@ -258,30 +268,31 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
             zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
                                     (zt__is_nan(moments->m2) || moments->m2 >= 0));
             zt__require(packer,
-                        !zt__has_gpu_times(profiler, layout, column) ||
+                        !zt__has_gpu_times(profiler, column) ||
                             !(moments->sum < 0 || moments->mean < 0 || moments->min < 0 || moments->max < 0));
         }
         if (packer->is_reading && moments->count == 0) {
             memset(moments, 0, sizeof *moments);
         }
     }
-    zt__transfer_u32(packer, &kept, profiler->config.samples);
-    values = (size_t)kept * columns;
+    zt__transfer_u32(packer, &kept, layout->row_limit);
+    values = (size_t)kept * layout->kept_count;
     if (!packer->is_reading && packer->used > packer->size) { /* nothing more fits: only the size is needed */
-        packer->used += values * sizeof(double);
+        packer->used += values * sizeof *statistics->rows;
         return;
     }
-    if (packer->is_reading && zt__require(packer, kept <= zt__samples_per_pass(statistics)) &&
-        zt__require_more(packer, values, sizeof(double)) && values > 0) {
+    if (packer->is_reading && zt__require(packer, kept <= statistics->count) &&
+        zt__require_more(packer, values, sizeof *statistics->rows) && values > 0) {
         statistics->rows =
-            (double *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
+            (float *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
         statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
     }
     for (i = 0; i < values && statistics->rows; i++) {
-        zt__transfer_f64(packer, &statistics->rows[i]);
+        zt__transfer_f32(packer, &statistics->rows[i]);
         if (packer->is_reading) {
-            zt__require(packer, !(statistics->rows[i] < 0) ||
-                                    !zt__has_gpu_times(profiler, layout, (uint32_t)(i % columns)));
+            zt__require(packer,
+                        !(statistics->rows[i] < 0) ||
+                            !zt__has_gpu_times(profiler, layout->kept_columns[i % layout->kept_count]));
         }
     }
 }
@@ -291,10 +302,9 @@ static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint3
     zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
     const char *name = record ? record->name : "";
     zt_cause cause;
-    uint32_t pass;
     zt__transfer_text(packer, &name);
     if (packer->is_reading) {
-        if (!zt__require_more(packer, profiler->row_length, ZT__PACKED_MOMENTS_SIZE)) {
+        if (!zt__require_more(packer, 2, sizeof record->lost)) {
             return;
         }
         zt__lock(&profiler->mutex);
@@ -308,38 +318,16 @@ static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint3
             return;
         }
     }
-    zt__transfer_u64(packer, &record->times.seen[0], ZT__MAX_PACKED_COUNT);
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__transfer_u64(packer, &record->statistics.seen[pass], record->times.seen[0]);
-    }
     zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &record->bytes, UINT64_MAX);
-    zt__transfer_f64(packer, &record->bytes_ns);
-    zt__transfer_f64(packer, &record->launch_error_ns);
-    if (packer->is_reading) {
-        zt__require(packer, zt__is_finite(record->launch_error_ns) && record->launch_error_ns >= 0 &&
-                                (zt__is_nan(record->bytes_ns) ||
-                                 (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
-    }
-    zt__transfer_statistics(packer, profiler, &profiler->times_layout, &record->times);
-    zt__transfer_statistics(packer, profiler, &profiler->layout, &record->statistics);
-    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
-        profiler->counts.collected += record->times.seen[0];
-        profiler->counts.begun += record->times.seen[0];
-        zt__require(packer, zt__collected(profiler, &record->statistics) <= record->times.seen[0]);
-        for (pass = 0; pass < profiler->pass_count; pass++) {
-            zt__require(packer, record->statistics.moments[zt__pass_time_column(profiler, pass)].count <=
-                                    record->statistics.seen[pass]);
-        }
-    }
 }
 
 /* Transfers a path. If the buffer is written, the mutex is held. */
 static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
-    uint32_t region = path ? path->key.region->index : 0;
+    uint32_t region = path ? path->key.region->index : 0, pass;
+    uint64_t timed = 0;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
     if (packer->is_reading) {
@@ -355,17 +343,31 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
             return;
         }
-        if (!zt__require(packer, path->index == index && path->key.outer == outer)) {
+        if (!zt__require(packer, path->index == index && path->key.outer == outer &&
+                                     path->key.region->index == region)) {
             return; /* it was there before, or is nested too deeply */
         }
     }
-    zt__transfer_u64(packer, &path->count, ZT__MAX_PACKED_COUNT);
-    zt__transfer_f64(packer, &path->time_ns);
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
-    if (packer->is_reading) {
-        zt__require(packer, !(path->time_ns < 0));
+    zt__transfer_u64(packer, &path->bytes, UINT64_MAX);
+    zt__transfer_f64(packer, &path->bytes_ns);
+    zt__transfer_f64(packer, &path->launch_error_ns);
+    zt__transfer_u64(packer, &path->with_metrics, ZT__MAX_PACKED_COUNT);
+    zt__transfer_statistics(packer, profiler, &path->statistics);
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
+        zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
+                                (zt__is_nan(path->bytes_ns) ||
+                                 (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
+        zt__require(packer, path->with_metrics <= path->statistics.count);
+        for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
+             pass++) {
+            timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
+        }
+        zt__require(packer, timed <= path->with_metrics);
+        profiler->counts.collected += path->statistics.count;
+        profiler->counts.begun += path->statistics.count;
     }
 }
 
@@ -392,8 +394,8 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
     packer.size = buffer ? *size : 0;
-    paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
-    regions = zt_get_region_count(profiler);
+    paths = zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
+    regions = zt__get_region_count(profiler);
     zt__transfer_profiler(&packer, locked, &regions);
     zt__transfer_metrics(&packer, locked);
     for (i = 0; i < regions; i++) {
@@ -401,12 +403,12 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__transfer_region(&packer, locked, i);
         zt__unlock(&locked->mutex);
     }
-    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS);
-    zt__lock(&locked->mutex);
+    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS + 1);
     for (i = 0; i < paths; i++) {
+        zt__lock(&locked->mutex);
         zt__transfer_path(&packer, locked, i);
+        zt__unlock(&locked->mutex);
     }
-    zt__unlock(&locked->mutex);
     if (!is_inside) {
         zt__unlock_timed(&locked->collector);
     }
@@ -486,7 +488,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_region(&packer, unpacked, i);
     }
-    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS);
+    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS + 1);
     for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_path(&packer, unpacked, i);
     }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "metrics/statistics.h"
 #include "regions/profiler.h"
+#include "results/results.h"
 #include "results/roles.h"
 
 /* ---- ranking --------------------------------------------------------------------------------------------- */
@@ -19,10 +20,12 @@ ZT__PRIVATE double *zt__read_means(zt_profiler *profiler, uint32_t region_count)
     double *means = (double *)zt__allocate(&profiler->config.allocator, (size_t)region_count + 1,
                                            (metrics + 1) * sizeof *means);
     for (i = 0; i < region_count && means; i++) {
+        zt__subject subject = zt__subject_at(profiler, i);
         zt__lock(&profiler->mutex);
         for (metric = 0; metric < metrics; metric++) {
+            zt__moments moments = zt__sum_moments(subject, 1 + metric);
             zt_stats stats;
-            zt__get_moments(&profiler->layout, &profiler->regions[i]->statistics, 1 + metric, &stats);
+            zt__get_moments(profiler->metrics[metric].aggregation, &moments, &stats);
             means[(size_t)i * metrics + metric] = stats.mean;
         }
         zt__unlock(&profiler->mutex);

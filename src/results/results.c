@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
@@ -16,7 +17,7 @@
 
 /* ---- counts and descriptions ----------------------------------------------------------------------------- */
 
-ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
+ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     zt_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -29,40 +30,29 @@ ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
+ZT__PRIVATE uint64_t zt__get_cause(const zt_profiler *profiler, zt_cause cause) {
     zt_profiler *locked = zt__mutable(profiler);
     uint64_t count;
-    if (!profiler || (unsigned)cause >= ZT_CAUSE_COUNT) {
-        return 0;
-    }
     zt__lock(&locked->mutex);
     count = profiler->causes[cause];
     zt__unlock(&locked->mutex);
     return count;
 }
 
-ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&locked->mutex);
-    count = profiler->region_count;
-    zt__unlock(&locked->mutex);
-    return count;
+ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number) {
+    uint32_t read;
+    zt__lock(&zt__mutable(profiler)->mutex);
+    read = *number;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    return read;
 }
 
-ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler) {
-    return profiler ? profiler->metric_count : 0;
+ZT__PRIVATE uint32_t zt__get_region_count(const zt_profiler *profiler) {
+    return profiler ? zt__read_locked(profiler, &profiler->region_count) : 0;
 }
 
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
     return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
-}
-
-ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler) {
-    return profiler ? profiler->tile_count : 0;
 }
 
 static const char *zt__metric_name_at(const void *metrics, uint32_t index) {
@@ -105,58 +95,139 @@ ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char
 
 /* ---- statistics ------------------------------------------------------------------------------------------ */
 
-ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler, const char *call,
-                                                    uint32_t region, const char *what, const void *out,
-                                                    ze_result_t *result) {
-    zt_profiler *locked = zt__mutable(profiler);
-    const zt__region_record *record = NULL;
-    *result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return NULL;
-    }
-    if (!out) {
-        *result = zt__report_null(&locked->diagnostics, call, what);
-        return NULL;
-    }
-    zt__lock(&locked->mutex);
-    if (region < profiler->region_count) {
-        record = profiler->regions[region];
-    }
-    zt__unlock(&locked->mutex);
-    if (!record) {
-        *result = zt__report_index(profiler, call, "region", region);
-    }
-    return record;
-}
-
-ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics) {
-    uint64_t collected = 0;
-    uint32_t pass;
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        collected += statistics->seen[pass];
-    }
-    return collected;
-}
-
-/* Returns room for the kept values of so many columns of statistics, with the mutex locked, so that they fit
-   until it is unlocked. Each call allocates it, because several threads may call at once. Returns NULL if no
-   values are kept, or without memory: then there are no quantiles. */
-static double *zt__lock_with_room(zt_profiler *profiler, const zt__statistics *statistics, uint32_t columns) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    double *values = NULL;
-    uint32_t room = 0;
+ZT__PRIVATE zt__subject zt__subject_at(zt_profiler *profiler, uint32_t index) {
+    zt__subject subject = {NULL, NULL};
     zt__lock(&profiler->mutex);
-    while (statistics->kept > room) {
-        room = statistics->capacity;
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, values);
-        values = (double *)zt__allocate(allocator, room, columns * sizeof *values);
-        zt__lock(&profiler->mutex);
-        if (!values) {
-            break;
+    if (index < profiler->region_count) {
+        subject.region = profiler->regions[index];
+    } else if (index >= ZT_PATH(0) && index - ZT_PATH(0) < profiler->path_count) {
+        subject.path = zt__path_at(profiler, index - ZT_PATH(0));
+        subject.region = subject.path->key.region;
+    }
+    zt__unlock(&profiler->mutex);
+    return subject;
+}
+
+ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char *call, uint32_t index,
+                                        const char *what, const void *out, ze_result_t *result) {
+    zt__subject subject = {NULL, NULL};
+    *result = ZE_RESULT_SUCCESS;
+    if (profiler && !out) {
+        *result = zt__report_null(&zt__mutable(profiler)->diagnostics, call, what);
+    } else if (profiler) {
+        subject = zt__subject_at(zt__mutable(profiler), index);
+        if (!subject.region) {
+            *result = index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
+                                         : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
         }
     }
+    return subject;
+}
+
+/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. The mutex is held. */
+static const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
+    if (subject.path) {
+        return path ? NULL : subject.path;
+    }
+    return path ? path->next : subject.region->paths;
+}
+
+ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
+    const zt__path *path = NULL;
+    zt__totals totals = {0, 0, 0, 0, 0};
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        totals.count += path->statistics.count;
+        totals.with_metrics += path->with_metrics;
+        totals.bytes += path->bytes;
+        totals.bytes_ns += path->bytes_ns;
+        if (totals.launch_error_ns < path->launch_error_ns) {
+            totals.launch_error_ns = path->launch_error_ns;
+        }
+    }
+    return totals;
+}
+
+ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
+    const zt__path *path = NULL;
+    zt__moments sum;
+    memset(&sum, 0, sizeof sum);
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        if (path->statistics.moments) {
+            zt__merge_moments(&sum, &path->statistics.moments[column]);
+        }
+    }
+    return sum;
+}
+
+ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
+    const zt__path *path = NULL;
+    zt__moments sum;
+    memset(&sum, 0, sizeof sum);
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        if (metric < path->streamed_count) {
+            zt__merge_moments(&sum, &path->streamed[metric]);
+        }
+    }
+    return sum;
+}
+
+ZT__PRIVATE double zt__time_of(const zt__path *path) {
+    return path->statistics.moments ? path->statistics.moments[0].sum : 0;
+}
+
+/* Locks the mutex, and copies the kept values of a column. Each call allocates room, because several threads may
+   call at once. Returns NULL if no values are kept, or without memory: then `has_memory` is 0. */
+static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject subject, uint32_t column,
+                                            uint32_t *count, int *has_memory) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__sample_layout *layout = &profiler->layout;
+    const zt__path *path;
+    zt__kept_value *values = NULL;
+    uint64_t room = 0, kept;
+    *count = 0;
+    *has_memory = 1;
+    for (;;) {
+        kept = 0;
+        zt__lock(&profiler->mutex);
+        for (path = NULL; zt__is_kept(layout, column) && (path = zt__next_of(subject, path)) != NULL;) {
+            kept += path->statistics.kept;
+        }
+        if (kept <= room) {
+            break;
+        }
+        room = kept + kept / 8; /* more may be collected meanwhile */
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, values);
+        values = (zt__kept_value *)zt__allocate(allocator, (size_t)room, sizeof *values);
+        if (!values) {
+            *has_memory = 0;
+            zt__lock(&profiler->mutex);
+            return NULL;
+        }
+    }
+    for (path = NULL; values && (path = zt__next_of(subject, path)) != NULL;) {
+        *count += zt__copy_column(layout, &path->statistics, column, values + *count);
+    }
     return values;
+}
+
+ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
+                               zt__kept_value **values, uint32_t *count) {
+    zt_aggregation aggregation = profiler->layout.aggregations[column];
+    uint32_t kept_count;
+    int has_memory;
+    zt__kept_value *kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
+    zt__moments moments = zt__sum_moments(subject, column);
+    zt__unlock(&profiler->mutex);
+    zt__get_moments(aggregation, &moments, stats);
+    zt__add_quantiles(aggregation, kept, kept_count, stats);
+    if (values) {
+        *values = kept;
+        *count = kept_count;
+    } else {
+        zt__free(&profiler->config.allocator, kept);
+    }
+    return has_memory;
 }
 
 ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_stats *pass_times) {
@@ -192,11 +263,11 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
 }
 
 ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
-    double own_ns = path->time_ns;
+    double own_ns = zt__time_of(path);
     uint64_t missing = path->inner ? path->missing : 0;
     const zt__path *inner;
     for (inner = path->inner; inner; inner = inner->next_inner) {
-        own_ns -= inner->time_ns;
+        own_ns -= zt__time_of(inner);
         missing += inner->missing;
     }
     if (estimate) {
@@ -206,15 +277,14 @@ ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
     return path->is_own_unknown || missing || own_ns < 0 ? zt__nan() : own_ns;
 }
 
-ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_record *record,
-                               zt_region_info *info) {
-    const zt__path *path, *outer = record->paths ? record->paths->key.outer : &profiler->root;
+ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject, zt_region_info *info) {
+    const zt__path *path = zt__next_of(subject, NULL), *outer = path ? path->key.outer : &profiler->root;
     int is_same = 1;
     info->own_ns = info->total_ns = 0;
-    for (path = record->paths; path; path = path->next) {
+    for (; path; path = zt__next_of(subject, path)) {
         info->own_ns += zt__get_own_time(path, NULL);
-        if (!path->is_repeated) {
-            info->total_ns += path->time_ns;
+        if (subject.path || !path->is_repeated) {
+            info->total_ns += zt__time_of(path);
         } else if (path->outlives_outer) {
             info->total_ns = zt__nan();
         }
@@ -223,22 +293,8 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
 }
 
-ZT__PRIVATE void zt__add_bytes(const zt__region_record *record, zt_region_info *info) {
-    info->bytes = record->bytes;
-    info->bytes_per_second =
-        zt__is_positive(record->bytes_ns) ? (double)record->bytes / record->bytes_ns * 1e9 : zt__nan();
-}
-
-ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&locked->mutex);
-    count = profiler->path_count;
-    zt__unlock(&locked->mutex);
-    return count;
+ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
+    return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
 }
 
 ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
@@ -260,21 +316,71 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
         found = zt__path_at(profiler, path);
         info->region = found->key.region->index;
         info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
-        info->count = found->count;
-        info->total_ns = found->time_ns;
+        info->count = found->statistics.moments ? found->statistics.moments[0].count : 0;
+        info->total_ns = zt__time_of(found);
         info->own_ns = zt__get_own_time(found, NULL);
     }
     zt__unlock(&locked->mutex);
     return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
 }
 
+ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
+    info->count = totals->count;
+    info->with_metrics = totals->with_metrics;
+    info->bytes = totals->bytes;
+    info->bytes_per_second =
+        zt__is_positive(totals->bytes_ns) ? (double)totals->bytes / totals->bytes_ns * 1e9 : zt__nan();
+}
+
+/* Returns the path of a name, such as "step;solve", whose end is `end`; or NULL. The mutex is held. */
+static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const char *name, const char *end) {
+    const zt__path *path;
+    uint32_t i;
+    for (i = 0; i < profiler->path_count; i++) {
+        const char *rest = end;
+        path = zt__path_at(profiler, i);
+        while (path->depth > 0) {
+            size_t length = strlen(path->key.region->name), left = (size_t)(rest - name);
+            if (length > left || memcmp(rest - length, path->key.region->name, length) != 0 ||
+                (path->depth > 1 && (length == left || rest[-(ptrdiff_t)length - 1] != ';'))) {
+                break;
+            }
+            rest -= length + (path->depth > 1);
+            path = path->key.outer;
+        }
+        if (path->depth == 0 && rest == name) {
+            return zt__path_at(profiler, i);
+        }
+    }
+    return NULL;
+}
+
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__region_record *region;
+    const zt__path *path = NULL;
+    uint32_t index = UINT32_MAX;
+    if (!profiler || !name) {
+        return index;
+    }
+    zt__lock(&locked->mutex);
+    region = (const zt__region_record *)zt__map_find(&profiler->names, name, strlen(name));
+    if (region) {
+        index = region->index;
+    } else {
+        path = zt__find_path_by_name(profiler, name + (*name == ';'), name + strlen(name));
+    }
+    zt__unlock(&locked->mutex);
+    return path ? ZT_PATH(path->index) : index;
+}
+
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
-    const zt__region_record *record;
+    zt__subject subject;
+    zt__totals totals;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
-    uint32_t pass, kept = 0;
-    double *values;
+    uint32_t pass;
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
@@ -282,25 +388,19 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
-    record = zt__get_record(profiler, "zt_get_region", region, "info", info, &result);
-    if (!record) {
+    subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);
+    if (!subject.region) {
         return result;
     }
-    values = zt__lock_with_room(locked, &record->times, 1);
-    info->name = record->name;
-    info->lost = record->lost;
-    info->dropped = record->dropped;
-    info->count = zt__collected(profiler, &record->times);
-    info->with_metrics = zt__collected(profiler, &record->statistics);
-    zt__add_paths(profiler, record, info);
-    zt__add_bytes(record, info);
-    zt__get_moments(&profiler->times_layout, &record->times, 0, &info->time_ns);
-    if (values) {
-        kept = zt__copy_column(&profiler->times_layout, &record->times, 0, values);
-    }
+    info->name = subject.region->name;
+    zt__lock(&locked->mutex);
+    totals = zt__add_up(subject);
+    info->lost = subject.region->lost;
+    info->dropped = subject.region->dropped;
+    zt__get_times(profiler, subject, info);
     zt__unlock(&locked->mutex);
-    zt__add_quantiles(&profiler->times_layout, 0, values, kept, &info->time_ns);
-    zt__free(&profiler->config.allocator, values);
+    zt__fill_totals(&totals, info);
+    zt__get_column(locked, subject, 0, &info->time_ns, NULL, NULL);
     for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
         zt_get_pass(profiler, region, pass, &pass_times[pass]);
     }
@@ -308,26 +408,14 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     return result;
 }
 
-ZT__PRIVATE ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
-                                       const zt__sample_layout *layout, uint32_t column, zt_stats *stats) {
-    zt_profiler *locked = zt__mutable(profiler);
+/* Gets the statistics of one column for a public function. */
+static ze_result_t zt__get_stats_of(const zt_profiler *profiler, const char *call, uint32_t region,
+                                    uint32_t column, zt_stats *stats) {
     ze_result_t result;
-    const zt__region_record *record = zt__get_record(profiler, call, region, "stats", stats, &result);
-    const zt__statistics *statistics;
-    uint32_t kept = 0;
-    double *values;
-    if (!record) {
-        return result;
+    zt__subject subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
+    if (subject.region) {
+        zt__get_column(zt__mutable(profiler), subject, column, stats, NULL, NULL);
     }
-    statistics = layout == &profiler->times_layout ? &record->times : &record->statistics;
-    values = zt__lock_with_room(locked, statistics, 1);
-    zt__get_moments(layout, statistics, column, stats);
-    if (values) {
-        kept = zt__copy_column(layout, statistics, column, values);
-    }
-    zt__unlock(&locked->mutex);
-    zt__add_quantiles(layout, column, values, kept, stats);
-    zt__free(&profiler->config.allocator, values);
     return result;
 }
 
@@ -339,7 +427,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
     if (!profiler || metric >= profiler->metric_count) {
         return zt__report_index(profiler, "zt_get_stats", "metric", metric);
     }
-    return zt__get_column(profiler, "zt_get_stats", region, &profiler->layout, metric + 1, stats);
+    return zt__get_stats_of(profiler, "zt_get_stats", region, 1 + metric, stats);
 }
 
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
@@ -350,11 +438,7 @@ ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uin
     if (!profiler || pass >= profiler->pass_count) {
         return zt__report_index(profiler, "zt_get_pass", "pass", pass);
     }
-    if (profiler->metric_count == 0) {
-        return zt__get_column(profiler, "zt_get_pass", region, &profiler->times_layout, 0, time_ns);
-    }
-    return zt__get_column(profiler, "zt_get_pass", region, &profiler->layout,
-                          zt__pass_time_column(profiler, pass), time_ns);
+    return zt__get_stats_of(profiler, "zt_get_pass", region, zt__pass_time_column(profiler, pass), time_ns);
 }
 
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
@@ -368,8 +452,8 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     if (tile >= profiler->tile_count) {
         return zt__report_index(profiler, "zt_get_tile_stats", "tile", tile);
     }
-    return zt__get_column(profiler, "zt_get_tile_stats", region, &profiler->layout,
-                          zt__tile_column(profiler, tile, metric), stats);
+    return zt__get_stats_of(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
+                            stats);
 }
 
 ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
@@ -388,6 +472,7 @@ ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
 ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
                                   zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
+    zt__subject subject;
     double error_ns;
     ze_result_t result;
     if (stats) {
@@ -400,13 +485,15 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
         return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
                           (int)latency);
     }
-    result = zt__get_column(profiler, "zt_get_latency", region, &profiler->times_layout,
-                            1 + (uint32_t)latency, stats);
-    if (result == ZE_RESULT_SUCCESS && latency == ZT_LATENCY_LAUNCH) {
-        zt__lock(&locked->mutex);
-        error_ns = profiler->regions[region]->launch_error_ns;
-        zt__unlock(&locked->mutex);
-        zt__hide_uncertain(stats, error_ns);
+    subject = zt__get_subject(profiler, "zt_get_latency", region, "stats", stats, &result);
+    if (subject.region) {
+        zt__get_column(locked, subject, zt__latency_column(profiler, (uint32_t)latency), stats, NULL, NULL);
+        if (latency == ZT_LATENCY_LAUNCH) {
+            zt__lock(&locked->mutex);
+            error_ns = zt__add_up(subject).launch_error_ns;
+            zt__unlock(&locked->mutex);
+            zt__hide_uncertain(stats, error_ns);
+        }
     }
     return result;
 }
@@ -414,7 +501,7 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
     const zt_metric *described = zt_get_metric(profiler, metric);
     zt_stats stats, time;
-    if (!described || region >= zt_get_region_count(profiler) ||
+    if (!described || !zt__subject_at(zt__mutable(profiler), region).region ||
         zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
         zt_get_pass(profiler, region, described->pass, &time) != ZE_RESULT_SUCCESS) {
         return zt__nan();
@@ -435,34 +522,9 @@ ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32
     return record;
 }
 
-ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layout *layout,
-                                    const zt__statistics *from, zt__statistics *copy) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t columns = layout->column_count;
-    zt__moments *moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *moments);
-    double *rows = zt__lock_with_room(profiler, from, columns);
-    int has_room = moments && (rows || from->kept == 0);
-    memset(copy, 0, sizeof *copy);
-    if (has_room && from->moments) {
-        *copy = *from;
-        copy->moments = (zt__moments *)memcpy(moments, from->moments, columns * sizeof *moments);
-        copy->rows = rows;
-        copy->capacity = from->kept;
-        if (from->kept > 0) {
-            memcpy(rows, from->rows, (size_t)from->kept * columns * sizeof *rows);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    if (!copy->moments) {
-        zt__free(allocator, moments);
-        zt__free(allocator, rows);
-    }
-    return has_room;
-}
-
 /* ---- availability and errors ----------------------------------------------------------------------------- */
 
-ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
+ZT__PRIVATE zt_availability zt__get_availability(const zt_profiler *profiler) {
     if (!profiler) {
         return ZT_AVAILABILITY_UNKNOWN;
     }
@@ -472,8 +534,8 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
     return profiler->availability;
 }
 
-ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
-    switch (zt_get_availability(profiler)) {
+ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
+    switch (zt__get_availability(profiler)) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
@@ -490,5 +552,5 @@ ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
-    return zt__get_last_result(zt__diagnostics_of(profiler));
+    return zt__get_last_message(zt__diagnostics_of(profiler)).result;
 }

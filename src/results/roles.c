@@ -3,13 +3,16 @@
 #include "results/roles.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "base/text.h"
+#include "metrics/selection.h"
 #include "metrics/statistics.h"
 #include "regions/columns.h"
 #include "regions/profiler.h"
+#include "results/attribution.h"
 #include "results/overlap.h"
 #include "results/results.h"
 #include "results/roofline.h"
@@ -70,12 +73,30 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
+/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and
+   occupancy decide most rules, so they count more than all others together. */
+static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
+    const char *lists[ZT__ROLE_COUNT];
+    uint32_t role, weights[ZT__ROLE_COUNT] = {0};
+    memset(advice->elsewhere, 0, sizeof advice->elsewhere);
+    advice->other_group[0] = 0;
+    if (advice->naming == ZT__NAMING_COUNT || !profiler->device || profiler->selection.group_count == 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return;
+    }
+    for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
+        lists[role] = zt__roles[role].metrics[advice->naming];
+        weights[role] = advice->metrics[role] == UINT32_MAX && advice->streamed[role] == UINT32_MAX;
+    }
+    weights[ZT__ROLE_EU_STALL] *= ZT__ROLE_COUNT;
+    weights[ZT__ROLE_EU_OCCUPANCY] *= ZT__ROLE_COUNT;
+    zt__find_other_group(&zt__mutable(profiler)->diagnostics, &profiler->config.allocator, &profiler->driver,
+                         profiler->device, &profiler->selection, lists, weights, ZT__ROLE_COUNT,
+                         advice->elsewhere, advice->other_group);
+}
+
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
-    uint32_t i, streamed = zt_get_streamed_count(profiler);
-    uint64_t begin_ns = UINT64_MAX, end_ns = 0;
-    double used = 0;
-    zt__intervals intervals;
-    size_t sample;
+    uint32_t i, streamed = zt__get_streamed_count(profiler);
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
     advice->naming = ZT__NAMING_COUNT;
@@ -89,22 +110,9 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         }
     }
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
+    zt__look_elsewhere(profiler, advice);
 
-    /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
-       twice, so it is an upper bound. */
-    zt__copy_intervals(zt__mutable(profiler), &intervals);
-    for (sample = 0; sample < intervals.count; sample++) {
-        const zt__interval *interval = &intervals.of_samples[sample];
-        begin_ns = interval->begin_ns < begin_ns ? interval->begin_ns : begin_ns;
-        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
-        used += (double)(interval->end_ns - interval->begin_ns);
-    }
-    zt__free(&profiler->config.allocator, intervals.of_samples);
-    advice->wall_share = zt__nan();
-    if (intervals.count > 1 && end_ns > begin_ns) {
-        used = 100 * used / (double)(end_ns - begin_ns);
-        advice->wall_share = used < 100 ? used : 100;
-    }
+    advice->wall_share = zt__get_coverage(zt__mutable(profiler)).wall_share;
 }
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
@@ -133,44 +141,48 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
-ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
-                                  const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
+ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                  double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
-    const zt__moments *moments, *of_time;
+    zt__moments moments, of_time;
+    zt__totals totals;
     zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
-    moments = record->statistics.moments;
+    totals = zt__add_up(subject);
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
         const uint32_t index = advice->metrics[role], streamed = advice->streamed[role];
         const zt__quantity quantity = zt__roles[role].quantity;
         double figure = zt__nan();
-        if (index != UINT32_MAX && moments && moments[1 + index].count) {
+        if (index != UINT32_MAX) {
             const zt_metric *metric = &profiler->metrics[index];
-            const zt__moments *of_metric = &moments[1 + index];
-            double time_sum = moments[zt__pass_time_column(profiler, metric->pass)].sum;
-            if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
+            moments = zt__sum_moments(subject, 1 + index);
+            of_time = zt__sum_moments(subject, zt__pass_time_column(profiler, metric->pass));
+            if (moments.count == 0) {
+                figure = zt__nan();
+            } else if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
                 /* a rate, so that figures of different passes can be compared */
-                figure = zt__is_positive(time_sum) ? of_metric->sum / time_sum : zt__nan();
-            } else if (of_metric->weight > 0) {
+                figure = zt__is_positive(of_time.sum) ? moments.sum / of_time.sum : zt__nan();
+            } else if (moments.weight > 0) {
                 figure =
-                    of_metric->mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
+                    moments.mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
             }
         }
-        if (zt__is_nan(figure) && streamed < record->streamed_count &&
-            record->streamed[streamed].weight > 0) {
-            figure = record->streamed[streamed].mean;
+        if (zt__is_nan(figure) && streamed != UINT32_MAX) {
+            moments = zt__sum_streamed(subject, streamed);
+            figure = moments.weight > 0 ? moments.mean : zt__nan();
         }
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
     }
     /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
-    of_time = zt__collected(profiler, &record->statistics) ? moments : record->times.moments;
-    if (of_time && of_time->count) {
-        time = of_time->sum / (double)of_time->count;
+    of_time = zt__sum_moments(subject, totals.with_metrics ? zt__pass_time_column(profiler, 0) : 0);
+    if (of_time.count) {
+        time = of_time.sum / (double)of_time.count;
     }
-    zt__get_moments(&profiler->times_layout, &record->times, 1 + ZT_LATENCY_LAUNCH, &launch);
-    zt__hide_uncertain(&launch, record->launch_error_ns);
+    moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT_LATENCY_LAUNCH));
     zt__unlock(&profiler->mutex);
+    zt__get_moments(ZT_AGGREGATE_SUM, &moments, &launch);
+    zt__hide_uncertain(&launch, totals.launch_error_ns);
     figures[ZT__ROLE_LEAST_LAUNCH] =
         launch.min / 1000; /* others may contain the time of work before the region */
     figures[ZT__ROLE_L3_HIT_SHARE] =

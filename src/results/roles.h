@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/system.h"
 #include "regions/profiler.h"
+#include "results/results.h"
 
 /* What a metric measures, and the units of its figure, which rules compare. Tables show metrics without a
    role in this order. */
@@ -103,8 +104,12 @@ typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_XE2 ...; ZT__NAMING_COUNT: no metric has a role */
-    zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
-    double wall_share;                 /* of regions in the wall time, in percent; NaN without a timeline, or
+    uint8_t
+        elsewhere[ZT__ROLE_COUNT]; /* which of its names, from 1, a metric of this role has in `other_group`
+                                          of the device, which is not measured; 0: none */
+    char other_group[ZET_MAX_METRIC_GROUP_NAME];
+    zt__peaks peaks;   /* given, or the design bandwidth of the device's memory */
+    double wall_share; /* of regions in the wall time, in percent; NaN without a timeline, or
                                           with fewer than two samples */
 } zt__advice;
 
@@ -128,7 +133,7 @@ ZT__PRIVATE double zt__first_measured(double first, double second);
 
 /* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
    NaN where neither was measured in the region. The mutex is not held. */
-ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
-                                  const zt__region_record *record, double figures[ZT__ROLE_COUNT]);
+ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                  double figures[ZT__ROLE_COUNT]);
 
 extern const zt__role_description zt__roles[ZT__ROLE_COUNT];

@@ -100,6 +100,7 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
         *newest = *missing;
     }
     newest->kept_before = timeline->written;
+    timeline->changes++;
 }
 
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
@@ -214,6 +215,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     sample.bytes = reading->bytes;
     sample.region = reading->region->index;
+    sample.path = reading->path->index;
     sample.pass = profiler->batch.pass->index;
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
@@ -225,8 +227,8 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
             (double)(int64_t)(begin_ns - reading->submitted_ns);
-        if (reading->region->launch_error_ns < error_ns) {
-            reading->region->launch_error_ns = error_ns;
+        if (reading->path->launch_error_ns < error_ns) {
+            reading->path->launch_error_ns = error_ns;
         }
     }
     if (timeline->written >= timeline->capacity &&
@@ -236,6 +238,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
+    timeline->changes++;
 }
 
 /* ---- closing -------------------------------------------------------------------------------------------- */

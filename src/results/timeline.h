@@ -60,7 +60,7 @@ typedef struct zt__timeline_sample {
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
     uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
-    uint32_t region;
+    uint32_t region, path;
     uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
 } zt__timeline_sample;
 
@@ -71,6 +71,14 @@ typedef struct zt__execution {
     uint64_t begin_ns, end_ns; /* host time; `end_ns` is 0 until the call returns */
     uint32_t thread;
 } zt__execution;
+
+/* How the samples of a timeline cover the time of the device. */
+typedef struct zt__coverage {
+    zt_overlap overlap;
+    double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
+    double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
+    double wall_share;   /* of samples in the time from first to last, in percent. NaN with fewer than two */
+} zt__coverage;
 
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
@@ -88,6 +96,10 @@ typedef struct zt__timeline {
     uint64_t missing_written, executions_written; /* ever */
     zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
     zt__execution *executions;                    /* a ring of the newest, as many as samples */
+
+    uint64_t changes;      /* of samples that are kept or missing, ever */
+    zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
+    uint64_t coverage_changes, coverage_in_flight;
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */

@@ -161,6 +161,21 @@ static const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *v
     return name;
 }
 
+/* A row that is discarded gives its marker to the next one. If that has its own, the marker is lost. */
+static void zt__pass_marker_on(zt_stream *stream, const char **marker, int is_discarded) {
+    const char *before = stream->pending_marker;
+    stream->pending_marker = is_discarded ? *marker : NULL;
+    if (before && *marker) {
+        zt__lock(&stream->data->mutex);
+        stream->counts.lost_markers++;
+        zt__unlock(&stream->data->mutex);
+    } else if (before && is_discarded) {
+        stream->pending_marker = before;
+    } else if (before) {
+        *marker = before;
+    }
+}
+
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
 ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw) {
@@ -190,26 +205,33 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
    Calculates reports if no calculated row is left. Counts the row as delivered if it is valid and
    `is_wanted`, else as discarded. Returns 0 if there is no row.
 
-   Drivers keep state between calls. The first call in a process returns one row less than there are reports.
-   The first call for a later capture returns as many, but the first row begins in the capture before; it is
-   discarded (`is_first_row`). */
+   Drivers keep state between calls: a row begins where the report before it ended, which for the first call may
+   be in an earlier capture, or nowhere, so that there is no row. So the first report is calculated alone
+   before; then it makes a row, which is discarded (`is_first_row`), but has its marker. */
 static int zt__next_row(zt_stream *stream, uint64_t end, int is_wanted, zt__raw_row *row) {
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
+    const zet_metric_group_calculation_type_t type = ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
     uint64_t period = stream->info.period_ns, report, periods;
     int follows_gap, is_delivered;
     while (stream->row_next == stream->row_count) {
         const uint8_t *raw;
         uint32_t reports = stream->calculated < end && process ? zt__find_waiting(stream, &raw) : 0;
         uint32_t count = reports * group->metric_count, rows = 0;
-        ze_result_t result;
+        ze_result_t result = ZE_RESULT_SUCCESS;
         if (reports == 0) {
             return 0;
         }
         zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-        result = zetMetricGroupCalculateMetricValues(
-            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
-            raw, &count, stream->values);
+        if (!stream->has_calculated) {
+            uint32_t room = count;
+            result = zetMetricGroupCalculateMetricValues(group->handle, type, stream->report_size, raw, &room,
+                                                         stream->values);
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zetMetricGroupCalculateMetricValues(group->handle, type, reports * stream->report_size,
+                                                         raw, &count, stream->values);
+        }
         zt__unlock(&process->mutex);
         if (result == ZE_RESULT_SUCCESS) {
             rows = count / group->metric_count < reports ? count / group->metric_count : reports;
@@ -301,6 +323,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
             kept.marker = zt__find_marker(stream, raw.values);
             kept.gap = raw.gap;
             receiver->row_count += raw.is_valid != 0;
+            zt__pass_marker_on(stream, &kept.marker, !raw.is_valid);
             if (!raw.is_valid || !is_wanted) {
                 continue;
             }

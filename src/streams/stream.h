@@ -14,7 +14,7 @@
 enum { ZT__STREAM_WAIT_NS = 10000000 };
 
 /* Reports are read from the device into a ring, and leave it when they are calculated, as rows. With
-   config.reader, a thread of the stream reads, and the threads that call zt_stream_read calculate and
+   config.thread, a thread of the stream reads, and the threads that call zt_stream_read calculate and
    deliver. Without it, they do both.
 
    There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and
@@ -28,7 +28,6 @@ struct zt_stream {
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
     int is_of_instructions; /* its reports are those of hot spots: they have no periods, and no rows */
-    int is_group_optional;  /* if no group samples instructions, that is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */
@@ -64,22 +63,23 @@ struct zt_stream {
     uint32_t row_count; /* rows that were calculated last */
     uint32_t row_next;  /* the first of them that is not yet delivered */
 
-    zt__timed_mutex reader;    /* the thread that holds it alone uses what follows */
-    zet_typed_value_t *values; /* of calculated rows */
-    uint32_t max_calculated;   /* rows that `values` has room for */
-    double *row;               /* the values of one row, for its receivers */
-    uint64_t row_report;       /* the number of the report from which the first calculated row comes */
-    int has_calculated;        /* reports of this capture were calculated before */
-    int is_first_row;          /* the next row is the first of the capture, which is not valid */
-    int is_after_failure;      /* the reports before the next row could not be calculated */
-    int is_gap_located;        /* a row of gap_first to gap_last was found to follow the gap */
-    int is_gap_pending;        /* rows are missing before the next one that is delivered */
-    int has_end;               /* there was a row, so the next two are known */
-    uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
-    uint64_t host_ns;          /* the same by the host's clock */
-    uint64_t stamp_offset;     /* added to time stamps, which may be of another clock */
-    uint32_t last_marker;      /* the number of the marker in the last row */
-    double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
-    double other_reason;       /* the same of rows without a marker */
+    zt__timed_mutex reader;     /* the thread that holds it alone uses what follows */
+    zet_typed_value_t *values;  /* of calculated rows */
+    uint32_t max_calculated;    /* rows that `values` has room for */
+    double *row;                /* the values of one row, for its receivers */
+    uint64_t row_report;        /* the number of the report from which the first calculated row comes */
+    int has_calculated;         /* reports of this capture were calculated before */
+    int is_first_row;           /* the next row is the first of the capture, which is not valid */
+    int is_after_failure;       /* the reports before the next row could not be calculated */
+    int is_gap_located;         /* a row of gap_first to gap_last was found to follow the gap */
+    int is_gap_pending;         /* rows are missing before the next one that is delivered */
+    int has_end;                /* there was a row, so the next two are known */
+    uint64_t end_ns;            /* of the last row's period, on the device's clock, unwrapped */
+    uint64_t host_ns;           /* the same by the host's clock */
+    uint64_t stamp_offset;      /* added to time stamps, which may be of another clock */
+    uint32_t last_marker;       /* the number of the marker in the last row */
+    const char *pending_marker; /* of a row that was discarded, for the next row without one. NULL: none */
+    double marker_reason;       /* ReportReason of rows with a marker; NaN: not seen yet */
+    double other_reason;        /* the same of rows without a marker */
     zt__clock clock;
 };

@@ -50,8 +50,6 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
         group->properties = catalog.properties[index];
         group->tiles = 1;
         stream->info.group = group->properties.name;
-    } else if (stream->is_of_instructions && stream->is_group_optional) {
-        result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     } else if (stream->is_of_instructions && catalog.count > 0) {
         result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             (unsigned)catalog.count);
@@ -272,7 +270,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         ze_result_t result = ZE_RESULT_SUCCESS;
         uint64_t place, free_reports, reports, now;
         size_t room, size;
-        int is_misaligned, is_read;
+        int is_misaligned, is_read, has_gap;
         if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
@@ -317,6 +315,9 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
             zt__store(&stream->failure, (int)result);
             return 0;
         }
+        /* Intel's driver may return UNKNOWN once for reports that the device dropped. */
+        has_gap = result == ZE_RESULT_WARNING_DROPPED_DATA ||
+                  zt__load(&stream->failure) == (int)ZE_RESULT_ERROR_UNKNOWN;
         zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
         if (!is_read) {
             return 0;
@@ -328,7 +329,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         zt__lock(&stream->data->mutex);
         /* If the device dropped reports, those that it returns are valid all the same. The gap is then before
            one of them, or before the first of the next read. */
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
+        if (has_gap) {
             stream->counts.gaps++;
             if (stream->gap_first == UINT64_MAX) {
                 stream->gap_first = stream->written;
@@ -340,7 +341,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         stream->written_ns = now;
         stream->counts.reports += reports;
         zt__unlock(&stream->data->mutex);
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA && !stream->is_of_instructions) {
+        if (has_gap && !stream->is_of_instructions) {
             zt__report(stream->diagnostics, STREAM_GAP, result);
         }
     }

@@ -21,26 +21,19 @@
 #include "streams/stream.h"
 #include "streams/streamer.h"
 
-static void zt__fill_stream_config(zt_stream_config *config) {
-    if (!config->period_ns) {
-        config->period_ns = 1000000;
-    }
-    if (!config->memory_limit) {
-        config->memory_limit = (size_t)8 << 20;
-    }
-    if (!config->timeline_rows) {
-        config->timeline_rows = 16384;
-    }
-}
-
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *given) {
+static zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
     enum { MOST_REPORTS = 1024 };
-    zt_stream_config config = given ? *given : zt_stream_config_default();
-    zt_stream *stream;
-    zt__stream_data *data;
-    uint64_t seed[2];
-    zt__fill_stream_config(&config);
+    zt_stream_config config;
+    zt__copy_config(&config, given, sizeof config);
+    if (!config.period_ns) {
+        config.period_ns = 1000000;
+    }
+    if (!config.memory_limit) {
+        config.memory_limit = (size_t)8 << 20;
+    }
+    if (!config.timeline_rows) {
+        config.timeline_rows = 16384;
+    }
     if (!config.notify_reports) { /* as many as come between two reads */
         uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
         config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
@@ -48,6 +41,15 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     if (!config.allocator.allocate) {
         config.allocator = zt__default_allocator;
     }
+    return config;
+}
+
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
+    zt_stream_config config = zt__complete_stream_config(given);
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
     stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
     data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
     if (!stream || !data) {
@@ -117,13 +119,6 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
-ZT_API zt_stream_config zt_stream_config_default(void) {
-    zt_stream_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_stream_config(&config);
-    return config;
-}
-
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream) {
     const char *call = "zt_stream_open";
@@ -159,7 +154,7 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__open_streamer(opened);
     }
-    if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
+    if (result == ZE_RESULT_SUCCESS && opened->config.thread &&
         !zt__start_thread(&opened->thread, zt__run_reader_thread, opened)) {
 #ifdef ZETOOLS_NO_THREADS
         result = zt__report(opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
@@ -290,31 +285,32 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         call, "The list has no marker.");
 }
 
-ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
+static zt_stream_counts zt__count_reports(const zt_stream *stream) {
     zt_stream_counts counts;
-    memset(&counts, 0, sizeof counts);
-    if (stream) {
-        zt__lock(&stream->data->mutex);
-        counts = stream->counts;
-        counts.waiting = stream->written - stream->calculated + (stream->row_count - stream->row_next);
-        zt__unlock(&stream->data->mutex);
-    }
+    zt__lock(&stream->data->mutex);
+    counts = stream->counts;
+    counts.waiting = stream->written - stream->calculated + (stream->row_count - stream->row_next);
+    zt__unlock(&stream->data->mutex);
     return counts;
 }
 
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+ZT_API ze_result_t zt_stream_close(zt_stream *stream, zt_row_fn function, void *user,
+                                   zt_stream_counts *counts) {
     enum { LONGEST_S = 10 };
+    const char *call = "zt_stream_close";
     zt__receiver receiver = {function, user, 0, 0};
     zt__wait wait = zt__wait_until(zt__deadline(LONGEST_S * UINT64_C(1000000000)));
-    zt_stream_counts counts;
+    zt_stream_counts last;
     int is_inside;
-    memset(&counts, 0, sizeof counts);
+    if (counts) {
+        memset(counts, 0, sizeof *counts);
+    }
     /* In a forked child, threads that do not exist there may hold the locks. */
     if (!stream || stream->process != zt__find_process()) {
-        return counts;
+        return ZE_RESULT_SUCCESS;
     }
-    if (zt__is_inside_log(stream->diagnostics, "zt_stream_close")) {
-        return zt_stream_get_counts(stream);
+    if (zt__is_inside_log(stream->diagnostics, call)) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     is_inside = zt__is_owner(&stream->reader);
     if (!is_inside) {
@@ -323,40 +319,38 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
         }
     }
     if (is_inside || zt__load(&stream->users)) {
-        zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "zt_stream_close");
-        return zt_stream_get_counts(stream);
+        return zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
     }
     if (!zt__stop_thread(&stream->thread)) {
-        zt__report(stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
-        return zt_stream_get_counts(stream);
+        return zt__report(stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, call);
     }
     zt__try_lock(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
     zt__deliver_all(stream, &receiver, 1);
     zt__unlock_timed(&stream->reader);
-    counts = zt_stream_get_counts(stream);
-    counts.discarded += counts.waiting; /* `function` stopped early */
-    counts.waiting = 0;
+    last = zt__count_reports(stream);
+    last.discarded += last.waiting; /* `function` stopped early */
+    last.waiting = 0;
+    last.lost_markers += stream->pending_marker != NULL;
+    if (counts) {
+        *counts = last;
+    }
     zt__destroy_stream(stream);
-    return counts;
+    return ZE_RESULT_SUCCESS;
 }
 
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
     zt_stream_info info;
     memset(&info, 0, sizeof info);
-    info.group = "";
+    info.group = info.error = "";
     if (stream) {
         info = stream->info;
-        info.reader_cpu_ns = zt__load(&stream->reader_cpu_ns);
+        info.metric_count = stream->data->group.metric_count;
+        info.metrics = stream->data->metrics;
+        info.thread_cpu_ns = zt__load(&stream->reader_cpu_ns);
+        info.counts = zt__count_reports(stream);
+        info.error = zt__get_last_error(stream->diagnostics);
     }
     return info;
-}
-
-ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream) {
-    return stream ? stream->data->group.metric_count : 0;
-}
-
-ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
-    return stream && metric < stream->data->group.metric_count ? &stream->data->metrics[metric] : NULL;
 }
 
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
@@ -365,12 +359,4 @@ ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name)
     }
     return zt__find_metric(stream->diagnostics, "zt_stream_find_metric", stream->data->metrics,
                            stream->data->group.metric_count, name, NULL);
-}
-
-ZT_API const char *zt_stream_get_last_error(const zt_stream *stream) {
-    return zt__get_last_error(stream ? stream->diagnostics : NULL);
-}
-
-ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
-    return zt__get_last_result(stream ? stream->diagnostics : NULL);
 }

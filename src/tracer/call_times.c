@@ -15,7 +15,10 @@
 
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 
-ZT__PRIVATE const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
+static const uint32_t zt__kept_call_columns[1] = {0};
+
+ZT__PRIVATE const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, 1, zt__kept_call_columns,
+                                                       zt__call_columns};
 
 ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_call *timed) {
     if (timed) {
@@ -51,7 +54,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     }
     timed = tracer->timed_calls[call];
     if (timed) {
-        zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
+        zt__add_sample(&zt__call_layout, &timed->statistics, &duration);
         switch ((uint32_t)result) {
         case ZE_RESULT_SUCCESS: /* Warnings and answers are no errors. Older headers lack some names. */
         case ZE_RESULT_NOT_READY:

@@ -102,6 +102,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_CHANGE;
     case ZT__CALL_CommandListAppendEventReset:
         return ZT__KIND_EVENT_RESET;
+    case ZT__CALL_DriverGetExtensionFunctionAddress:
+        return ZT__KIND_GET_EXTENSION;
     case ZT__CALL_CommandListAppendSignalEvent:
     case ZT__CALL_CommandListAppendQueryKernelTimestamps:
     case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
@@ -122,28 +124,6 @@ typedef struct zt__append_lists_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_with_parameters_params;
-
-typedef struct zt__launch_with_arguments_params {
-    ze_command_list_handle_t *phCommandList;
-    ze_kernel_handle_t *phKernel;
-    const void *pgroupCounts;
-    const void *pgroupSizes;
-    void ***ppArguments;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__launch_with_arguments_params;
-
-typedef struct zt__launch_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    ze_kernel_handle_t *phKernel;
-    const ze_group_count_t **ppGroupCounts;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__launch_with_parameters_params;
 
 typedef struct zt__copy_with_parameters_params {
     ze_command_list_handle_t *phCommandList;

@@ -148,7 +148,8 @@ enum {
     X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
     X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
     X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
-    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */
+    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */                            \
+    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_LAUNCHES)
 
 /* clang-format on */
 
@@ -170,6 +171,28 @@ typedef struct zt__append_lists_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_params;
+
+typedef struct zt__launch_with_arguments_params {
+    ze_command_list_handle_t *phCommandList;
+    ze_kernel_handle_t *phKernel;
+    const void *pgroupCounts;
+    const void *pgroupSizes;
+    void ***ppArguments;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__launch_with_arguments_params;
+
+typedef struct zt__launch_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    ze_kernel_handle_t *phKernel;
+    const ze_group_count_t **ppGroupCounts;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__launch_with_parameters_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {

@@ -1,4 +1,4 @@
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #include "tracer/dispatcher.h"
 
@@ -20,19 +20,24 @@
 
 #ifdef ZETOOLS_TRACER
 
+ZT__PRIVATE zt__dispatcher zt__dispatch;
+
+static void zt__after_get_extension(zt__frame *frame) {
+    zt__dispatch.wrap_extension(frame->tracer,
+                                ZT__PARAMETERS(frame, ze_driver_get_extension_function_address_params_t));
+}
+
 ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #define X(name, before, after, needed) {before, after, needed},
     ZT__KINDS(X)
 #undef X
 };
 
-ZT__PRIVATE zt__dispatcher zt__dispatch;
-
 ZT__PRIVATE zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
 
 ZT__PRIVATE zt__mutex zt__dispatch_mutex = ZT__MUTEX_INITIALIZER;
 
-/* The first frame of the traced call that this thread is in, or NULL. */
+/* The frame of the traced call that this thread is in, or NULL. */
 ZT__PRIVATE ZT__THREAD_LOCAL zt__frame *zt__current_call;
 
 /* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
@@ -40,121 +45,161 @@ ZT__PRIVATE ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
 
 ZT__PRIVATE int zt__is_inside_hook(void) {
     const zt__frame *frame = zt__current_call;
-    while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
-        frame = frame->next;
-    }
-    return frame != NULL;
+    return frame && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
 }
 
 /* ---- before a call -------------------------------------------------------------------------------------- */
 
-/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
-   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
-   start. Returns the first frame, or NULL if there is none. */
+/* Begins a call of the live tracer, with a frame. Frames come from malloc, because they may outlive the
+   application's allocator. Returns NULL if the call is not observed, or without memory. */
 static zt__frame *zt__begin_call(zt__call call, void *parameters) {
-    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__frame *frame, *added = NULL;
     zt__tracer *tracer;
-    zt__lock(&zt__dispatch_mutex);
     for (;;) {
-        uint32_t unused = 0;
-        for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-            unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
+        zt__lock(&zt__dispatch_mutex);
+        if (added) {
+            added->next = zt__dispatch.frames;
+            zt__dispatch.frames = added;
         }
-        if (unused >= zt__dispatch.tracer_count) {
+        tracer = zt__dispatch.tracer;
+        frame = zt__dispatch.frames;
+        while (frame && zt__load(&frame->state) != ZT__FRAME_UNUSED) {
+            frame = frame->next;
+        }
+        if (frame || !tracer || !tracer->observed[call]) {
             break;
         }
-        zt__unlock(&zt__dispatch_mutex);
-        frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
-        if (!frame) {
+        zt__unlock(&zt__dispatch_mutex); /* while a frame is allocated, the tracer may stop */
+        added = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *added);
+        if (!added) {
             return NULL;
         }
-        zt__lock(&zt__dispatch_mutex);
-        frame->next_of_all = zt__dispatch.frames;
-        zt__dispatch.frames = frame;
     }
-    frame = zt__dispatch.frames;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
-        if (!tracer->observed[call]) {
-            continue;
-        }
-        while (zt__load(&frame->state) != ZT__FRAME_UNUSED) {
-            frame = frame->next_of_all;
-        }
-        zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        frame->tracer = tracer;
-        frame->call = call;
-        frame->parameters = parameters;
-        zt__store(&frame->has_region, 0);
-        frame->wait_count = NULL;
-        frame->build.place = NULL;
-        frame->build.trial = ZE_RESULT_SUCCESS;
-        frame->signal = NULL;
-        frame->marker = NULL;
-        frame->is_lent = 0;
-        frame->kernel_before_hooks = NULL;
-        frame->pool_desc = NULL;
-        memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
-        frame->next = NULL;
-        frame->previous = last;
-        if (last) {
-            last->next = frame;
-        } else {
-            first = frame;
-        }
-        last = frame;
+    if (!tracer || !tracer->observed[call]) {
+        zt__unlock(&zt__dispatch_mutex);
+        return NULL;
     }
+    zt__store(&frame->state, ZT__FRAME_CALLBACK);
+    frame->tracer = tracer;
+    frame->call = call;
+    frame->parameters = parameters;
+    zt__store(&frame->has_region, 0);
+    frame->wait_count = NULL;
+    frame->build.place = NULL;
+    frame->build.trial = ZE_RESULT_SUCCESS;
+    frame->signal = NULL;
+    frame->marker = NULL;
+    frame->is_lent = 0;
+    frame->kernel_before_hooks = NULL;
+    frame->pool_desc = NULL;
+    memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
-    return first;
+    return frame;
+}
+
+/* Does what a tracer does before a call, for which it has a frame. */
+static void zt__before_call(zt__frame *frame, void **instance) {
+    zt__call call = frame->call;
+    zt__call_kind kind = zt__kind_of_call(call);
+    zt__tracer *tracer;
+    void *parameters = frame->parameters;
+    uint32_t i;
+    *instance = frame;
+    zt__current_call = frame;
+    zt__change_depth(1);
+    tracer = frame->tracer;
+    if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
+        zt__command command;
+        zt__read_command(call, parameters, &command);
+        frame->kernel_before_hooks = command.kernel;
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+        frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
+        zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
+    }
+    for (i = 0; i < tracer->hook_count; i++) {
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == call && hook->prologue) {
+            hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
+        }
+    }
+    if (zt__steps_of_kind[kind].before) {
+        zt__steps_of_kind[kind].before(frame);
+    }
+    zt__change_depth(-1);
+    frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
+    zt__store(&frame->state, ZT__FRAME_DRIVER);
+}
+
+/* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
+   the loader does not call back for calls inside of it. */
+static int zt__may_begin(zt__call call) {
+    return zt__load(&zt__dispatch.observed[call]) && zt__get_depth() == 0 && !zt__current_call;
 }
 
 static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
-    zt__call_kind kind = zt__kind_of_call(call);
-    zt__frame *first, *frame;
-    uint64_t begin_ns;
-    uint32_t i;
-    int is_timed = 0;
+    zt__frame *frame;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So
-       if there is one already, this is the same call, from the second of two enabled registrations. */
-    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
+    frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    if (frame) {
+        zt__before_call(frame, instance);
+    }
+}
+
+/* Counts a launch that is not measured, and gives the frame back. */
+static void zt__end_unmeasured(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__lock(&tracer->mutex);
+    if (tracer->measured[frame->call] && !tracer->is_stopping) {
+        tracer->counts.launches++;
+        tracer->counts.elsewhere++;
+        tracer->counts.by_pointer++;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+/* Returns whether handles of the driver, which its functions take, are those of the loader. A loader that cannot
+   translate them does not wrap any. */
+static int zt__has_plain_handles(zt__tracer *tracer) {
+    enum { LOADER_HANDLE_DEVICE = 1 };
+    const zt__traced_device *device = zt__load(&tracer->devices);
+    void *translated = NULL;
+    if (!device || !device->profiler) {
+        return 0;
+    }
+    return !device->profiler->driver.zelLoaderTranslateHandle ||
+           (device->profiler->driver.zelLoaderTranslateHandle(LOADER_HANDLE_DEVICE, device->device,
+                                                              &translated) == ZE_RESULT_SUCCESS &&
+            translated == (void *)device->device);
+}
+
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance) {
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    zt__command command;
+    int is_known;
+    *instance = NULL;
+    if (!frame) {
         return;
     }
-    first = zt__begin_call(call, parameters);
-    if (!first) {
-        return;
+    zt__read_command(call, parameters, &command);
+    zt__lock(&frame->tracer->mutex);
+    is_known = zt__find_known_list(frame->tracer, command.list) != NULL;
+    zt__unlock(&frame->tracer->mutex);
+    if (is_known || zt__has_plain_handles(frame->tracer)) {
+        zt__before_call(frame, instance);
+    } else {
+        zt__end_unmeasured(frame);
     }
-    *instance = first;
-    zt__current_call = first;
-    zt__change_depth(1);
-    for (frame = first; frame; frame = frame->next) {
-        zt__tracer *tracer = frame->tracer;
-        is_timed |= tracer->timed[call];
-        if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
-            zt__command command;
-            zt__read_command(call, parameters, &command);
-            frame->kernel_before_hooks = command.kernel;
-        } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-            frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
-            zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
-        }
-        for (i = 0; i < tracer->hook_count; i++) {
-            const zt__traced_hook *hook = &tracer->hooks[i];
-            if (hook->call == call && hook->prologue) {
-                hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-            }
-        }
-        if (zt__steps_of_kind[kind].before) {
-            zt__steps_of_kind[kind].before(frame);
-        }
-    }
-    zt__change_depth(-1);
-    begin_ns = is_timed ? zt__now_ns() : 0;
-    for (frame = first; frame; frame = frame->next) {
-        frame->begin_ns = begin_ns;
-        zt__store(&frame->state, ZT__FRAME_DRIVER);
+}
+
+ZT__PRIVATE void zt__count_by_pointer(void) {
+    zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
+    if (frame) {
+        zt__end_unmeasured(frame);
     }
 }
 
@@ -188,49 +233,42 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
 }
 
 static void zt__epilogue(ze_result_t result, void **instance) {
-    zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
+    zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
-    if (!first || first != zt__current_call) {
+    if (!frame || frame != zt__current_call) {
         return;
     }
-    end_ns = first->begin_ns ? zt__now_ns() : 0;
+    end_ns = frame->begin_ns ? zt__now_ns() : 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = first; frame; frame = frame->next) {
-        if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
-            zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        }
-        last = frame;
+    if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
+        zt__store(&frame->state, ZT__FRAME_CALLBACK);
     }
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
 
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
        needed: its probe is still there. */
-    for (frame = last; frame; frame = frame->previous) {
-        zt__signal_after_launch(frame, result);
+    zt__signal_after_launch(frame, result);
+    if (frame->wait_count) {
+        *frame->wait_count = frame->waits;
     }
-
-    for (frame = last; frame; frame = frame->previous) {
-        if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
-            *frame->wait_count = frame->waits;
-        }
-        if (frame->pool_desc) {
-            *frame->pool_desc = frame->given_pool;
-        }
-        if (frame->build.place) { /* likewise */
-            *frame->build.place = frame->build.before;
-            zt__free(&zt__default_allocator, frame->build.changed);
-        }
-        if (frame->state == ZT__FRAME_CALLBACK) {
-            zt__after_call(frame, result, end_ns);
-        }
+    if (frame->pool_desc) {
+        *frame->pool_desc = frame->given_pool;
+    }
+    if (frame->build.place) {
+        *frame->build.place = frame->build.before;
+        zt__free(&zt__default_allocator, frame->build.changed);
+    }
+    if (frame->state == ZT__FRAME_CALLBACK) {
+        zt__after_call(frame, result, end_ns);
     }
     zt__change_depth(-1);
     zt__current_call = NULL;
-    for (frame = first; frame; frame = next) {
-        next = frame->next; /* before another thread uses the frame */
-        zt__store(&frame->state, ZT__FRAME_UNUSED);
-    }
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance) {
+    zt__epilogue(result, instance);
 }
 
 /* ---- callbacks of the loader ---------------------------------------------------------------------------- */
@@ -261,7 +299,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     const zt__frame *frame;
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next) {
         zt__frame_state state = zt__load(&frame->state);
         found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
                 (!only_measured || zt__load(&frame->has_region));
@@ -274,10 +312,10 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     zt__frame *frame;
     int is_running = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
         is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
-    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next) {
         if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
             zt__store(&frame->state, ZT__FRAME_ABANDONED);
         }

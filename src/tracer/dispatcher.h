@@ -1,4 +1,4 @@
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #pragma once
 
@@ -11,9 +11,9 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
-   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
-   for zt_auto, which has a profiler for each context and device. The page LOCKS has their locks. */
+/* The loader calls a prologue before and an epilogue after each traced call of the process, for the live tracer.
+   There is one at a time, whichever copy of this header it is of: that of a profiler, or of zt_auto, which has a
+   profiler for each context and device. The page LOCKS has its locks. */
 
 /* What is done before and after a call of a kind; see ZT__KINDS. */
 typedef struct zt__kind_steps {
@@ -23,8 +23,7 @@ typedef struct zt__kind_steps {
 } zt__kind_steps;
 
 /* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled. So
-   a change of the traced calls needs another object, which is enabled before the old one is disabled. A call in
-   between may come from both, and is dispatched once. Disabled objects are retired, never destroyed, at two
+   a change of the traced calls needs another object. Disabled objects are retired, never destroyed, at two
    kilobytes each, because zelTracerDestroy waits without limit for the calls that other threads are in. */
 typedef struct zt__dispatcher {
     /* guarded by zt__dispatch_setup: */
@@ -37,11 +36,14 @@ typedef struct zt__dispatcher {
     int handles_fork;
 
     /* guarded by zt__dispatch_mutex: */
-    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
-    uint32_t tracer_count;
-    zt__frame *frames; /* all, in use or not */
+    zt__tracer *tracer; /* the live one, or NULL; changed with both locks */
+    zt__frame *frames;  /* all, in use or not */
 
-    uint8_t observed[ZT__CALL_COUNT]; /* by a live tracer. Atomic; changed with both locks */
+    /* Is called after zeDriverGetExtensionFunctionAddress: zt__wrap_extension. Set before a tracer is live. */
+    void (*wrap_extension)(zt__tracer *tracer,
+                           const ze_driver_get_extension_function_address_params_t *parameters);
+
+    uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -53,6 +55,15 @@ typedef struct zt__callbacks {
 
 /* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void);
+
+/* Begin and end a launch through a pointer of the driver's, as prologue and epilogue of a call of the loader. If its
+   handles may not be those of the loader, the launch is counted, and not measured. */
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance);
+
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
+
+/* Counts a launch through a pointer that cannot be measured. */
+ZT__PRIVATE void zt__count_by_pointer(void);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
    one that it measures. */

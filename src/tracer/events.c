@@ -65,13 +65,12 @@ static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
 /* Asks whether the launch has ended to whose probe an event is lent, and when it ran. */
 static ze_result_t zt__query_event(zt_profiler *profiler, const zt__known_event *event,
                                    zt__sample_times *times, const char **call) {
-    ze_result_t result = zeEventQueryStatus(zt__handle_of(event));
-    *call = "zeEventQueryStatus";
-    if (result == ZE_RESULT_SUCCESS && times) {
-        result = zt__query_kernel_stamps(profiler, zt__handle_of(event), times, call);
-        times->is_kernel = 1;
+    if (!times) {
+        *call = "zeEventQueryStatus";
+        return zeEventQueryStatus(zt__handle_of(event));
     }
-    return result;
+    times->is_kernel = 1;
+    return zt__query_kernel_stamps(profiler, zt__handle_of(event), times, call);
 }
 
 /* Saves the time stamps of an event before it changes. Returns whether the launch has ended. */
@@ -197,7 +196,7 @@ ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event,
     *is_stamped = !tracer->get_pool || !tracer->get_pool_flags ||
                   tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
                   tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                  (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+                  (flags & ZT__POOL_FLAGS_STAMPED);
     zt__lock(&tracer->event_mutex);
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
@@ -333,11 +332,17 @@ ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_desc_t *given = *p->pdesc;
     if (frame->tracer->lends_events && given && zt__pool_allows_lending(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        ze_event_pool_handle_t trial =
+            NULL; /* if the driver refuses the flag, the application's call succeeds */
         frame->pool = *given;
         frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        frame->pool_desc = p->pdesc;
-        frame->given_pool = given;
-        *p->pdesc = &frame->pool;
+        if (zeEventPoolCreate(*p->phContext, &frame->pool, *p->pnumDevices, *p->pphDevices, &trial) ==
+            ZE_RESULT_SUCCESS) {
+            zeEventPoolDestroy(trial);
+            frame->pool_desc = p->pdesc;
+            frame->given_pool = given;
+            *p->pdesc = &frame->pool;
+        }
     }
 }
 
@@ -349,8 +354,9 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     known = (zt__known_pool *)zt__remember(tracer, &tracer->pools, **p->pphEventPool, sizeof *known);
     if (known) {
         known->context = *p->phContext;
-        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
-        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc);
+        known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
+        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc) &&
+                             (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->event_mutex);
 }

@@ -15,19 +15,7 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                        ->pphKernels)[index];
 }
 
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
-    }
-    return outer;
-}
-
 ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame) {
-    const zt__frame *outer = zt__find_outer_signal(frame);
-    if (outer) {
-        return outer->signalled;
-    }
     return frame->signal ? frame->signalled : frame->command.signal ? *frame->command.signal : NULL;
 }
 

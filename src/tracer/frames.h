@@ -1,4 +1,4 @@
-/* A call in progress, as a tracer observes it. */
+/* A call in progress, as the tracer observes it. */
 
 #pragma once
 
@@ -22,17 +22,16 @@ typedef enum zt__frame_state {
     ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
 } zt__frame_state;
 
-/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used
-   again but never freed, because a call may end after its tracer was destroyed. */
+/* A call in progress. Frames are used again but never freed, because a call may end after its tracer was
+   destroyed. */
 typedef struct zt__frame {
-    struct zt__frame *next_of_all;     /* in use or not */
-    struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
-    zt__frame_state state;             /* atomic */
+    struct zt__frame *next; /* of all frames, in use or not */
+    zt__frame_state state;  /* atomic */
     zt__tracer *tracer;
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
-    uint64_t begin_ns;              /* 0: no tracer times the call */
+    uint64_t begin_ns;              /* 0: the call is not timed */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 
     /* What was done before the call, and is ended or undone after it. */
@@ -68,10 +67,6 @@ typedef struct zt__frame {
 /* Returns one of the kernels of a launch. */
 ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
                                                    uint32_t index);
-
-/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
-   NULL. */
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame);
 
 /* Returns the event of the application that the command of a frame signals, or NULL. */
 ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame);

@@ -20,7 +20,6 @@
 #include "tracer/hotspots.h"
 #include "tracer/sampled_kernels.h"
 #include "tracer/sampling.h"
-#include "tracer/sampling_by_stops.h"
 
 #ifdef ZETOOLS_TRACER
 
@@ -102,9 +101,6 @@ static ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
     memcpy(&hotspots->get_base, &base, sizeof base);
     memcpy(&hotspots->get_binary, &binary, sizeof binary);
     result = zt__find_stream_group(stream);
-    if (stream->is_group_optional && !group->handle && result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        return zt__start_stops(hotspots, stream);
-    }
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__load_stream_metrics(stream);
     }
@@ -154,11 +150,12 @@ static ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
 static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
     const zt_allocator *allocator = &hotspots->allocator;
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config;
     uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
     zt__loaded_kernel *kernels;
     zt_stream *stream;
     ze_result_t result;
+    memset(&config, 0, sizeof config);
     if (hotspots->stream) {
         return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }
@@ -186,7 +183,6 @@ static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
     stream->is_of_instructions = 1;
-    stream->is_group_optional = hotspots->config.stops_a_second > 0;
     stream->opened_by = "zt_hotspots_start";
     stream->diagnostics = diagnostics;
     result = zt__open_samples(hotspots, stream);
@@ -222,20 +218,6 @@ static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded
     }
     zt__free(allocator, kernels);
 
-    /* Start the thread. Without one, zt_collect can read samples, but nothing can stop threads. */
-#ifdef ZETOOLS_DEBUG
-    if (hotspots->debugger) {
-        if (!zt__start_thread(&stream->thread, zt__run_stopping_thread, hotspots)) {
-            zt__end_stops(hotspots);
-            zt__store(&hotspots->stream, (zt_stream *)NULL);
-            zt__destroy_stream(stream);
-            result = zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "the library's own thread could not be started. Compile without "
-                                "ZETOOLS_NO_THREADS.");
-        }
-        return result;
-    }
-#endif
     if (!hotspots->config.no_thread &&
         !zt__start_thread(&stream->thread, zt__run_sampling_thread, hotspots)) {
         hotspots->config.no_thread = 1; /* zt_collect reads */
@@ -264,24 +246,12 @@ ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *cal
         zt__unlock_timed(&hotspots->reading);
         return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
     }
-#ifdef ZETOOLS_DEBUG
-    if (hotspots->debugger) { /* the thread was stopped before its first step */
-        zt__end_stops(hotspots);
-    }
-#endif
     zt__read_samples(hotspots);
     zt__keep_debug_info(hotspots, NULL, 1);
     zt__store(&hotspots->stream, (zt_stream *)NULL);
     zt__destroy_stream(stream);
     zt__unlock_timed(&hotspots->reading);
     return ZE_RESULT_SUCCESS;
-}
-
-ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
-    zt_hotspots_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_hotspots_config(&config);
-    return config;
 }
 
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
@@ -322,7 +292,7 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
         return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
     }
     if (!hotspots->stream) {
-        hotspots->config = config ? *config : zt_hotspots_config_default();
+        zt__copy_config(&hotspots->config, config, sizeof hotspots->config);
         zt__fill_hotspots_config(&hotspots->config);
     }
     result = zt__start_sampling(hotspots, loaded);

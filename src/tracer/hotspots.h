@@ -8,7 +8,6 @@
 #include "base/shared.h"
 #include "base/system.h"
 #include "base/threads.h"
-#include "debug/debugger.h"
 #include "modules/elf.h"
 #include "regions/profiler.h"
 #include "streams/stream.h"
@@ -90,13 +89,6 @@ typedef struct zt__hotspots {
     ze_result_t(ZE_APICALL *get_base)(ze_kernel_handle_t kernel, uint64_t *base);
     zt__get_binary_fn get_binary; /* or NULL */
     uint32_t address_metric, count_metrics[ZT__MOST_COUNTS];
-#ifdef ZETOOLS_DEBUG
-    /* Of the thread that stops threads of the device, while there is one. */
-    zt_debugger *debugger;
-    zt_debug_thread *stopped;
-    uint64_t *addresses; /* as many as there is room for in `stopped` */
-    uint32_t stopped_room;
-#endif
 
     zt__timed_mutex finding;
 

@@ -49,13 +49,12 @@ typedef struct zt__selected_command {
 
 static ze_result_t zt__read_own_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
                                       const char **call) {
-    ze_result_t result = zeEventQueryStatus(probe->event);
-    *call = "zeEventQueryStatus";
-    if (result == ZE_RESULT_SUCCESS && times) {
-        result = zt__query_kernel_stamps(profiler, probe->event, times, call);
-        times->is_kernel = 1;
+    if (!times) {
+        *call = "zeEventQueryStatus";
+        return zeEventQueryStatus(probe->event);
     }
-    return result;
+    times->is_kernel = 1;
+    return zt__query_kernel_stamps(profiler, probe->event, times, call);
 }
 
 static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0};
@@ -67,7 +66,7 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
 static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
     int is_stamped, can_be_lent;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
+    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
         return ZT__BARRIERS;
     }
     if (!*signal) {

@@ -89,14 +89,10 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
-        if (tracer->samples_hotspots) {
-            zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
-        }
     } else {
-        zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
-        if (!tracer->open_failures && messages) {
-            tracer->open_failure = messages->last;
+        if (!tracer->open_failures) {
+            tracer->open_failure = zt__get_last_message(NULL);
             tracer->open_failure.result = result;
         }
         tracer->open_failures++;
@@ -107,6 +103,8 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
         zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
+    } else if (profiler && tracer->samples_hotspots) {
+        zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
     }
     zt__unlock_timed(&tracer->opening);
     return found;

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/platform.h"
 #include "modules/loaded.h"
@@ -59,48 +60,26 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     modules->directory = absolute;
 }
 
+static ze_result_t zt__write_binary(const void *content, FILE *file) {
+    const zt__binary *binary = (const zt__binary *)content;
+    return zt__write_to_file(binary->bytes, binary->size, file) == 0 ? ZE_RESULT_SUCCESS
+                                                                     : ZE_RESULT_ERROR_UNKNOWN;
+}
+
 ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
                                  const zt__binary *binary) {
-    size_t room = strlen(modules->directory) + 128;
-    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
-    const char *failed = NULL;
+    size_t room = strlen(modules->directory) + 64;
+    char *path = (char *)zt__allocate(&modules->allocator, 1, room);
     zt__file_properties before;
-    int has_before, reason;
-    FILE *file;
     if (!path) {
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
                              "no memory for a path", "Free some.");
         return;
     }
     snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
-    has_before = zt__get_file_properties(path, &before);
-    if (has_before && before.size == binary->size) {
-        zt__free(&modules->allocator, path);
-        return;
-    }
-    beside = path + room;
-    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
-             zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__create_file(beside, path, has_before ? &before : NULL);
-    if (!file) {
-        failed = "open";
-    } else if (zt__write_to_file(binary->bytes, binary->size, file) != 0) {
-        failed = "write";
-    }
-    reason = errno;
-    if (file && fclose(file) != 0 && !failed) {
-        failed = "fclose";
-        reason = errno;
-    }
-    if (!failed && !zt__rename_file(beside, path)) {
-        failed = "rename";
-        reason = errno;
-    }
-    if (failed) {
-        if (file) {
-            zt__remove_file(beside);
-        }
-        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+    if ((!zt__get_file_properties(path, &before) || before.size != binary->size) &&
+        zt__replace_file(path, zt__write_binary, binary) != ZE_RESULT_SUCCESS) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, "write", strerror(errno),
                              "Check the directory, its permissions and space.");
     }
     zt__free(&modules->allocator, path);

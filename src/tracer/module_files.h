@@ -32,11 +32,7 @@ typedef struct zt__modules {
     uint32_t failures;        /* to write files. Atomic */
     zt__message_text failure; /* the first of them */
 
-    /* of profile flags */
-    uint32_t profile_flags;           /* changes while nothing is traced */
-    ze_device_handle_t accepting[16]; /* devices for which modules were built with them */
-    uint32_t accepting_count;
-    int refuses_flags; /* the driver does not build with them. Atomic */
+    uint32_t profile_flags; /* changes while nothing is traced */
 
     /* of zt_replace */
     ze_context_handle_t context; /* of the profiler */

@@ -12,92 +12,37 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* A copy of a description, with another option in its build flags, which follow the structure. */
-typedef struct zt__changed_module {
-    ze_module_desc_t desc;
-    ze_module_program_exp_desc_t program; /* if the module is built from several inputs */
-} zt__changed_module;
-
-/* Writes build flags with another option behind them to `*end`, which moves behind that. */
-static const char *zt__join_flags(char **end, const char *flags, const char *option) {
-    char *joined = *end;
-    size_t length = flags ? strlen(flags) : 0;
-    if (length > 0) {
-        memcpy(joined, flags, length);
-        joined[length++] = ' ';
-    }
-    strcpy(joined + length, option);
-    *end = joined + length + strlen(option) + 1;
-    return joined;
-}
-
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
-    const ze_module_program_exp_desc_t *program;
+    const char *flags = desc && desc->pBuildFlags ? desc->pBuildFlags : "";
+    const ze_base_desc_t *next = (const ze_base_desc_t *)(desc ? desc->pNext : NULL);
+    ze_module_desc_t *changed; /* its build flags follow it */
     ze_module_handle_t module = NULL;
-    zt__changed_module *changed;
-    const char **flags;
-    size_t room, size;
-    uint32_t i, count = 0;
-    int is_known;
-    char option[64], *end;
-    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
-        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+    size_t room = strlen(flags) + 64;
+    if (!desc || !modules->profile_flags || strstr(flags, "-zet-profile-flags") ||
+        (next && next->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC)) {
         return;
     }
-    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
-    program = (const ze_module_program_exp_desc_t *)desc->pNext;
-    if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
-        count = program->count;
-    }
-    room = strlen(option) + 2;
-    size = sizeof *changed + room + (desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0);
-    for (i = 0; i < count; i++) {
-        size += sizeof *flags + room;
-        size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
-    }
-    changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
+    changed = (ze_module_desc_t *)zt__allocate(&zt__default_allocator, 1, sizeof *changed + room);
     if (!changed) {
         zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
         return;
     }
-    flags = (const char **)(changed + 1);
-    end = (char *)(flags + count);
-    changed->desc = *desc;
-    changed->desc.pBuildFlags = zt__join_flags(&end, desc->pBuildFlags, option);
-    if (count > 0) {
-        changed->program = *program;
-        changed->program.pBuildFlags = flags;
-        changed->desc.pNext = &changed->program;
+    *changed = *desc;
+    changed->pBuildFlags = (const char *)memcpy(changed + 1, flags, strlen(flags));
+    snprintf((char *)(changed + 1) + strlen(flags), room - strlen(flags), "%s-zet-profile-flags 0x%x",
+             *flags ? " " : "", (unsigned)modules->profile_flags);
+    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        zt__free(&zt__default_allocator, changed);
+        return;
     }
-    for (i = 0; i < count; i++) {
-        flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
-    }
-    zt__lock(&modules->mutex);
-    for (i = 0; i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice;) {
-        i++;
-    }
-    is_known = i < modules->accepting_count;
-    zt__unlock(&modules->mutex);
-    if (!is_known) {
-        build->trial =
-            zeModuleCreate(*parameters->phContext, *parameters->phDevice, &changed->desc, &module, NULL);
-        if (build->trial != ZE_RESULT_SUCCESS) {
-            zt__free(&zt__default_allocator, changed);
-            return;
-        }
-        zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
-        zt__lock(&modules->mutex);
-        if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
-            modules->accepting[modules->accepting_count++] = *parameters->phDevice;
-        }
-        zt__unlock(&modules->mutex);
-    }
+    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
     build->place = parameters->pdesc;
     build->before = desc;
     build->changed = changed;
-    *parameters->pdesc = &changed->desc;
+    *parameters->pdesc = changed;
 }
 
 ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_params_t *parameters,
@@ -108,7 +53,6 @@ ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_para
     uint64_t hash;
     ze_result_t result;
     if (build->trial != ZE_RESULT_SUCCESS) {
-        zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
                    (unsigned)modules->profile_flags);
     }

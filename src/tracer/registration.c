@@ -32,7 +32,7 @@ static void zt__retire(zel_tracer_handle_t handle) {
     zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
 }
 
-ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer) {
     static uintptr_t last_registration;
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     uint8_t calls[ZT__CALL_COUNT];
@@ -40,9 +40,7 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     zel_tracer_desc_t desc;
     ze_result_t result;
     uint32_t call;
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        calls[call] = zt__dispatch.observed[call] || (starting && starting->observed[call]);
-    }
+    memcpy(calls, tracer->observed, sizeof calls);
     calls[ZT__CALL_DriverGet] = 1;
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
@@ -102,44 +100,27 @@ ZT__PRIVATE void zt__disable_layer(void) {
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = ZT__MUTEX_INITIALIZER;
     zt__frame *frame;
-    zt__tracer *tracer;
+    zt__tracer *tracer = zt__dispatch.tracer;
     zt__dispatch_setup = unlocked;
     zt__dispatch_mutex = unlocked;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
+    if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
         tracer->mutex = tracer->modules.mutex = unlocked;
     }
-    zt__dispatch.tracers = NULL;
-    zt__dispatch.tracer_count = 0;
+    zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
         frame->state = ZT__FRAME_UNUSED;
     }
     zt__current_call = NULL;
 }
 
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
-    zt__tracer **place = &zt__dispatch.tracers;
     uint32_t call;
     zt__lock(&zt__dispatch_mutex);
-    while (*place && *place != tracer) {
-        place = &(*place)->next;
-    }
-    if (is_live) {
-        tracer->next = NULL;
-        *place = tracer;
-        zt__dispatch.tracer_count++;
-    } else {
-        *place = tracer->next;
-        zt__dispatch.tracer_count--;
-    }
+    zt__dispatch.tracer = is_live ? tracer : NULL;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
-        uint8_t is_observed = 0;
-        const zt__tracer *live;
-        for (live = zt__dispatch.tracers; live; live = live->next) {
-            is_observed |= live->observed[call];
-        }
-        zt__store(&zt__dispatch.observed[call], is_observed);
+        zt__store(&zt__dispatch.observed[call], is_live ? tracer->observed[call] : (uint8_t)0);
     }
     zt__store(&tracer->is_live, is_live);
     zt__store(&tracer->loaded.is_observed, is_live);

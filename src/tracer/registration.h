@@ -8,12 +8,11 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
-   and for zeDriverGet, by which it is tested whether callbacks come; as far as the loader can trace them. If
-   that fails, the previous registration stays. zt__dispatch_setup is held. */
-ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting);
+/* Registers callbacks for the calls that a tracer observes, and for zeDriverGet, by which it is tested whether
+   callbacks come; as far as the loader can trace them. zt__dispatch_setup is held. */
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer);
 
-/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
+/* Called when the tracer stops. If the loader cannot disable the layer, callbacks still come. The
    registration is then retired, unless too many already were. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__disable_layer(void);
 
@@ -21,7 +20,7 @@ ZT__PRIVATE void zt__disable_layer(void);
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void);
 
-/* Adds a tracer to the live ones, or removes it. zt__dispatch_setup is held. */
+/* Makes a tracer the live one, or no longer. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 
 #endif

@@ -1,4 +1,4 @@
-/* zt_trace_get_counts, zt_get_call, zt_get_hotspot: what was traced, as numbers. */
+/* zt_get_call, zt_get_hotspot: what was traced, as numbers. */
 
 #include "tracer/results.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- hot spots ------------------------------------------------------------------------------------------ */
 
-ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
+ZT__PRIVATE zt_hotspots_counts zt__get_hotspot_counts(const zt_profiler *profiler) {
     zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt_hotspots_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -29,7 +29,7 @@ ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_hotspot_count(const zt_profiler *profiler) {
     zt__hotspots *hotspots = zt__hotspots_of(profiler);
     uint32_t count = 0;
     if (hotspots) {
@@ -53,7 +53,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
-    if (index >= zt_get_hotspot_count(profiler)) {
+    if (index >= zt__get_hotspot_count(profiler)) {
         return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "zt_get_hotspot", (unsigned)index, "hotspot");
     }
@@ -79,7 +79,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
 
 /* ---- launches and calls --------------------------------------------------------------------------------- */
 
-ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
+ZT__PRIVATE zt_trace_counts zt__get_launch_counts(const zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
     zt_trace_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -92,7 +92,7 @@ ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_call_count(const zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
     uint32_t count = 0;
     if (tracer) {
@@ -104,7 +104,7 @@ ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_call_info *info) {
-    double kept[ZT__KEPT_CALLS];
+    zt__kept_value kept[ZT__KEPT_CALLS];
     zt__tracer *tracer;
     const zt__timed_call *timed;
     uint32_t count;
@@ -118,7 +118,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
-    if (index >= zt_get_call_count(profiler)) {
+    if (index >= zt__get_call_count(profiler)) {
         return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "zt_get_call", (unsigned)index, "call");
     }
@@ -127,12 +127,11 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     timed = tracer->by_appearance[index];
     info->name = zt__call_name(timed->call);
     info->errors = timed->errors;
-    zt__get_moments(&zt__call_layout, &timed->statistics, 0, &info->time_ns);
+    zt__get_moments(ZT_AGGREGATE_SUM, timed->statistics.moments, &info->time_ns);
     count = zt__copy_column(&zt__call_layout, &timed->statistics, 0, kept);
     zt__unlock(&tracer->mutex);
     info->count = info->time_ns.count;
-    info->time_ns.median = zt__quantile(kept, count, 0.5);
-    info->time_ns.p95 = zt__quantile(kept, count, 0.95);
+    zt__add_quantiles(ZT_AGGREGATE_SUM, kept, count, &info->time_ns);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -142,7 +141,7 @@ ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
     while (device && !device->profiler) {
         device = zt__load(&device->next);
     }
-    return device && device->profiler == profiler ? zt_get_call_count(profiler) : 0;
+    return device && device->profiler == profiler ? zt__get_call_count(profiler) : 0;
 }
 
 ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first, uint64_t *end) {

@@ -1,4 +1,4 @@
-/* zt_trace_get_counts, zt_get_call, zt_get_hotspot: what was traced, as numbers. */
+/* zt_get_call, zt_get_hotspot: what was traced, as numbers. */
 
 #pragma once
 
@@ -7,6 +7,15 @@
 #include "regions/profiler.h"
 
 #ifdef ZETOOLS_TRACER
+
+/* As in zt_info. */
+ZT__PRIVATE zt_trace_counts zt__get_launch_counts(const zt_profiler *profiler);
+
+ZT__PRIVATE uint32_t zt__get_call_count(const zt_profiler *profiler);
+
+ZT__PRIVATE zt_hotspots_counts zt__get_hotspot_counts(const zt_profiler *profiler);
+
+ZT__PRIVATE uint32_t zt__get_hotspot_count(const zt_profiler *profiler);
 
 /* A call as the timeline shows it. */
 typedef struct zt__kept_call {

@@ -22,7 +22,8 @@
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
 
-ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
+/* Adds samples to those of the instruction at an address. */
+static void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
     const zt__place *places, *place = NULL;
     uint32_t i, low = 0, high, found = 0;
     uint64_t samples = 0;

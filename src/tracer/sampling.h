@@ -9,9 +9,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* Adds samples to those of the instruction at an address. */
-ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts);
-
 /* Reads and adds up what the device has. The number of reads is limited, because it may always have more. */
 ZT__PRIVATE void zt__read_samples(zt__hotspots *hotspots);
 

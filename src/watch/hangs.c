@@ -12,8 +12,6 @@
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/writing.h"
-#include "watch/client.h"
-#include "watch/server.h"
 #include "watch/watch.h"
 
 #ifdef ZETOOLS_DEBUG
@@ -111,89 +109,54 @@ ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running,
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
 
-static const char *zt__debugged_by_name(zt_debugged_by by) {
-    static const char *const names[] = {"nobody", "the process itself", "a helper process"};
-    return names[by];
-}
-
-/* Writes what has faulted, and which region hangs or was running: a sentence each. */
-static void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
-    text[0] = 0;
-    if (hang->is_fault) {
-        zt__append(text, room, "The device has reported a fault: %s", hang->fault);
-        if (hang->fault_address) {
-            zt__append(text, room, " (0x%llx)", (unsigned long long)hang->fault_address);
-        }
-        zt__append(text, room, ".%s", *hang->region ? " " : "");
-    }
-    if (*hang->region) {
-        zt__append(text, room, "'%.256s' %s ", hang->region,
-                   hang->is_fault ? "was running, for" : "has run for");
-        zt__append_number(text, room, (double)hang->running_ns / 1e9);
-        zt__append(text, room, " s%s.",
-                   hang->is_fault    ? ""
-                   : hang->has_ended ? ", and ended while threads were being stopped"
-                                     : ", and has not ended");
-    }
-}
-
-/* Appends where threads were, as "solve+0x40", or as an address if the kernel is not known. */
-static void zt__describe_place(const zt_hang_place *place, char *text, size_t room) {
-    if (*place->kernel) {
-        zt__append(text, room, "%.128s+0x%llx", place->kernel, (unsigned long long)place->offset);
-    } else {
-        zt__append(text, room, "0x%llx", (unsigned long long)place->address);
-    }
-}
-
 static ze_result_t zt__write_hang_text(const void *text, FILE *file) {
     return zt__write_to_file(text, strlen((const char *)text), file) == 0 ? ZE_RESULT_SUCCESS
                                                                           : ZE_RESULT_ERROR_UNKNOWN;
 }
 
+/* Writes what hangs: a sentence. */
+static void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
+    text[0] = 0;
+    zt__append(text, room, "'%.256s' has run for ", hang->region);
+    zt__append_number(text, room, (double)hang->running_ns / 1e9);
+    zt__append(text, room, " s, and has not ended.");
+}
+
 /* Writes the report into `watch->text`, and into the file. `*path` receives the name of the file; "" if there
    is none. */
-static void zt__write_hang(zt__watch *watch, const zt_hang *hang, zt__file_path *path) {
+static void zt__write_hang(zt__watch *watch, const zt_hang *hang, uint32_t running_count,
+                           zt__file_path *path) {
     static uint32_t count; /* of files of all watches. Atomic */
     zt_profiler *profiler = watch->profiler;
-    char *text = watch->text, sentence[700];
+    char *text = watch->text, sentence[400];
     const size_t room = sizeof watch->text;
-    zt__date now = zt__format_now();
+    zt__date date = zt__format_now();
+    uint64_t now = zt__now_ns();
     zt__output output;
-    uint32_t i;
+    uint32_t i, shown = running_count < ZT__SHOWN_LISTS ? running_count : (uint32_t)ZT__SHOWN_LISTS;
     zt__describe_hang(hang, sentence, sizeof sentence);
     text[0] = 0;
     zt__append(text, room, "%s\n", sentence);
     if (hang->others) {
         zt__append(text, room, "On %u other lists regions run, or wait for it.\n", (unsigned)hang->others);
     }
-    zt__append(text, room, "\ndevice       %s\nprogram      %s\ndate         %s\ndebugged by  %s\n",
-               profiler->device_name, profiler->facts.program, now.text,
-               zt__debugged_by_name(hang->debugged_by));
-    if (*hang->reason) {
-        zt__append(text, room, "             %s\n", hang->reason);
+    zt__append(text, room, "\ndevice    %s\nprogram   %s\nprocess   %ld\ndate      %s\n",
+               profiler->device_name, profiler->facts.program, zt__get_process_id(), date.text);
+    zt__append(text, room,
+               "\nSubmitted, and not ended: the first region of each list\n"
+               "submitted  first since  list                region\n");
+    for (i = 0; i < shown; i++) {
+        const zt__running *running = &watch->running[i];
+        zt__append(text, room, "%7.2f s  %9.2f s  %-18p  %.256s\n",
+                   (double)(now - running->submission_ns) / 1e9, (double)(now - running->since_ns) / 1e9,
+                   (void *)running->list, running->region->name);
     }
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, room, "threads      %u stopped, %u idle or could not be stopped. %s\n",
-                   (unsigned)hang->stopped, (unsigned)hang->unstopped,
-                   hang->is_left_stopped ? "They are left stopped" : "The work was resumed");
-        zt__append(text, room, "stopped for  ");
-        zt__append_number(text, room, (double)watch->answer.stopped_ns / 1e6);
-        zt__append(text, room, " ms\n");
-        zt__append(text, room, "\nthreads  where\n");
+    if (shown < running_count) {
+        zt__append(text, room, "and %u more\n", (unsigned)(running_count - shown));
     }
-    for (i = 0; i < hang->place_count; i++) {
-        const zt_hang_place *place = &hang->places[i];
-        zt__append(text, room, "%7u  ", (unsigned)place->threads);
-        zt__describe_place(place, text, room);
-        if (place->line) {
-            zt__append(text, room, "  %s:%u", place->file, (unsigned)place->line);
-        }
-        zt__append(text, room, "\n");
-    }
-    if (hang->threads_elsewhere) {
-        zt__append(text, room, "%7u  elsewhere\n", (unsigned)hang->threads_elsewhere);
-    }
+    zt__append(text, room,
+               "\nTo see where its threads are, and their registers, call zt_debug_open in another\n"
+               "program, with the number of this process.\n");
 
     path->text[0] = 0;
     if (!watch->path) {
@@ -213,120 +176,32 @@ static void zt__write_hang(zt__watch *watch, const zt_hang *hang, zt__file_path 
     }
 }
 
-/* Writes the message for the log: the first places alone. */
-static void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
-    enum { SHOWN = 3 };
-    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
-    char text[900];
-    uint32_t i;
-    zt__describe_hang(hang, text, sizeof text);
-    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
-    } else {
-        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
-                   zt__debugged_by_name(hang->debugged_by));
-    }
-    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
-        const zt_hang_place *place = &hang->places[i];
-        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
-        zt__describe_place(place, text, sizeof text);
-        if (place->line) {
-            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
-        }
-    }
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
-    }
-    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
-    if (*path) {
-        zt__append(text, sizeof text, "The report is in %.256s.", path);
-    }
-    zt__lock(&watch->profiler->mutex);
-    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
-    zt__unlock(&watch->profiler->mutex);
-    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
-}
-
-ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others) {
-    enum { STOP_S = 5, ANSWER_S = 20 };
+ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t running_count) {
     zt_profiler *profiler = watch->profiler;
-    const zt__watch_answer *answer = &watch->answer;
-    zt__watch_request request;
     zt__log_call call;
     zt_hang hang;
     zt__file_path path;
-    char reason[512];
-    uint32_t i;
+    char text[900];
     memset(&hang, 0, sizeof hang);
-    hang.is_fault = answer->has_faulted;
-    hang.fault_address = answer->fault_address;
-    hang.fault = "";
-    if (answer->has_page_fault) {
-        hang.fault = answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
-                         ? "page fault: nothing is mapped there"
-                     : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
-                         ? "page fault: the access is not permitted"
-                         : "page fault";
-    } else if (answer->has_faulted) {
-        hang.fault = "threads stopped by themselves, as at an exception or a breakpoint";
-    }
-    hang.region = running ? running->region->name : "";
-    hang.running_ns = running ? zt__now_ns() - running->since_ns : 0;
-    hang.others = others;
-    hang.places = watch->places;
-
-    /* Stop the threads of the device, and find where they are. A process that could not be debugged before
-       may be by now. */
-    zt__store(&watch->is_explaining, 1);
-    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__begin_debugging(watch);
-    }
-    hang.debugged_by = watch->info.debugged_by;
-    snprintf(reason, sizeof reason, "%s", watch->info.reason);
-    hang.reason = reason;
-    memset(&request, 0, sizeof request);
-    request.call = ZT__WATCH_STOP;
-    request.timeout_ns = STOP_S * UINT64_C(1000000000);
-    request.is_fault = hang.is_fault;
-    request.leave_stopped = watch->config.leave_stopped;
-    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
-        !zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-        hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
-        snprintf(reason, sizeof reason, "%s",
-                 zt__is_ending(watch) ? zt__watch_stopped : "the helper process does not answer");
-        zt__end_debugging(watch, reason);
-    }
-    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        hang.reason = *answer->reason ? answer->reason : reason;
-        hang.stopped = answer->stopped;
-        hang.unstopped = answer->unavailable;
-        hang.threads_elsewhere = answer->elsewhere;
-        hang.place_count = answer->place_count;
-        for (i = 0; i < answer->place_count; i++) {
-            const zt__found_place *found = &answer->places[i];
-            zt_hang_place *place = &watch->places[i];
-            place->kernel = found->kernel;
-            place->address = found->address;
-            place->offset = found->offset;
-            place->threads = found->threads;
-            place->file = found->file;
-            place->line = found->line;
-        }
-        hang.is_left_stopped = request.leave_stopped && hang.stopped > 0;
-        zt__lock(&profiler->mutex);
-        watch->info.is_stopped = hang.is_left_stopped;
-        zt__unlock(&profiler->mutex);
-    }
-    zt__store(&watch->is_explaining, 0);
-    hang.has_ended = running && !hang.is_fault && !zt__still_runs(watch, running);
-
-    zt__write_hang(watch, &hang, &path);
+    hang.region = running->region->name;
+    hang.running_ns = zt__now_ns() - running->since_ns;
+    hang.others = running_count - 1;
+    zt__write_hang(watch, &hang, running_count, &path);
     hang.text = watch->text;
+
+    zt__describe_hang(&hang, text, sizeof text);
+    if (*path.text) {
+        zt__append(text, sizeof text, " The report is in %.256s.", path.text);
+    }
+    zt__append(text, sizeof text,
+               " To see where its threads are, call zt_debug_open in another program, with process %ld.",
+               zt__get_process_id());
     zt__lock(&profiler->mutex);
-    watch->info.hangs += hang.is_fault ? 0 : 1;
-    watch->info.faults += hang.is_fault ? 1 : 0;
+    watch->info.hangs++;
+    memset(profiler->diagnostics.logged[ZT__HANG], 0,
+           sizeof profiler->diagnostics.logged[ZT__HANG]); /* each one is logged */
     zt__unlock(&profiler->mutex);
-    zt__log_hang(watch, &hang, path.text);
+    zt__report(&profiler->diagnostics, HANG, ZE_RESULT_NOT_READY, text);
     if (watch->config.function) {
         call.diagnostics = &profiler->diagnostics; /* it must not call what a log function must not */
         call.outer = zt__log_calls;

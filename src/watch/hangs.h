@@ -20,8 +20,8 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
 /* Returns whether a region is still the first of its list that the device has not finished. */
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running);
 
-/* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
-ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others);
+/* Reports that a region hangs, with the first regions of the lists that have work: those of `watch->running`. */
+ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *hang, uint32_t running_count);
 
 /* Returns whether a region has run too long. */
 ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now);

@@ -1,4 +1,4 @@
-/* What a watch is made of. */
+/* What a watch is made of: a thread that looks which regions the device does not finish. */
 
 #pragma once
 
@@ -6,11 +6,10 @@
 #include "base/system.h"
 #include "base/threads.h"
 #include "regions/profiler.h"
-#include "watch/server.h"
 
 #ifdef ZETOOLS_DEBUG
 
-enum { ZT__WATCH_TEXT = 1 << 15 };
+enum { ZT__SHOWN_LISTS = 32, ZT__WATCH_TEXT = 1 << 14 };
 
 /* The first region of a list that the device has not finished. */
 typedef struct zt__running {
@@ -27,29 +26,19 @@ typedef struct zt__watch {
     zt_watch_config config;
     char *path; /* of the file; NULL: none */
     zt__thread thread;
-    int has_tried_to_attach; /* the first attempt is over. Atomic, like the next */
-    int is_explaining;       /* threads are being stopped, or their places looked up */
-    zt_watch_info info;      /* guarded by the profiler's mutex */
+    zt_watch_info info; /* guarded by the profiler's mutex */
 
     /* used by the thread alone, while it runs */
-    zt__watch_server server;
-    int socket;  /* to the helper, or -1 */
-    long helper; /* 0: it has not reported yet */
     ze_command_list_handle_t *lists;
     uint32_t list_capacity;
-    uint64_t not_before_ns; /* nothing counts as running since before: then a hang ended, or a fault was
-                               reported */
-    int is_hanging;         /* `hang` was reported, and has not ended */
+    zt__running running[ZT__SHOWN_LISTS]; /* the first of each list, for the report */
+    uint64_t not_before_ns;               /* nothing counts as running since before: then a hang ended */
+    int is_hanging;                       /* `hang` was reported, and has not ended */
     zt__running hang;
-    int has_page_fault;  /* the last fault that was reported was a page fault */
-    uint64_t last_fault; /* its address */
-    zt__watch_answer answer;
-    zt_hang_place places[ZT_MAX_PLACES];
     char text[ZT__WATCH_TEXT];
 } zt__watch;
 
-ZT__PRIVATE int zt__is_ending(zt__watch *watch);
-
-extern const char *const zt__watch_stopped;
+/* As in zt_info. */
+ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler);
 
 #endif

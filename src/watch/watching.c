@@ -10,9 +10,7 @@
 #include "regions/creation.h"
 #include "regions/profiler.h"
 #include "regions/recordings.h"
-#include "watch/client.h"
 #include "watch/hangs.h"
-#include "watch/server.h"
 #include "watch/watch.h"
 
 #ifdef ZETOOLS_DEBUG
@@ -51,112 +49,67 @@ static uint32_t zt__find_busy_lists(zt__watch *watch) {
     }
 }
 
-/* The only step of the thread: it runs until the watch is to end, and alone uses the debugger. */
+/* The step of the thread: finds the first region of each list that the device has not finished, and reports the
+   one that was submitted first of those that have run too long. Until it has ended, no other is reported, because
+   whatever is behind it waits. On a lost device no call shows which regions run. */
 static int zt__run_watch(void *user) {
-    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
+    enum { LEAST_NS = 1000000, MOST_NS = 100000000 };
     zt__watch *watch = (zt__watch *)user;
-    zt__watch_answer *answer = &watch->answer;
-    zt__begin_debugging(watch);
-    zt__store(&watch->has_tried_to_attach, 1);
-    while (!zt__is_ending(watch)) {
-        int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
-        uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
-        uint64_t now;
-        uint32_t i, count, running_count = 0;
-        int is_lost; /* the device */
-        zt__running running, suspect;
-        zt__watch_request request;
-
-        /* Wait until it is time to look at regions again, or the device reports a fault. */
-        if (period_ns > most_ns) {
-            period_ns = most_ns;
-        }
-        if (period_ns < LEAST_NS) {
-            period_ns = LEAST_NS;
-        }
-        answer->has_faulted = answer->has_page_fault = 0;
-        memset(&request, 0, sizeof request);
-        request.call = ZT__WATCH_AWAIT;
-        request.timeout_ns = period_ns;
-        if (!is_attached) {
-            zt__sleep_thread(&watch->thread, period_ns);
-        } else if (!zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-            answer->has_faulted = answer->has_page_fault = 0;
-            if (!zt__is_ending(watch)) {
-                zt__end_debugging(watch, "the helper process has ended, or does not answer");
-            }
-        } else if (answer->is_over && !answer->has_faulted) {
-            zt__end_debugging(watch, *answer->reason ? answer->reason
-                                                     : "the debug session was ended by somebody else");
-        }
-        if (zt__is_ending(watch)) {
+    uint64_t period_ns = watch->config.hang_ns / 8, now;
+    uint32_t i, count, running_count = 0;
+    zt__running running, suspect;
+    period_ns = period_ns < LEAST_NS ? (uint64_t)LEAST_NS : period_ns;
+    zt__sleep_thread(&watch->thread, period_ns < MOST_NS ? period_ns : (uint64_t)MOST_NS);
+    if (zt__load(&watch->thread.stop_requested) || zt__is_device_lost(&watch->profiler->diagnostics)) {
+        return 1;
+    }
+    now = zt__now_ns();
+    if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+        watch->is_hanging = 0;
+        watch->not_before_ns = now;
+    }
+    memset(&suspect, 0, sizeof suspect);
+    count = zt__find_busy_lists(watch);
+    for (i = 0; i < count && !zt__load(&watch->thread.stop_requested); i++) {
+        int is_overdue, is_suspect_overdue;
+        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
             continue;
         }
-
-        /* Find the region to report: the one that was submitted first, of those that have run too long, or
-           else of all that run. On a lost device no call shows which ones run. Faults are reported even so: a
-           driver may deliver one after it has called the device lost, and its threads are stopped until they
-           are resumed. */
-        is_lost = zt__is_device_lost(&watch->profiler->diagnostics);
-        now = zt__now_ns();
-        if (!is_lost && watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
-            watch->is_hanging = 0;
-            watch->not_before_ns = now;
+        if (running.since_ns < watch->not_before_ns) {
+            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
         }
-        memset(&suspect, 0, sizeof suspect);
-        count = is_lost ? 0 : zt__find_busy_lists(watch);
-        for (i = 0; i < count; i++) {
-            int is_overdue, is_suspect_overdue;
-            if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
-                continue;
-            }
-            if (running.since_ns < watch->not_before_ns) {
-                running.since_ns = watch->not_before_ns; /* it has waited for what hung */
-            }
-            is_overdue = zt__has_hung(watch, &running, now);
-            is_suspect_overdue = running_count > 0 && zt__has_hung(watch, &suspect, now);
-            if (running_count++ == 0 || is_overdue > is_suspect_overdue ||
-                (is_overdue == is_suspect_overdue && running.submission_ns < suspect.submission_ns)) {
-                suspect = running;
-            }
+        if (running_count < ZT__SHOWN_LISTS) {
+            watch->running[running_count] = running;
         }
-
-        /* Until a hang has ended, no other is reported, because whatever is behind it waits. */
-        if (answer->has_page_fault && watch->has_page_fault && answer->fault_address == watch->last_fault) {
-            zt__end_debugging(watch, "the same page fault came again when the work was resumed");
-        } else if (answer->has_faulted) {
-            watch->has_page_fault = answer->has_page_fault;
-            watch->last_fault = answer->fault_address;
-            zt__report_hang(watch, running_count ? &suspect : NULL, running_count ? running_count - 1 : 0);
-            watch->not_before_ns = zt__now_ns();
-        } else if (running_count && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
-            watch->is_hanging = 1;
-            watch->hang = suspect;
-            zt__report_hang(watch, &suspect, running_count - 1);
+        is_overdue = zt__has_hung(watch, &running, now);
+        is_suspect_overdue = running_count > 0 && zt__has_hung(watch, &suspect, now);
+        if (running_count++ == 0 || is_overdue > is_suspect_overdue ||
+            (is_overdue == is_suspect_overdue && running.submission_ns < suspect.submission_ns)) {
+            suspect = running;
         }
     }
-    zt__end_debugging(watch, "");
-    return 0;
+    if (zt__load(&watch->thread.stop_requested)) {
+        return 0; /* at exit, nothing of the application is called any more */
+    }
+    if (running_count && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
+        watch->is_hanging = 1;
+        watch->hang = suspect;
+        zt__report_hang(watch, &suspect, running_count);
+    }
+    return 1;
 }
 
 /* Ends the watch. Returns 0 if its thread does not end. */
 static int zt__end_watch(zt_profiler *profiler) {
-    enum { MOST_TRIES = 12 }; /* of 2 seconds each, as programs may be looking source lines up */
     zt__watch *watch = zt__load(&profiler->watch);
-    uint32_t i;
-    for (i = 0; i < MOST_TRIES; i++) {
-        if (zt__stop_thread(&watch->thread)) {
-            zt__lock(&profiler->mutex);
-            watch->info.is_watching = 0;
-            zt__unlock(&profiler->mutex);
-            return 1;
-        }
-        if (!zt__load(&watch->is_explaining)) {
-            break;
-        }
+    if (!zt__stop_thread(&watch->thread)) {
+        zt__report(&profiler->diagnostics, WATCH_HANGS, ZE_RESULT_NOT_READY, "zt_watch");
+        return 0;
     }
-    zt__report(&profiler->diagnostics, WATCH_HANGS, ZE_RESULT_NOT_READY, "zt_watch");
-    return 0;
+    zt__lock(&profiler->mutex);
+    watch->info.is_watching = 0;
+    zt__unlock(&profiler->mutex);
+    return 1;
 }
 
 static void zt__free_watch(zt_profiler *profiler) {
@@ -181,20 +134,12 @@ static void zt__fill_watch_config(zt_watch_config *config) {
     }
 }
 
-ZT_API zt_watch_config zt_watch_config_default(void) {
-    zt_watch_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_watch_config(&config);
-    return config;
-}
-
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
-    enum { ATTACH_S = 15 };
     const char *call = "zt_watch";
-    zt_watch_config complete = config ? *config : zt_watch_config_default();
+    zt_watch_config complete;
     const zt_allocator *allocator;
     zt__watch *watch;
-    zt__wait wait;
+    zt__copy_config(&complete, config, sizeof complete);
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -213,10 +158,6 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
             return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
         }
         watch->profiler = profiler;
-        watch->socket = -1;
-        watch->server.allocator = allocator;
-        watch->server.device = profiler->device;
-        watch->server.is_ending = &watch->thread.stop_requested;
         profiler->end_watch = zt__end_watch;
         profiler->free_watch = zt__free_watch;
         zt__store(&profiler->watch, watch);
@@ -231,17 +172,14 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     }
     watch->config = complete;
     watch->config.path = NULL;
-    watch->has_tried_to_attach = watch->is_hanging = watch->has_page_fault = 0;
+    watch->is_hanging = 0;
     watch->not_before_ns = zt__now_ns();
     if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
-        return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
+        return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     }
     zt__lock(&profiler->mutex);
     watch->info.is_watching = 1;
     zt__unlock(&profiler->mutex);
-    wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
-    while (!zt__load(&watch->has_tried_to_attach) && zt__wait_again(&wait)) {
-    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -255,7 +193,7 @@ ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler) {
     return zt__end_watch(profiler) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
-ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler) {
+ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler) {
     zt_watch_info info;
     const zt__watch *watch = profiler ? zt__load(&profiler->watch) : NULL;
     memset(&info, 0, sizeof info);

@@ -37,14 +37,9 @@ without_level_zero() { # COMPILER LANGUAGE
 }
 
 # A job is COMPILER STANDARD HEADERS MODE. A compiler with a target, as gcc-i686, is one for Windows: what it
-# compiles is neither linked nor run. The mode as-by-cl is clang's imitation of Visual Studio's compiler, with the system's
-# headers of mingw-w64: the header takes its branch for that compiler, and may use nothing of GNU C. There enumerators
-# are signed (sign-conversion), and headers of the C++ library warn that macros of clang are not as usual (#warnings).
+# compiles is neither linked nor run.
 jobs() {
     newest=${suites##* }
-    for standard in c11 c17 c++11 c++17; do
-        echo "clang-x86_64 $standard $newest as-by-cl"
-    done
     for compiler in gcc clang; do
         for standard in $standards; do
             echo "$compiler $standard $newest both"
@@ -127,7 +122,6 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]
     two-static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" sources=$both ;;
     disabled) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_DISABLE $(echo "$options" | sed 's/^./-D&/')" ;;
     disabled-two) mode=-DZETOOLS_DISABLE sources=$both ;;
-    as-by-cl) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_TRACER -DZETOOLS_DEBUG -include $here/as_by_cl.h -Wno-sign-conversion" ;;
     ZETOOLS_*) mode="-DZETOOLS_IMPLEMENTATION -D$4" ;;
     # Constants are enumerators; newer clang warns where one meets a floating-point number.
     sources) mode="-fsyntax-only -Wno-enum-float-conversion" sources=$(other_sources "$language") output='' ;;
@@ -143,13 +137,6 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]
         fi
         ;;
     esac
-    case $4 in
-    as-by-cl)
-        mode="$mode --target=${1#*-}-pc-windows-msvc -fms-compatibility -fms-extensions -fms-compatibility-version=19.39"
-        mode="$mode -fgnuc-version=12 -D_UCRT -Wno-#warnings"
-        search="$search -isystem /usr/${1#*-}-w64-mingw32/include"
-        ;;
-    esac
     case $1 in
     *-*) mode="$mode ${6:--fsyntax-only}" output='' ;;
     esac
@@ -158,30 +145,12 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]
     "$compiler" -std="$2" $warnings $mode $search -I"$top" -pthread -x "$language" $sources $output
 }
 
-# What cl does not know, in lines of the header that it would compile. It knows __typeof__, in C.
-uses_gnu_c() { # COMPILER STANDARD HEADERS MODE
-    compile "$@" - "-E -DEXPANDED_TO_SEARCH" 2>/dev/null | awk '
-        /^# [0-9]+ "/ { is_own = $3 ~ /zetools\.h"$/; line = $2 - 1; next }
-        { line++ }
-        is_own && /(^|[^A-Za-z0-9_])(__builtin_|__atomic_|__sync_|(__attribute__|__extension__|__asm__|__thread)([^a-z_]|$))/ {
-            print "zetools.h:" line ": " $0
-            uses = 1
-        }
-        END { exit !uses }'
-}
-
 run_if_linked() { # PROGRAM
     [ ! -e "$1" ] || timeout 60 "$1"
 }
 
 run_job() { # COMPILER STANDARD HEADERS MODE
     name=$(echo "$*" | tr ' ' -)
-    if [ "$4" = as-by-cl ] && uses_gnu_c "$@" >"$build/$name.log"; then
-        echo failed >"$build/$name.result"
-        echo "failed: $* uses extensions of GNU C:"
-        head -n 30 "$build/$name.log"
-        return
-    fi
     if compile "$@" "$build/$name" >"$build/$name.log" 2>&1 && run_if_linked "$build/$name" >>"$build/$name.log" 2>&1; then
         echo passed >"$build/$name.result"
     else

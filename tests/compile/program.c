@@ -72,6 +72,15 @@ static zt_config every_field_set(void) {
     return config;
 }
 
+/* With ZETOOLS_DISABLE a figure is NaN, so that whoever compares it with another takes neither for better. */
+#ifdef ZETOOLS_DISABLE
+#define EXPECT_FIGURE(figure) EXPECT((figure) != (figure))
+enum { IS_MEASURING = 0 };
+#else
+#define EXPECT_FIGURE(figure) (void)(figure)
+enum { IS_MEASURING = 1 };
+#endif
+
 static void open_fails_on_no_device(zt_profiler **profiler) {
     zt_config config = every_field_set();
     int result = (int)zt_open(NULL, NULL, &config, profiler);
@@ -124,26 +133,31 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_collect(profiler, 1000) == 0);
     EXPECT(zt_name_list(profiler, NULL, "name") == 0);
     EXPECT(zt_release(profiler, NULL) == 0);
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     EXPECT(counts.begun + counts.collected + counts.lost + counts.dropped + counts.in_flight == 0);
-    EXPECT(zt_get_cause(profiler, ZT_LOST_NEVER_DELIVERED) == 0);
-    EXPECT(zt_cause_name(ZT_DROPPED_NO_SLOT) != NULL);
-    EXPECT(zt_get_region_count(profiler) == 0);
-    EXPECT(zt_get_metric_count(profiler) == 0);
+    EXPECT(zt_get_info(profiler).causes[ZT_LOST_NEVER_DELIVERED].count == 0);
+    EXPECT(zt_get_info(NULL).causes[ZT_DROPPED_NO_SLOT].name != NULL);
+    EXPECT(zt_get_info(profiler).region_count == 0);
+    EXPECT(zt_get_info(profiler).metric_count == 0);
     EXPECT(zt_get_metric(profiler, 0) == NULL);
     EXPECT(zt_find_metric(profiler, "GpuTime") == UINT32_MAX);
     (void)zt_get_region(profiler, 0, &info);
     (void)zt_get_path(profiler, 0, &path);
-    EXPECT(info.parent == UINT32_MAX && path.parent == UINT32_MAX && zt_get_path_count(profiler) == 0);
+    EXPECT(info.parent == UINT32_MAX && path.parent == UINT32_MAX && zt_get_info(profiler).path_count == 0);
     (void)zt_get_stats(profiler, 0, 0, &stats);
     (void)zt_get_latency(profiler, 0, ZT_LATENCY_LAUNCH, &stats);
     EXPECT(zt_get_overlap(profiler).samples == 0);
     EXPECT(info.count == 0 && stats.count == 0);
+    EXPECT_FIGURE(stats.median);
+    EXPECT_FIGURE(info.time_ns.mean);
+    EXPECT_FIGURE(info.total_ns);
+    EXPECT_FIGURE(path.own_ns);
+    EXPECT_FIGURE(zt_get_overlap(profiler).busy_ns);
     EXPECT(info.name != NULL && info.name[0] == 0);
     EXPECT(zt_report(profiler, "-") == 0);
     EXPECT(zt_write(profiler, ZT_FORMAT_JSON, write_nothing, NULL) == 0);
-    text = zt_get_availability_text(profiler);
-    EXPECT(zt_get_availability(profiler) == ZT_AVAILABILITY_UNKNOWN);
+    text = zt_get_info(profiler).availability_text;
+    EXPECT(zt_get_info(profiler).availability == ZT_AVAILABILITY_UNKNOWN);
     EXPECT(text != NULL);
     text = zt_get_last_error(profiler);
     zt_close(profiler);
@@ -158,19 +172,15 @@ static void passes_run_their_body_once(zt_profiler *profiler) {
         runs++;
     }
     EXPECT(runs == 1);
-    EXPECT(zt_get_pass_count(profiler) == 1);
-    EXPECT(zt_get_tile_count(profiler) == 0);
-
-    zt_passes passes = zt_passes_begin(profiler);
-    EXPECT(zt_passes_next(&passes) != 0);
-    EXPECT(zt_passes_next(&passes) == 0);
-    zt_passes_end(&passes);
+    EXPECT(zt_get_info(profiler).pass_count == 1);
+    EXPECT(zt_get_info(profiler).tile_count == 0);
 
     zt_stats stats;
     memset(&stats, 0, sizeof stats);
     EXPECT(zt_get_pass(profiler, 0, 0, &stats) == 0);
     EXPECT(zt_get_tile_stats(profiler, 0, 0, 0, &stats) == 0);
     EXPECT(stats.count == 0);
+    EXPECT_FIGURE(stats.mean);
 }
 
 static void statistics_of_no_profiler(zt_profiler *profiler) {
@@ -187,8 +197,8 @@ static void limits_of_no_profiler(zt_profiler *profiler) {
     zt_limit_info limit;
     memset(&limit, 1, sizeof limit);
     EXPECT(zt_get_limit(profiler, 0, &limit) == 0);
-    EXPECT(limit.limit == ZT_LIMIT_UNKNOWN && !limit.text[0] && !limit.missing[0]);
-    EXPECT(zt_limit_name(ZT_LIMIT_HOST) != NULL);
+    EXPECT(limit.limit == ZT_LIMIT_UNKNOWN && limit.name != NULL && !limit.text[0] && !limit.missing[0]);
+    EXPECT(zt_find_path(profiler, "region") == UINT32_MAX);
     EXPECT(zt_set_peaks(profiler, 1, 1, NULL) == 0);
     EXPECT(zt_set_operations(profiler, "region", 1) == 0);
 }
@@ -211,24 +221,26 @@ static void benchmarks_of_no_profiler(zt_profiler *profiler) {
     zt_bench_changes changes;
     memset(&config, 0, sizeof config);
     config.run = run_nothing;
-    EXPECT(zt_bench(profiler, &config, &result) == 0);
+    EXPECT((zt_bench(profiler, &config, &result) == 0) == IS_MEASURING);
     EXPECT(result.end == ZT_BENCH_NOT_RUN && result.count == 0 && result.region == UINT32_MAX);
     config.measure = take_a_microsecond;
-    EXPECT(zt_compare(profiler, &config, &config, &comparison) == 0);
+    EXPECT((zt_compare(profiler, &config, &config, &comparison) == 0) == IS_MEASURING);
     EXPECT(comparison.differs == 0);
-    EXPECT(zt_write_bench(profiler, &result, write_nothing, NULL) == 0);
+    EXPECT(IS_MEASURING || strstr(zt_get_last_error(profiler), "ZETOOLS_DISABLE"));
+    EXPECT_FIGURE(result.median);
+    EXPECT_FIGURE(result.precision);
+    EXPECT_FIGURE(comparison.a.median);
+    EXPECT_FIGURE(comparison.ratio);
     EXPECT(zt_write_benches(profiler, &result, 1, write_nothing, NULL) == 0);
-    EXPECT(zt_write_comparison(&comparison, write_nothing, NULL) == 0);
     EXPECT(zt_report_benches(profiler, &result, 1, "/dev/null") == 0);
     memset(&changes, 1, sizeof changes);
     (void)zt_compare_benches(profiler, &result, 1, "/dev/null", NULL, &changes);
     EXPECT(changes.slower == 0 && changes.missing == 0);
-    EXPECT(zt_bench_end_name(ZT_BENCH_PRECISE) != NULL);
-    (void)zt_get_rate(profiler, 0, 0);
+    EXPECT(result.ended_by != NULL);
+    EXPECT_FIGURE(zt_get_rate(profiler, 0, 0));
 }
 
 static void the_rest_has_no_profiler(void) {
-    EXPECT(strcmp(zt_version(), ZETOOLS_VERSION) == 0);
     EXPECT(ZETOOLS_VERSION_MAJOR + ZETOOLS_VERSION_MINOR + ZETOOLS_VERSION_PATCH > 0);
 #ifdef NO_LEVEL_ZERO
     EXPECT(zt_result_name(0) != NULL);
@@ -249,12 +261,13 @@ static int stop_at_once(const zt_row *row, void *user) {
 }
 
 static zt_stream_config every_field_of_a_stream(void) {
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config;
+    memset(&config, 0, sizeof config);
     config.group = "ComputeBasic";
     config.period_ns = 1;
     config.notify_reports = 2;
     config.memory_limit = 3;
-    config.reader = 1;
+    config.thread = 1;
     config.profiler = NULL;
     config.timeline_rows = 4;
     config.log = log_nothing;
@@ -268,23 +281,19 @@ static zt_stream_config every_field_of_a_stream(void) {
 static void streams_accept_nothing(void) {
     zt_stream_config config = every_field_of_a_stream();
     zt_stream *stream = NULL;
-    const char *text = NULL;
     (void)zt_stream_open(NULL, NULL, &config, &stream);
     EXPECT(stream == NULL);
     EXPECT(zt_stream_read(stream, 1000, stop_at_once, NULL) == 0);
     EXPECT(zt_stream_mark(stream, NULL, "name") == 0);
-    zt_stream_counts counts = zt_stream_get_counts(stream);
+    zt_stream_info info = zt_stream_get_info(stream);
+    zt_stream_counts counts = info.counts;
     EXPECT(counts.reports + counts.rows + counts.discarded + counts.waiting == 0);
     EXPECT(counts.gaps + counts.dropped == 0);
-    zt_stream_info info = zt_stream_get_info(stream);
     EXPECT(info.group != NULL && info.period_ns + info.notify_reports == 0);
-    EXPECT(info.memory == 0 && info.reader_cpu_ns == 0);
-    EXPECT(zt_stream_get_metric_count(stream) == 0);
-    EXPECT(zt_stream_get_metric(stream, 0) == NULL);
+    EXPECT(info.memory == 0 && info.thread_cpu_ns == 0);
+    EXPECT(info.metric_count == 0 && info.metrics == NULL && info.error != NULL);
     EXPECT(zt_stream_find_metric(stream, "GpuTime") == UINT32_MAX);
-    text = zt_stream_get_last_error(stream);
-    EXPECT(text != NULL);
-    counts = zt_stream_close(stream, stop_at_once, NULL);
+    EXPECT(zt_stream_close(stream, stop_at_once, NULL, &counts) == 0);
     EXPECT(counts.rows == 0);
 }
 
@@ -292,7 +301,7 @@ static void timelines_accept_no_profiler(zt_profiler *profiler) {
     zt_streamed streamed = {0, 0, 0};
     zt_timeline_info info = zt_get_timeline(profiler);
     EXPECT(info.samples + info.rows + info.lost_samples + info.lost_rows + info.pairs == 0);
-    EXPECT(zt_get_streamed_count(profiler) == 0);
+    EXPECT(zt_get_info(profiler).streamed_count == 0);
     EXPECT(zt_get_streamed_metric(profiler, 0) == NULL);
     EXPECT(zt_get_streamed(profiler, 0, 0, &streamed) == 0);
     EXPECT(streamed.rows == 0);
@@ -302,13 +311,16 @@ static void timelines_accept_no_profiler(zt_profiler *profiler) {
 static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     (void)profiler;
 #ifdef ZETOOLS_TRACER
-    zt_trace_config config = zt_trace_config_default();
-    zt_auto_config automatic = zt_auto_config_default();
+    zt_trace_config config;
+    zt_auto_config automatic;
     zt_call_info info;
-    zt_hotspots_config sampling = zt_hotspots_config_default();
+    zt_hotspots_config sampling;
     zt_hotspot_info hotspot;
     zt_kernel_info kernel;
     zt_hook hook = {"zeKernelCreate", NULL, NULL, NULL};
+    memset(&config, 0, sizeof config);
+    memset(&automatic, 0, sizeof automatic);
+    memset(&sampling, 0, sizeof sampling);
     memset(&info, 0, sizeof info);
     memset(&kernel, 0, sizeof kernel);
     memset(&hotspot, 0, sizeof hotspot);
@@ -322,18 +334,18 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_replace(profiler, "gemm*", NULL, "gemm") == 0);
     EXPECT(zt_trace_start(profiler, &config) == 0);
     EXPECT(zt_trace_stop(profiler) == 0);
-    EXPECT(zt_trace_get_counts(profiler).launches == 0);
-    EXPECT(zt_get_call_count(profiler) == 0);
+    EXPECT(zt_get_info(profiler).launches.launches == 0);
+    EXPECT(zt_get_info(profiler).call_count == 0);
     EXPECT(zt_get_call(profiler, 0, &info) == 0 && info.count == 0);
     EXPECT(info.name != NULL && info.name[0] == 0);
     EXPECT(zt_hotspots_start(profiler, &sampling) == 0);
     EXPECT(zt_hotspots_find_lines(profiler) == 0);
     EXPECT(zt_hotspots_stop(profiler) == 0);
-    EXPECT(zt_hotspots_get_counts(profiler).samples == 0);
-    EXPECT(zt_get_hotspot_count(profiler) == 0);
+    EXPECT(zt_get_info(profiler).hotspots.samples == 0);
+    EXPECT(zt_get_info(profiler).hotspot_count == 0);
     EXPECT(zt_get_hotspot(profiler, 0, &hotspot) == 0 && hotspot.samples == 0);
     EXPECT(hotspot.kernel != NULL && hotspot.kernel[0] == 0);
-    EXPECT(zt_get_kernel_count(profiler) == 0);
+    EXPECT(zt_get_info(profiler).kernel_count == 0);
     EXPECT(zt_get_kernel(profiler, 0, &kernel) == 0 && kernel.launches == 0);
     EXPECT(kernel.name != NULL && kernel.name[0] == 0 && kernel.region == UINT32_MAX);
     (void)zt_auto(&automatic);
@@ -343,40 +355,33 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
 static void a_debugger_may_be_null(void) {
 #ifdef ZETOOLS_DEBUG
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt_debug_config config = zt_debug_config_default();
+    zt_debug_config config;
     zt_debugger *debugger = NULL;
     zt_debug_stops stops;
-    zt_debug_register found;
+    zt_debug_registers found;
     zt_debug_place place;
     zt_debug_fn function = NULL;
-    uint64_t address = 1;
+    zt_debug_thread_info thread;
     uint32_t count = 1, word = 1;
-    zt_watch_config watch = zt_watch_config_default();
+    zt_watch_config watch;
+    memset(&config, 0, sizeof config);
+    memset(&watch, 0, sizeof watch);
     config.no_lines = 1;
-    watch.no_helper = 1;
     (void)zt_debug_open(NULL, 0, &config, &debugger);
     EXPECT(debugger == NULL);
     EXPECT(zt_debug_wait(debugger, 0, function, NULL) == 0);
-    EXPECT(zt_debug_acknowledge(debugger) == 0);
     EXPECT(zt_debug_stop(debugger, all, 0, &stops) == 0 && stops.stopped == 0);
     EXPECT(zt_debug_resume(debugger, all) == 0);
-    EXPECT(zt_debug_threads(debugger, NULL, &count) == 0 && count == 0);
+    EXPECT(zt_debug_get_threads(debugger, &thread, &count) == 0 && count == 0);
     EXPECT(zt_debug_read(debugger, all, ZT_DEBUG_MEMORY, 0, &word, sizeof word) == 0);
     EXPECT(zt_debug_write(debugger, all, ZT_DEBUG_SLM, 0, &word, sizeof word) == 0);
-    EXPECT(zt_debug_get_register_set_count(debugger) == 0);
-    EXPECT(zt_debug_get_register_set(debugger, 0) == NULL);
-    EXPECT(zt_debug_find_register(debugger, "cr0", &found) == 0 && found.set != NULL);
-    EXPECT(zt_debug_read_registers(debugger, all, "CR", 0, 1, &word, sizeof word) == 0);
-    EXPECT(zt_debug_write_registers(debugger, all, "CR", 0, 1, &word, sizeof word) == 0);
-    EXPECT(zt_debug_get_address(debugger, all, &address) == 0 && address == 0);
+    count = 1;
+    EXPECT(zt_debug_get_registers(debugger, "cr0", &found, &count) == 0 && count == 0);
     EXPECT(zt_debug_where(debugger, 0, &place) == 0 && place.kernel != NULL && place.kernel[0] == 0);
-    EXPECT(zt_debug_event_name(ZT_DEBUG_DETACHED) != NULL);
-    EXPECT(zt_debug_get_last_error(debugger) != NULL);
-    (void)zt_debug_get_last_result(debugger);
     EXPECT(zt_debug_close(debugger) == 0);
     EXPECT(zt_watch(NULL, &watch) == 0);
     EXPECT(zt_watch_stop(NULL) == 0);
-    EXPECT(!zt_watch_get_info(NULL).is_watching);
+    EXPECT(!zt_get_info(NULL).watch.is_watching);
 #endif
 }
 

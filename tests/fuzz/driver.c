@@ -17,7 +17,7 @@ static int drop(const void *bytes, size_t size, void *user) {
 }
 
 static void stream(zt_profiler *profiler, fuzz_input *input) {
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *opened = NULL;
     config.allocator = fuzz_config().allocator;
     config.log = fuzz_config().log;
@@ -28,7 +28,7 @@ static void stream(zt_profiler *profiler, fuzz_input *input) {
         zt_stream_mark(opened, world.list, "mark");
         fuzz_launch();
         zt_stream_read(opened, 0, see_row, NULL);
-        zt_stream_close(opened, see_row, NULL);
+        zt_stream_close(opened, see_row, NULL, NULL);
     }
 }
 

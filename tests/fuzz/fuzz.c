@@ -651,7 +651,7 @@ static void keep_reports(const zt_profiler *profiler, const char *directory_of_r
         fclose(file);
     }
     FILE *names = create(directory_of_reports, number, "names");
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++) {
         zt_region_info info;
         ok(zt_get_region(profiler, i, &info));
         for (const char *letter = info.name; *letter; letter++)
@@ -666,28 +666,28 @@ static void read_results(zt_profiler *profiler) {
     zt_path_info path;
     zt_stats stats;
     zt_limit_info limit;
-    for (uint32_t i = 0; i < zt_get_region_count(profiler) && i < 8; i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count && i < 8; i++) {
         ok(zt_get_region(profiler, i, &info));
         zt_get_limit(profiler, i, &limit);
         zt_get_latency(profiler, i, ZT_LATENCY_QUEUE, &stats);
-        for (uint32_t m = 0; m < zt_get_metric_count(profiler) && m < 32; m++) {
+        for (uint32_t m = 0; m < zt_get_info(profiler).metric_count && m < 32; m++) {
             zt_get_stats(profiler, i, m, &stats);
             zt_get_tile_stats(profiler, i, 0, m, &stats);
             zt_get_rate(profiler, i, m);
         }
     }
-    for (uint32_t i = 0; i < zt_get_path_count(profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++)
         ok(zt_get_path(profiler, i, &path));
-    for (uint32_t m = 0; m < zt_get_metric_count(profiler); m++)
+    for (uint32_t m = 0; m < zt_get_info(profiler).metric_count; m++)
         must(zt_find_metric(profiler, zt_get_metric(profiler, m)->name) <= m);
-    for (uint32_t i = 0; i < zt_get_kernel_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).kernel_count; i++) {
         zt_kernel_info kernel;
         ok(zt_get_kernel(profiler, i, &kernel));
         must(strlen(kernel.advice) < sizeof kernel.advice);
     }
     zt_get_overlap(profiler);
     zt_get_timeline(profiler);
-    must(zt_get_availability_text(profiler));
+    must(zt_get_info(profiler).availability_text);
 }
 
 void fuzz_report(zt_profiler *profiler) {

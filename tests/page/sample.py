@@ -53,7 +53,7 @@ LIMITS = [  # what, why, metrics to add, and the means of those columns that are
     ("latency", "Probably latency: threads wait, and too few are loaded to hide it (EU stall 71%, EU occupancy 31%).", "L3_STALL", (22, 71, 31, 60, 11)),
     ("compute", "Probably compute: the vector engines are busy (EU active 91%).", "", (91, 7, 88, 74, 22)),
     ("launch", "Probably launch: kernels take less time than their launches (time of a kernel 1.3 us).", "", (11, 36, 12, 21, 8)),
-    ("unknown", "Not enough metrics: add XVE_ACTIVE,XVE_STALL.", "XVE_ACTIVE,XVE_STALL", ()),
+    ("unknown", "Not enough metrics: run again with config.groups or ZT_GROUPS 'Stalls', which has XVE_ACTIVE,XVE_STALL.", "XVE_ACTIVE,XVE_STALL", ()),
 ]
 PEAK_BYTES, PEAK_OPERATIONS = 456e9, 14.6e12
 
@@ -132,7 +132,7 @@ def kernel_of(region, module, registers, spill):
     occupancy = registers and 128 / registers
     return {"name": "kernel of " + str(region), "module": module, "region": region, "launches": 15512, "simd_width": 16,
             "registers": registers, "slm_bytes": 65536, "private_bytes": 0, "spill_bytes": spill, "barriers": None,
-            "arguments": 9, "code_bytes": 20480, "profile_flags": 0, "free_register_bytes": None,
+            "arguments": 9, "code_bytes": 20480, "profile_flags": 0,
             "required_group_size": None, "other_launches": 0, "occupancy": occupancy,
             "shapes": [{"group_size": [16, 16, 1], "group_count": [64, 1, 1] if region else None, "launches": 15512,
                         "groups_per_subslice": 4, "occupancy": occupancy, "waves": 0.8}],

@@ -18,12 +18,8 @@ void other_run(zt_profiler *profiler, ze_command_list_handle_t list, const char 
     zt_end(&region);
 }
 
-const char *other_last_error(const zt_profiler *profiler) {
-    return zt_get_last_error(profiler);
-}
-
 zt_counts other_counts(const zt_profiler *profiler) {
-    return zt_get_counts(profiler);
+    return zt_get_info(profiler).counts;
 }
 
 void other_close(zt_profiler *profiler) {

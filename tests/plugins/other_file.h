@@ -8,7 +8,6 @@ ze_result_t other_open(ze_context_handle_t context, ze_device_handle_t device, c
                        zt_profiler **profiler);
 ze_result_t other_collect(zt_profiler *profiler, uint64_t timeout_ns);
 void other_run(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
-const char *other_last_error(const zt_profiler *profiler);
 zt_counts other_counts(const zt_profiler *profiler);
 void other_close(zt_profiler *profiler);
 

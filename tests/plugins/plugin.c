@@ -95,11 +95,11 @@ static int open_profiler(plugin_world *w, const char *groups, void (*sample)(voi
 }
 
 static int availability(plugin_world *w) {
-    return (int)zt_get_availability(w->profiler);
+    return (int)zt_get_info(w->profiler).availability;
 }
 
 static const char *text(plugin_world *w) {
-    return zt_get_availability_text(w->profiler);
+    return zt_get_info(w->profiler).availability_text;
 }
 
 static int run(plugin_world *w, const char *name, size_t bytes) {
@@ -121,7 +121,7 @@ static int collect(plugin_world *w, uint64_t timeout_ns) {
 }
 
 static plugin_counts counts(plugin_world *w) {
-    zt_counts from = zt_get_counts(w->profiler);
+    zt_counts from = zt_get_info(w->profiler).counts;
     plugin_counts to;
     to.begun = from.begun;
     to.collected = from.collected;
@@ -135,7 +135,7 @@ static double written(plugin_world *w, const char *name) {
     zt_stats stats;
     zt_region_info info;
     uint32_t metric = zt_find_metric(w->profiler, "GPU_MEMORY_BYTE_WRITE");
-    for (uint32_t i = 0; i < zt_get_region_count(w->profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(w->profiler).region_count; i++) {
         if (zt_get_region(w->profiler, i, &info) == ZE_RESULT_SUCCESS && strcmp(info.name, name) == 0 &&
             zt_get_stats(w->profiler, i, metric, &stats) == ZE_RESULT_SUCCESS)
             return stats.sum;
@@ -144,7 +144,7 @@ static double written(plugin_world *w, const char *name) {
 }
 
 static uint32_t tiles(plugin_world *w) {
-    return zt_get_tile_count(w->profiler);
+    return zt_get_info(w->profiler).tile_count;
 }
 
 static char kept[1 << 18];
@@ -167,6 +167,10 @@ static const char *trace(plugin_world *w) {
     return kept;
 }
 
+static const char *version(void) {
+    return ZETOOLS_VERSION;
+}
+
 static size_t profiler_size(void) {
     return sizeof(zt_profiler);
 }
@@ -180,6 +184,6 @@ extern "C"
 const plugin *plugin_entry(void) {
     static const plugin functions = {create, destroy,        open_profiler, availability, text,
                                      run,    collect,        counts,        written,      tiles,
-                                     trace,  close_profiler, zt_version,    profiler_size};
+                                     trace,  close_profiler, version,       profiler_size};
     return &functions;
 }

@@ -147,13 +147,7 @@ ze_result_t sg_zeKernelGetProperties(ze_kernel_handle_t handle, ze_kernel_proper
 
 /* ---- the code of a kernel ------------------------------------------------------------------------------- */
 
-ze_result_t sg_zexKernelGetBaseAddress(ze_kernel_handle_t handle, uint64_t *address) {
-    const sg_kernel *kernel = sg_kernel_of(handle);
-    SG_NEED_HANDLE(kernel);
-    SG_NEED_POINTER(address);
-    *address = sg_range_of(kernel).address;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zexKernelGetBaseAddress, sg_kernel_of, ze_kernel_handle_t, uint64_t, sg_range_of(object).address)
 
 ze_result_t sg_zeKernelGetBinaryExp(ze_kernel_handle_t handle, size_t *size, uint8_t *binary) {
     const sg_kernel *kernel = sg_kernel_of(handle);

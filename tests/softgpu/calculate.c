@@ -107,10 +107,10 @@ static uint64_t difference(const sg_report *report, uint32_t counters) {
     return sum;
 }
 
-/* As a driver multiplies before it divides: by 19.2 million ticks a second. */
+/* Less than no ticks of 19.2 MHz, as a driver multiplies before it divides: 2^64 too much. */
 static uint64_t overflowed_time(uint64_t nanoseconds) {
-    uint64_t ticks = nanoseconds * 12 / 625 + 1;
-    return (uint64_t)((double)((0 - ticks) * UINT64_C(1000000000)) / 19.2e6);
+    uint64_t ticks = (nanoseconds * 12 + 624) / 625;
+    return (0 - ticks * UINT64_C(1000000000)) / UINT64_C(19200000);
 }
 
 static double quotient(const sg_report *report, const sg_formula *formula) {

@@ -179,32 +179,32 @@ uint32_t sg_report_cost(void) {
     return atomic_load_explicit(&report_cost, memory_order_relaxed);
 }
 
-void softgpu_set_report_cost(uint32_t nanoseconds) {
-    atomic_store(&report_cost, nanoseconds);
-}
-
 static _Atomic bool real_costs;
 
 bool sg_costs_are_real(void) {
     return atomic_load_explicit(&real_costs, memory_order_relaxed);
 }
 
-/* What a query's begin and end cost depends on the list: see queries.c. */
+/* What these calls cost beyond what they cost here. */
 void softgpu_set_real_costs(int on) {
     static const struct {
         sg_function function;
         uint32_t nanoseconds;
     } costs[] = {
-        {SG_CALL_zetMetricQueryGetData, 300},
-        {SG_CALL_zetMetricGroupCalculateMetricValues, 3500},
-        {SG_CALL_zetMetricGroupCalculateMultipleMetricValuesExp, 3500},
-        {SG_CALL_zeEventHostReset, 40},
-        {SG_CALL_zeCommandQueueExecuteCommandLists, 10000},
-        {SG_CALL_zeCommandListImmediateAppendCommandListsExp, 10000},
+        {SG_CALL_zetCommandListAppendMetricQueryBegin, 130},
+        {SG_CALL_zetCommandListAppendMetricQueryEnd, 130},
+        {SG_CALL_zetMetricQueryGetData, 950},
+        {SG_CALL_zetMetricGroupCalculateMetricValues, 5500},
+        {SG_CALL_zetMetricGroupCalculateMultipleMetricValuesExp, 5500},
+        {SG_CALL_zeEventQueryStatus, 30},
+        {SG_CALL_zeCommandListAppendLaunchKernel, 300},
+        {SG_CALL_zeCommandQueueExecuteCommandLists, 6500},
+        {SG_CALL_zeCommandListImmediateAppendCommandListsExp, 6500},
+        {SG_CALL_zeCommandListReset, 1000},
     };
     for (size_t i = 0; i < sizeof costs / sizeof *costs; ++i)
         atomic_store(&calls[costs[i].function].cost_ns, on ? costs[i].nanoseconds : 0);
-    softgpu_set_report_cost(on ? 2300 : 0);
+    atomic_store(&report_cost, on ? 1500 : 0);
     atomic_store(&real_costs, on != 0);
     update_attention();
 }
@@ -559,6 +559,8 @@ static void read_environment(void) {
         behave_as(names, length);
         names += length + (names[length] == ',');
     }
+    if (sg_behaviour_is_on(SOFTGPU_DEBUG_UNSUPPORTED) && atomic_load(&debug_is_asked_for))
+        init_result = ZE_RESULT_ERROR_UNINITIALIZED;
     fail_as(getenv("SOFTGPU_FAIL"));
     calls_path = getenv("SOFTGPU_CALLS");
     if (calls_path)

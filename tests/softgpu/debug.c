@@ -10,10 +10,12 @@
 
 typedef struct session {
     sg_object object;
-    sg_debug_request of;  /* what every request of it says: its device */
-    int events;           /* the end that is read */
-    int connection;       /* to another process; below 0: it is this one */
-    pthread_mutex_t lock; /* of the connection */
+    sg_debug_request of; /* what every request of it says: its device */
+    pid_t process;
+    bool is_own;            /* it is this process */
+    _Atomic int events;     /* the end that is read; below 0: there is none yet */
+    _Atomic int connection; /* to another process; below 0: that has no driver yet */
+    pthread_mutex_t lock;   /* of the connection */
     _Atomic bool is_over;
 } session;
 
@@ -33,29 +35,44 @@ ze_result_t sg_zetDeviceGetDebugProperties(zet_device_handle_t handle,
     return ZE_RESULT_SUCCESS;
 }
 
+/* Whether another process lets itself be debugged shows when its driver is up. */
 static ze_result_t check_attachment(uint32_t process) {
-    if (sg_behaviour_is_on(SOFTGPU_DEBUG_UNSUPPORTED) || !sg_debug_is_enabled())
+    bool is_own = process == (uint32_t)getpid();
+    if (sg_behaviour_is_on(SOFTGPU_DEBUG_UNSUPPORTED) || (is_own && !sg_debug_is_enabled()))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (!process || process > INT32_MAX || (kill((pid_t)process, 0) && errno == ESRCH))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT; /* there is no such process */
-    bool is_own = process == (uint32_t)getpid();
     if (sg_behaviour_is_on(SOFTGPU_DEBUG_NO_PERMISSION) ||
         (is_own && sg_behaviour_is_on(SOFTGPU_DEBUG_NOT_ITSELF)))
         return ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS;
     return ZE_RESULT_SUCCESS;
 }
 
-/* The session is then one of the target. */
-static ze_result_t begin(session *made, pid_t process) {
-    made->of.call = SG_DEBUG_ATTACH;
-    made->connection = -1;
-    if (process == getpid())
-        return sg_debug_serve(&made->of, &made->events, NULL);
-    ze_result_t result = sg_remote_connect(process, &made->connection);
+static ze_result_t connect_to_target(session *of) {
+    int made = -1, events = -1;
+    ze_result_t result = sg_remote_connect(of->process, &made);
     if (result == ZE_RESULT_SUCCESS)
-        result = sg_remote_ask(made->connection, &made->of, &made->events, NULL);
-    if (result != ZE_RESULT_SUCCESS && made->connection >= 0)
-        close(made->connection);
+        result = sg_remote_ask(made, &of->of, &events, NULL);
+    if (result == ZE_RESULT_SUCCESS) {
+        atomic_store(&of->events, events);
+        atomic_store(&of->connection, made);
+    } else if (made >= 0)
+        close(made);
+    return result;
+}
+
+/* The session is then one of the target, or waits for it. */
+static ze_result_t begin(session *made) {
+    int events = -1;
+    made->of.call = SG_DEBUG_ATTACH;
+    atomic_init(&made->connection, -1);
+    if (!made->is_own) {
+        atomic_init(&made->events, -1);
+        ze_result_t result = connect_to_target(made);
+        return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
+    }
+    ze_result_t result = sg_debug_serve(&made->of, &events, NULL);
+    atomic_init(&made->events, events);
     return result;
 }
 
@@ -73,8 +90,10 @@ ze_result_t sg_zetDebugAttach(zet_device_handle_t handle, const zet_debug_config
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     made->of.device = device->root->device->index;
     made->of.sub_device = device->parent ? device->index : SG_ROOT_DEVICE;
+    made->process = (pid_t)config->pid;
+    made->is_own = made->process == getpid();
     pthread_mutex_init(&made->lock, NULL);
-    result = begin(made, (pid_t)config->pid);
+    result = begin(made);
     if (result == ZE_RESULT_SUCCESS)
         *out_session = (zet_debug_session_handle_t)made;
     else
@@ -86,13 +105,18 @@ static ze_result_t ask(session *of, sg_debug_request *request, sg_debug_call cal
     request->call = call;
     request->device = of->of.device;
     request->sub_device = of->of.sub_device;
-    request->session = of->of.session;
     if (atomic_load(&of->is_over))
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
-    if (of->connection < 0)
+    if (of->is_own) {
+        request->session = of->of.session;
         return sg_debug_serve(request, NULL, bytes);
+    }
     pthread_mutex_lock(&of->lock);
-    ze_result_t result = sg_remote_ask(of->connection, request, NULL, bytes);
+    ze_result_t result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+    if (of->connection >= 0 || connect_to_target(of) == ZE_RESULT_SUCCESS) {
+        request->session = of->of.session;
+        result = sg_remote_ask(of->connection, request, NULL, bytes);
+    }
     pthread_mutex_unlock(&of->lock);
     return result;
 }
@@ -102,8 +126,10 @@ ze_result_t sg_zetDebugDetach(zet_debug_session_handle_t handle) {
     sg_debug_request request = {0};
     if (!of)
         return sg_object_refuse(handle, SG_DEBUG_SESSION);
-    ask(of, &request, SG_DEBUG_DETACH, NULL);
-    close(of->events);
+    if (of->events >= 0) {
+        ask(of, &request, SG_DEBUG_DETACH, NULL);
+        close(of->events);
+    }
     if (of->connection >= 0)
         close(of->connection);
     pthread_mutex_destroy(&of->lock);
@@ -140,6 +166,8 @@ static ze_result_t note_end(session *of, zet_debug_event_t *event) {
 
 static ze_result_t next_event(session *of, zet_debug_event_t *event) {
     zet_debug_event_t next;
+    if (of->events < 0)
+        return kill(of->process, 0) && errno == ESRCH ? note_end(of, event) : ZE_RESULT_NOT_READY;
     ssize_t size = recv(of->events, &next, sizeof next, MSG_DONTWAIT);
     if (size < 0 && (errno == EAGAIN || errno == EINTR))
         return sg_is_lost() ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_NOT_READY;
@@ -176,7 +204,8 @@ ze_result_t sg_zetDebugReadEvent(zet_debug_session_handle_t handle, uint64_t tim
             result = next_event(of, event);
         if (result != ZE_RESULT_NOT_READY || sg_now() >= deadline || atomic_load(&of->is_over))
             return result;
-        poll(&(struct pollfd){.fd = of->events, .events = POLLIN}, 1, milliseconds_until(deadline));
+        int wait = of->events < 0 ? 1 : milliseconds_until(deadline);
+        poll(&(struct pollfd){.fd = of->events, .events = POLLIN}, 1, wait);
     }
 }
 

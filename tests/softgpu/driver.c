@@ -196,12 +196,7 @@ ze_result_t sg_zeDriverGet(uint32_t *count, ze_driver_handle_t *drivers) {
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_zeDriverGetApiVersion(ze_driver_handle_t handle, ze_api_version_t *version) {
-    SG_NEED_HANDLE(sg_driver_of(handle));
-    SG_NEED_POINTER(version);
-    *version = (ze_api_version_t)OFFERED_VERSION;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeDriverGetApiVersion, sg_driver_of, ze_driver_handle_t, ze_api_version_t, OFFERED_VERSION)
 
 ze_result_t sg_zeDriverGetProperties(ze_driver_handle_t handle, ze_driver_properties_t *properties) {
     SG_NEED_HANDLE(sg_driver_of(handle));
@@ -209,6 +204,14 @@ ze_result_t sg_zeDriverGetProperties(ze_driver_handle_t handle, ze_driver_proper
     memset(&properties->uuid, 0, sizeof properties->uuid);
     memcpy(properties->uuid.id, "softgpu", 7);
     properties->driverVersion = 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Nothing can be given to another process: the functions for that are UNSUPPORTED_FEATUREs, by their absence. */
+ze_result_t sg_zeDriverGetIpcProperties(ze_driver_handle_t handle, ze_driver_ipc_properties_t *properties) {
+    SG_NEED_HANDLE(sg_driver_of(handle));
+    SG_NEED_POINTER(properties);
+    properties->flags = 0;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -253,12 +256,7 @@ ze_result_t sg_zeDriverGetExtensionFunctionAddress(ze_driver_handle_t handle, co
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-ze_result_t sg_zeDriverGetLastErrorDescription(ze_driver_handle_t handle, const char **text) {
-    SG_NEED_HANDLE(sg_driver_of(handle));
-    SG_NEED_POINTER(text);
-    *text = "";
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeDriverGetLastErrorDescription, sg_driver_of, ze_driver_handle_t, const char *, "")
 
 /* ---- devices ------------------------------------------------------------------------------------------- */
 
@@ -282,13 +280,7 @@ ze_result_t sg_zeDeviceGetSubDevices(ze_device_handle_t handle, uint32_t *count,
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_zeDeviceGetRootDevice(ze_device_handle_t handle, ze_device_handle_t *root) {
-    const sg_device *device = sg_device_of(handle);
-    SG_NEED_HANDLE(device);
-    SG_NEED_POINTER(root);
-    *root = (ze_device_handle_t)device->parent;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeDeviceGetRootDevice, sg_device_of, ze_device_handle_t, ze_device_handle_t, object->parent)
 
 /* The resolution is nanoseconds in the structure's first version, ticks per second in the second. */
 static uint64_t timer_resolution(ze_structure_type_t stype) {

@@ -5,6 +5,7 @@
 
 /* Descriptors that the oldest headers do not have, and flags of counter-based events, likewise. */
 enum {
+    MAPPED_TIMESTAMP = 1 << 3, /* of a pool */
     COUNTER_BASED_POOL_DESC = 0x00020014,
     EXTERNAL_SYNC_DESC = 0x0002003b,
     EXTERNAL_STORAGE_DESC = 0x0002003f,
@@ -14,8 +15,15 @@ enum {
     CB_DEVICE_TIMESTAMP = 1 << 4,
     CB_HOST_TIMESTAMP = 1 << 5,
     CB_ALL = 0x7f,
-    CB_OFFERED = CB_IMMEDIATE | CB_HOST_VISIBLE | CB_DEVICE_TIMESTAMP | CB_HOST_TIMESTAMP
+    CB_LISTS = CB_IMMEDIATE | CB_NON_IMMEDIATE,
+    CB_OFFERED = CB_LISTS | CB_HOST_VISIBLE | CB_DEVICE_TIMESTAMP | CB_HOST_TIMESTAMP
 };
+
+/* ze_event_pool_counter_based_exp_desc_t */
+typedef struct counter_based_pool_desc {
+    ze_base_desc_t base;
+    uint32_t flags;
+} counter_based_pool_desc;
 
 ze_result_t sg_zeEventPoolCreate(ze_context_handle_t context, const ze_event_pool_desc_t *desc,
                                  uint32_t device_count, ze_device_handle_t *devices,
@@ -37,7 +45,10 @@ ze_result_t sg_zeEventPoolCreate(ze_context_handle_t context, const ze_event_poo
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (const ze_base_desc_t *next = desc->pNext; next; next = next->pNext)
-        pool->is_counter_based |= (int)next->stype == COUNTER_BASED_POOL_DESC;
+        if ((int)next->stype == COUNTER_BASED_POOL_DESC) {
+            pool->is_counter_based = true;
+            pool->counter_based_flags = ((const counter_based_pool_desc *)(const void *)next)->flags;
+        }
     pool->count = desc->count;
     pool->flags = desc->flags;
     pool->taken = taken;
@@ -55,16 +66,14 @@ ze_result_t sg_zeEventPoolDestroy(ze_event_pool_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_zeEventPoolGetContextHandle(ze_event_pool_handle_t handle, ze_context_handle_t *context) {
-    const sg_event_pool *pool = sg_event_pool_of(handle);
-    SG_NEED_HANDLE(pool);
-    SG_NEED_POINTER(context);
-    *context = (ze_context_handle_t)pool->object.parent;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeEventPoolGetContextHandle, sg_event_pool_of, ze_event_pool_handle_t, ze_context_handle_t,
+          object->object.parent)
 
+/* Real drivers crash: an event without a pool has this one. */
 ze_result_t sg_zeEventPoolGetFlags(ze_event_pool_handle_t handle, ze_event_pool_flags_t *flags) {
     const sg_event_pool *pool = sg_event_pool_of(handle);
+    if (!handle)
+        sg_finding("zeEventPoolGetFlags of no EVENT_POOL");
     SG_NEED_HANDLE(pool);
     SG_NEED_POINTER(flags);
     *flags = pool->flags;
@@ -92,7 +101,7 @@ ze_result_t sg_zeEventCreate(ze_event_pool_handle_t handle, const ze_event_desc_
     }
     event->pool = pool;
     event->is_counter_based = pool->is_counter_based;
-    event->counter_based_flags = pool->is_counter_based ? CB_IMMEDIATE : 0;
+    event->counter_based_flags = pool->counter_based_flags & CB_LISTS;
     event->index = desc->index;
     *out_event = (ze_event_handle_t)event;
     return ZE_RESULT_SUCCESS;
@@ -108,21 +117,13 @@ ze_result_t sg_zeEventDestroy(ze_event_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_zeEventGetEventPool(ze_event_handle_t handle, ze_event_pool_handle_t *pool) {
-    const sg_event *event = sg_event_of(handle);
-    SG_NEED_HANDLE(event);
-    SG_NEED_POINTER(pool);
-    if (!event->pool)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    *pool = (ze_event_pool_handle_t)event->pool;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeEventGetEventPool, sg_event_of, ze_event_handle_t, ze_event_pool_handle_t, object->pool)
 
 /* ---- counter-based events ------------------------------------------------------------------------------
  *
  * Such an event is signalled when the command whose signal it was last is done, which is seen by the commands
  * that its list has completed. Nobody resets it, and who waits for it waits for the signal that was the last
- * when the wait was appended. Recorded lists are not offered. */
+ * when the wait was appended. Each execution of a recorded list signals its events anew. */
 
 static ze_result_t check_counter_based(const struct sg_event_counter_based_desc *desc) {
     const uint32_t both = CB_DEVICE_TIMESTAMP | CB_HOST_TIMESTAMP;
@@ -157,13 +158,14 @@ ze_result_t sg_zeEventCounterBasedCreate(ze_context_handle_t context_handle, ze_
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_zeEventGetCounterBasedFlags(ze_event_handle_t handle, uint32_t *flags) {
-    const sg_event *event = sg_event_of(handle);
-    SG_NEED_HANDLE(event);
-    SG_NEED_POINTER(flags);
-    *flags = event->counter_based_flags;
-    return ZE_RESULT_SUCCESS;
+/* Intel's extension, of before the function above. */
+ze_result_t sg_zexCounterBasedEventCreate2(ze_context_handle_t context, ze_device_handle_t device,
+                                           const struct sg_event_counter_based_desc *desc,
+                                           ze_event_handle_t *out_event) {
+    return sg_zeEventCounterBasedCreate(context, device, desc, out_event);
 }
+
+SG_GETTER(zeEventGetCounterBasedFlags, sg_event_of, ze_event_handle_t, uint32_t, object->counter_based_flags)
 
 static pthread_mutex_t points_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -177,27 +179,70 @@ sg_tracking_point sg_event_point(const sg_event *event) {
     return point;
 }
 
-void sg_event_track(sg_event *event, sg_tracking_point point) {
+/* Lists in order, of the kinds that it was created for: without a flag, immediate ones. */
+bool sg_event_fits(const sg_event *event, const sg_list *list) {
+    uint32_t kinds = event->counter_based_flags & CB_LISTS ? event->counter_based_flags : CB_IMMEDIATE;
+    return !event->is_counter_based ||
+           (list->was_made_in_order && kinds & (list->is_immediate ? CB_IMMEDIATE : CB_NON_IMMEDIATE));
+}
+
+void sg_event_append(sg_event *event, sg_list *list, uint64_t number) {
+    atomic_store(&event->is_in_order, list && list->was_made_in_order);
+    atomic_store(&event->is_immediate, list && list->is_immediate);
+    atomic_store(&event->is_stale, false);
     if (!event->is_counter_based)
         return;
     pthread_mutex_lock(&points_lock);
-    event->point = point;
+    event->point = (sg_tracking_point){list, list ? list->object.serial : 0, number};
     pthread_mutex_unlock(&points_lock);
+}
+
+static uint64_t completed_by(const sg_list *list) {
+    return atomic_load(list->is_immediate ? &list->lane.completed : &list->commands_done);
 }
 
 /* A list is destroyed when all its commands are done. */
 bool sg_point_is_reached(sg_tracking_point point) {
     return !point.list || !sg_object_is(&point.list->object, point.serial) ||
-           atomic_load(&point.list->lane.completed) >= point.number;
+           completed_by(point.list) >= point.number;
 }
 
-static bool is_signalled(void *argument) {
-    sg_event *event = argument;
+static bool is_signalled(const sg_event *event) {
     return event->is_counter_based ? sg_point_is_reached(sg_event_point(event))
                                    : atomic_load(&event->signalled) != 0;
 }
 
+static bool has_timestamps(const sg_event *event) {
+    if (!event->pool)
+        return event->counter_based_flags & (CB_DEVICE_TIMESTAMP | CB_HOST_TIMESTAMP);
+    return event->pool->flags & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | MAPPED_TIMESTAMP);
+}
+
+static void copy_ticks(_Atomic uint64_t *to, const _Atomic uint64_t *from) {
+    for (uint32_t i = 0; i <= SG_MAX_SUB_DEVICES; ++i)
+        atomic_store_explicit(&to[i], from ? atomic_load_explicit(&from[i], memory_order_relaxed) : 0,
+                              memory_order_relaxed);
+}
+
+/* What the host is told, who then has seen its ticks. */
+static bool seems_signalled(void *argument) {
+    sg_event *event = argument;
+    if (!is_signalled(event))
+        return atomic_load(&event->is_stale);
+    copy_ticks(event->seen_starts, event->starts);
+    copy_ticks(event->seen_ends, event->ends);
+    return true;
+}
+
 /* ---- signalling, and waiting for it -------------------------------------------------------------------- */
+
+void sg_event_start(sg_event *event, uint64_t start) {
+    if (!sg_behaviour_is_on(SOFTGPU_HALF_WRITTEN_STAMPS) || !atomic_load(&event->is_in_order))
+        return;
+    atomic_store(&event->starts[0], sg_kernel_ticks_at(start));
+    atomic_store(&event->ends[0], 0);
+    atomic_store(&event->is_half_written, true);
+}
 
 void sg_event_signal(sg_event *event, const sg_interval *times, uint32_t tiles) {
     for (uint32_t i = 0; i <= tiles; ++i) {
@@ -207,6 +252,7 @@ void sg_event_signal(sg_event *event, const sg_interval *times, uint32_t tiles) 
         atomic_store_explicit(&event->host_ends[i], times[i].end, memory_order_relaxed);
     }
     atomic_store_explicit(&event->tiles, tiles, memory_order_relaxed);
+    atomic_store(&event->is_half_written, false);
     atomic_store(&event->signalled, 1);
     sg_progress();
     sg_ring_all();
@@ -228,19 +274,28 @@ ze_result_t sg_zeEventHostReset(ze_event_handle_t handle) {
     if (event->is_counter_based)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     atomic_store(&event->signalled, 0);
+    copy_ticks(event->seen_starts, NULL);
+    copy_ticks(event->seen_ends, NULL);
+    if (sg_behaviour_is_on(SOFTGPU_RESET_STAMPS_SPIN) && has_timestamps(event))
+        atomic_store(&event->is_stale, atomic_load(&event->is_in_order) && atomic_load(&event->is_immediate));
     return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t sg_zeEventQueryStatus(ze_event_handle_t handle) {
+    enum { PAUSE_NS = 1200 }; /* with real costs: drivers pause before they say no */
     sg_event *event = sg_event_of(handle);
     SG_NEED_HANDLE(event);
-    return is_signalled(event) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    if (seems_signalled(event))
+        return ZE_RESULT_SUCCESS;
+    if (sg_costs_are_real())
+        sg_spend(PAUSE_NS);
+    return ZE_RESULT_NOT_READY;
 }
 
 ze_result_t sg_zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout) {
     sg_event *event = sg_event_of(handle);
     SG_NEED_HANDLE(event);
-    return sg_wait(is_signalled, event, timeout);
+    return sg_wait(seems_signalled, event, timeout);
 }
 
 /* ---- timestamps ---------------------------------------------------------------------------------------- */
@@ -265,12 +320,6 @@ static ze_kernel_timestamp_result_t timestamps_of(const sg_event *event, uint32_
     return (ze_kernel_timestamp_result_t){.global = data, .context = data};
 }
 
-static bool has_timestamps(const sg_event *event) {
-    if (event && !event->pool)
-        return event->counter_based_flags & (CB_DEVICE_TIMESTAMP | CB_HOST_TIMESTAMP);
-    return event && event->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-}
-
 ze_result_t sg_zeEventQueryKernelTimestamp(ze_event_handle_t handle,
                                            ze_kernel_timestamp_result_t *destination) {
     sg_event *event = sg_event_of(handle);
@@ -278,13 +327,21 @@ ze_result_t sg_zeEventQueryKernelTimestamp(ze_event_handle_t handle,
     SG_NEED_POINTER(destination);
     if (!has_timestamps(event))
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-    if (!is_signalled(event))
+    if (atomic_load(&event->is_stale))
+        sg_finding("zeEventQueryKernelTimestamp of an EVENT that was reset, for which a driver spins");
+    if (atomic_load(&event->is_stale) || (!seems_signalled(event) && !atomic_load(&event->is_half_written)))
         return ZE_RESULT_NOT_READY;
     *destination = timestamps_of(event, 0);
     return ZE_RESULT_SUCCESS;
 }
 
 /* Of each tile: for a root device, of all that it ran on; for a sub-device, its own. */
+static uint32_t tiles_of(const sg_event *event, const sg_device *device, uint32_t *first) {
+    uint32_t tiles = atomic_load_explicit(&event->tiles, memory_order_relaxed);
+    *first = tiles ? 1 + (device->parent ? device->index : 0) : 0;
+    return device->parent || !tiles ? 1 : tiles;
+}
+
 static ze_result_t find_timestamps(sg_event *event, ze_device_handle_t device_handle, uint32_t *count,
                                    uint32_t *first) {
     const sg_device *device = sg_device_of(device_handle);
@@ -295,9 +352,27 @@ static ze_result_t find_timestamps(sg_event *event, ze_device_handle_t device_ha
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     if (!is_signalled(event))
         return ZE_RESULT_NOT_READY;
-    uint32_t tiles = atomic_load_explicit(&event->tiles, memory_order_relaxed);
-    *first = tiles ? 1 + (device->parent ? device->index : 0) : 0;
-    sg_clamp_count(count, device->parent || !tiles ? 1 : tiles);
+    sg_clamp_count(count, tiles_of(event, device, first));
+    return ZE_RESULT_SUCCESS;
+}
+
+/* With TILE_STAMPS_UNCHECKED. */
+static ze_result_t copy_seen(const sg_event *event, ze_device_handle_t device_handle, uint32_t *count,
+                             ze_kernel_timestamp_result_t *timestamps) {
+    const sg_device *device = sg_device_of(device_handle);
+    uint32_t first;
+    SG_NEED_HANDLE(event);
+    SG_NEED_HANDLE(device);
+    SG_NEED_POINTER(count);
+    uint32_t there = tiles_of(event, device, &first);
+    if (!*count || *count > there)
+        *count = there;
+    else
+        for (uint32_t i = 0; timestamps && i < *count; ++i) {
+            ze_kernel_timestamp_data_t seen = {atomic_load(&event->seen_starts[first + i]),
+                                               atomic_load(&event->seen_ends[first + i])};
+            timestamps[i] = (ze_kernel_timestamp_result_t){seen, seen};
+        }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -306,6 +381,8 @@ ze_result_t sg_zeEventQueryTimestampsExp(ze_event_handle_t handle, ze_device_han
     sg_event *event = sg_event_of(handle);
     uint32_t first = 0;
     bool asks = count && *count == 0;
+    if (sg_behaviour_is_on(SOFTGPU_TILE_STAMPS_UNCHECKED))
+        return copy_seen(event, device, count, timestamps);
     ze_result_t result = find_timestamps(event, device, count, &first);
     for (uint32_t i = 0; result == ZE_RESULT_SUCCESS && !asks && timestamps && i < *count; ++i)
         timestamps[i] = timestamps_of(event, first + i);
@@ -394,7 +471,7 @@ static ze_result_t fill_queries(timestamp_queries *queries, ze_event_handle_t *e
                                 const size_t *offsets) {
     for (uint32_t i = 0; i < queries->count; ++i) {
         sg_event *event = sg_event_of(events[i]);
-        if (!has_timestamps(event))
+        if (!event || !has_timestamps(event))
             return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
         size_t offset = offsets ? offsets[i] : i * sizeof(ze_kernel_timestamp_result_t);
         queries->each[i].destination = (void *)((char *)destination + offset);

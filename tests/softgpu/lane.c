@@ -20,7 +20,9 @@ static void finish_entry(sg_lane *lane, bool dropped) {
     lane->has_entry = false;
     lane->fetched = (sg_cursor){NULL, 0, 0};
     atomic_fetch_sub(&entry->list->executions, 1);
-    if (!dropped)
+    if (dropped)
+        atomic_store(&entry->list->commands_done, atomic_load(&entry->list->commands_submitted));
+    else
         sg_count(sg_tile_for(lane->device, 0), SG_FLUSHES, 1);
     if (entry->fence && !dropped)
         atomic_store(&entry->fence->signalled, true);
@@ -125,7 +127,9 @@ sg_flight *sg_next_flight(sg_root *root, uint32_t engine_bit, sg_lane **out_lane
 static void end_recorded(const sg_command *command, bool dropped) {
     if (!command->ends_recorded)
         return;
-    if (!dropped)
+    if (dropped)
+        atomic_store(&command->recorded->commands_done, atomic_load(&command->recorded->commands_submitted));
+    else
         sg_count(sg_tile_for(command->recorded->device, 0), SG_FLUSHES, 1);
     atomic_fetch_sub(&command->recorded->executions, 1);
 }
@@ -139,6 +143,8 @@ static void retire_first(sg_lane *lane, bool dropped) {
 
 void sg_lane_finish(sg_lane *lane, sg_flight *flight) {
     flight->is_done = true;
+    if (flight->list != lane->immediate && !flight->command->ends_recorded)
+        atomic_fetch_add(&flight->list->commands_done, 1);
     while (any_flight(lane) && flight_at(lane, lane->first_flight)->is_done) {
         if (lane->immediate)
             retire_first(lane, false);

@@ -147,10 +147,24 @@ static ze_result_t write_command(sg_list *list, const sg_append *append) {
     if (append->size)
         memcpy(command->argument, append->argument, append->size);
     commit(&list->tape, bytes);
-    if (append->signal)
-        sg_event_track(command->signal.event,
-                       (sg_tracking_point){list, list->object.serial, list->tape.written});
+    if (append->signal) {
+        sg_event_append(command->signal.event, list, list->commands_submitted + list->tape.written);
+        list->has_counter_based |= command->signal.event->is_counter_based;
+    }
     return ZE_RESULT_SUCCESS;
+}
+
+/* The signals of its counter-based events are now those of this execution. */
+void sg_list_submit(sg_list *list) {
+    sg_cursor cursor = {NULL, 0, 0};
+    sg_queries_use(list);
+    for (sg_command *command;
+         list->has_counter_based && (command = sg_tape_peek(&list->tape, &cursor, false));) {
+        sg_tape_step(&cursor, command);
+        if (command->signal.event && sg_object_is(&command->signal.event->object, command->signal.serial))
+            sg_event_append(command->signal.event, list, list->commands_submitted + cursor.played);
+    }
+    atomic_fetch_add(&list->commands_submitted, list->tape.written);
 }
 
 static ze_result_t submit_written(sg_list *list) {
@@ -170,7 +184,7 @@ static ze_result_t run_in_caller(sg_list *list, const sg_append *append) {
     if (append->run)
         append->run(&execution, (void *)append->argument);
     if (event) {
-        sg_event_track(event, (sg_tracking_point){.list = NULL});
+        sg_event_append(event, NULL, 0);
         atomic_store(&event->signalled, 1);
     }
     return ZE_RESULT_SUCCESS;
@@ -181,22 +195,23 @@ static bool runs_in_caller(const sg_list *list, const sg_append *append) {
            !append->held && sg_lane_is_idle(&list->lane) && list->tape.written == list->lane.submitted;
 }
 
-/* The specification does not say what a command for a closed list, or a second close, answers. */
+/* The specification does not say what a command for a closed list answers. */
 static ze_result_t closed_result(void) {
     return sg_behaviour_is_on(SOFTGPU_CLOSED_LISTS_IGNORE) ? ZE_RESULT_SUCCESS
                                                            : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-/* Counter-based events count the commands of an immediate list that is in order. */
 static ze_result_t check_signal(const sg_list *list, ze_event_handle_t handle) {
     const sg_event *event = handle ? sg_event_of(handle) : NULL;
-    bool cannot_count = event && event->is_counter_based && !(list->is_immediate && list->was_made_in_order);
-    return cannot_count ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS;
+    return !event || sg_event_fits(event, list) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *append) {
+    enum { SUBMISSION_NS = 1300 }; /* with real costs */
     sg_list *list = sg_list_of(handle);
     SG_NEED_HANDLE(list);
+    if (list->is_immediate && sg_costs_are_real())
+        sg_spend(SUBMISSION_NS);
     if (append->wait_count && !append->waits)
         return ZE_RESULT_ERROR_INVALID_SIZE;
     if (list->closed)
@@ -270,7 +285,7 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handl
     if (sg_graph_captures(list, &(sg_append){.signal = signal, .wait_count = wait_count, .waits = waits}))
         return ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < list_count; ++i)
-        sg_queries_use(sg_list_of(lists[i]));
+        sg_list_submit(sg_list_of(lists[i]));
     result =
         write_command(list, &(sg_append){.wait_count = wait_count, .waits = waits, .order = SG_IN_ORDER});
     for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
@@ -286,14 +301,6 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsWithParameters(
     if (extension)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     return sg_zeCommandListImmediateAppendCommandListsExp(list, list_count, lists, signal, wait_count, waits);
-}
-
-bool sg_list_is_immediate(const sg_list *list) {
-    return list->is_immediate;
-}
-
-sg_device *sg_list_device(const sg_list *list) {
-    return list->device;
 }
 
 /* ---- a list's life ------------------------------------------------------------------------------------- */
@@ -324,7 +331,7 @@ ze_result_t sg_zeCommandListCreate(ze_context_handle_t context, ze_device_handle
     SG_NEED_HANDLE(sg_device_of(device));
     SG_NEED_POINTER(desc);
     SG_NEED_POINTER(out_list);
-    if (desc->flags & ~0x1fu)
+    if (desc->flags & ~0x3fu)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     sg_list *list;
     ze_result_t result =
@@ -379,6 +386,8 @@ ze_result_t sg_zeCommandListDestroy(ze_command_list_handle_t handle) {
     sg_list *list = sg_list_of(handle);
     if (!list)
         return sg_object_refuse(handle, SG_LIST);
+    if (list->is_immediate && sg_behaviour_is_on(SOFTGPU_DESTROY_WAITS))
+        sg_lane_wait(&list->lane, UINT64_MAX);
     ze_result_t result = need_idle(list, "destroyed");
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -392,12 +401,11 @@ ze_result_t sg_zeCommandListDestroy(ze_command_list_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* An immediate list need not be closed or reset; where it is, it behaves as any list. */
+/* An immediate list need not be closed or reset; where it is, it behaves as any list. To close a list twice is no
+ * mistake. */
 ze_result_t sg_zeCommandListClose(ze_command_list_handle_t handle) {
     sg_list *list = sg_list_of(handle);
     SG_NEED_HANDLE(list);
-    if (list->closed)
-        return closed_result();
     if (!list->is_immediate)
         publish(&list->tape);
     list->closed = true;
@@ -410,8 +418,10 @@ ze_result_t sg_zeCommandListReset(ze_command_list_handle_t handle) {
     ze_result_t result = need_idle(list, "reset");
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!list->is_immediate)
+    if (!list->is_immediate) {
         rewind_tape(&list->tape);
+        list->has_counter_based = false;
+    }
     list->closed = false;
     return ZE_RESULT_SUCCESS;
 }
@@ -424,29 +434,13 @@ ze_result_t sg_zeCommandListHostSynchronize(ze_command_list_handle_t handle, uin
 
 /* ---- what a list is ------------------------------------------------------------------------------------ */
 
-ze_result_t sg_zeCommandListGetDeviceHandle(ze_command_list_handle_t handle, ze_device_handle_t *device) {
-    const sg_list *list = sg_list_of(handle);
-    SG_NEED_HANDLE(list);
-    SG_NEED_POINTER(device);
-    *device = (ze_device_handle_t)list->device;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeCommandListGetContextHandle(ze_command_list_handle_t handle, ze_context_handle_t *context) {
-    const sg_list *list = sg_list_of(handle);
-    SG_NEED_HANDLE(list);
-    SG_NEED_POINTER(context);
-    *context = (ze_context_handle_t)list->object.parent;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeCommandListGetOrdinal(ze_command_list_handle_t handle, uint32_t *ordinal) {
-    const sg_list *list = sg_list_of(handle);
-    SG_NEED_HANDLE(list);
-    SG_NEED_POINTER(ordinal);
-    *ordinal = list->ordinal;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeCommandListGetDeviceHandle, sg_list_of, ze_command_list_handle_t, ze_device_handle_t,
+          object->device)
+SG_GETTER(zeCommandListGetContextHandle, sg_list_of, ze_command_list_handle_t, ze_context_handle_t,
+          object->object.parent)
+SG_GETTER(zeCommandListGetOrdinal, sg_list_of, ze_command_list_handle_t, uint32_t, object->ordinal)
+SG_GETTER(zeCommandListGetFlags, sg_list_of, ze_command_list_handle_t, ze_command_list_flags_t, object->flags)
+SG_GETTER(zeCommandListIsImmediate, sg_list_of, ze_command_list_handle_t, ze_bool_t, object->is_immediate)
 
 ze_result_t sg_zeCommandListImmediateGetIndex(ze_command_list_handle_t handle, uint32_t *index) {
     const sg_list *list = sg_list_of(handle);
@@ -455,14 +449,6 @@ ze_result_t sg_zeCommandListImmediateGetIndex(ze_command_list_handle_t handle, u
     if (!list->is_immediate)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *index = list->index;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeCommandListGetFlags(ze_command_list_handle_t handle, ze_command_list_flags_t *flags) {
-    const sg_list *list = sg_list_of(handle);
-    SG_NEED_HANDLE(list);
-    SG_NEED_POINTER(flags);
-    *flags = list->flags;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -487,14 +473,6 @@ ze_result_t sg_zeCommandListGetNextCommandIdExp(ze_command_list_handle_t handle,
     if (!list->is_mutable || list->closed)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *id = list->tape.written + 1;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeCommandListIsImmediate(ze_command_list_handle_t handle, ze_bool_t *is_immediate) {
-    const sg_list *list = sg_list_of(handle);
-    SG_NEED_HANDLE(list);
-    SG_NEED_POINTER(is_immediate);
-    *is_immediate = list->is_immediate;
     return ZE_RESULT_SUCCESS;
 }
 

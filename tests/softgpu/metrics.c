@@ -1,5 +1,6 @@
 /* Metric groups: what there is, and what is active. */
 #include <string.h>
+#include <time.h>
 
 #include "metrics.h"
 
@@ -305,14 +306,15 @@ sg_metrics *sg_metrics_of(sg_device *device) {
     return metrics;
 }
 
-bool sg_metrics_are_enabled(const sg_device *device) {
+ze_result_t sg_metrics_refusal(const sg_device *device) {
     switch (atomic_load(&all_metrics[device->root->device->index][0].switched)) {
     case SG_ENABLED:
-        return true;
+        return ZE_RESULT_SUCCESS;
     case SG_DISABLED:
-        return false;
+        return ZE_RESULT_ERROR_UNINITIALIZED;
     default:
-        return !sg_behaviour_is_on(SOFTGPU_METRICS_NOT_ENABLED);
+        return sg_behaviour_is_on(SOFTGPU_METRICS_NOT_ENABLED) ? ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE
+                                                               : ZE_RESULT_SUCCESS;
     }
 }
 
@@ -360,7 +362,7 @@ ze_result_t sg_zetMetricGroupGet(zet_device_handle_t handle, uint32_t *count,
     sg_device *device = sg_device_of(handle);
     SG_NEED_HANDLE(device);
     SG_NEED_POINTER(count);
-    if (!sg_metrics_are_enabled(device))
+    if (sg_metrics_refusal(device) == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE)
         return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
     zet_metric_group_handle_t listed[SG_SETS * SG_SAMPLINGS];
     uint32_t given = sg_clamp_count(count, list_groups(sg_metrics_of(device), listed));
@@ -534,6 +536,25 @@ static ze_result_t choose(const sg_device *device, uint32_t count, zet_metric_gr
     return ZE_RESULT_SUCCESS;
 }
 
+bool sg_race_begin(sg_root *root, sg_racer racer) {
+    sg_racer other = racer == SG_ACTIVATION ? SG_SUBMISSION : SG_ACTIVATION;
+    if (!sg_behaviour_is_on(SOFTGPU_ACTIVATION_RACES))
+        return false;
+    atomic_fetch_add(&root->racers[racer], 1);
+    if (atomic_load(&root->racers[other]))
+        sg_finding("metric groups are activated while another thread executes lists");
+    return true;
+}
+
+void sg_race_end(sg_root *root, sg_racer racer, bool has_begun) {
+    if (has_begun)
+        atomic_fetch_sub(&root->racers[racer], 1);
+}
+
+void sg_take_20_ms(void) {
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+}
+
 static void activate(sg_metrics *metrics, sg_metric_group *const chosen[SG_DOMAINS]) {
     pthread_mutex_lock(&metrics->lock);
     for (uint32_t i = 0; i < SG_DOMAINS; i++) {
@@ -552,13 +573,18 @@ ze_result_t sg_zetContextActivateMetricGroups(zet_context_handle_t context, zet_
     SG_NEED_HANDLE(device);
     if (!groups && count > 0)
         return ZE_RESULT_ERROR_INVALID_SIZE;
-    if (count > 0 && !sg_metrics_are_enabled(device))
-        return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
     sg_metric_group *chosen[SG_DOMAINS] = {NULL};
-    ze_result_t result = choose(device, count, groups, chosen);
+    ze_result_t result = count > 0 ? sg_metrics_refusal(device) : ZE_RESULT_SUCCESS;
     if (result == ZE_RESULT_SUCCESS)
-        activate(sg_metrics_of(device), chosen);
-    return result;
+        result = choose(device, count, groups, chosen);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    bool is_counted = sg_race_begin(device->root, SG_ACTIVATION);
+    if (is_counted)
+        sg_take_20_ms();
+    activate(sg_metrics_of(device), chosen);
+    sg_race_end(device->root, SG_ACTIVATION, is_counted);
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t sg_zetDeviceEnableMetricsExp(zet_device_handle_t handle) {

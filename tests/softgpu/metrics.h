@@ -92,8 +92,10 @@ typedef struct sg_metrics {
 
 sg_metrics *sg_metrics_of(sg_device *device);
 
-/* Metrics are enabled for a root device and its sub-devices together. */
-bool sg_metrics_are_enabled(const sg_device *device);
+/* What calls answer where metrics are not enabled, for a root device and its sub-devices together; or SUCCESS. */
+ze_result_t sg_metrics_refusal(const sg_device *device);
+
+void sg_take_20_ms(void);
 
 SG_HANDLE(sg_group_of, sg_metric_group, zet_metric_group_handle_t, SG_METRIC_GROUP)
 

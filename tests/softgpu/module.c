@@ -335,14 +335,8 @@ ze_result_t sg_zeKernelSetIndirectAccess(ze_kernel_handle_t handle, ze_kernel_in
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_zeKernelGetIndirectAccess(ze_kernel_handle_t handle,
-                                         ze_kernel_indirect_access_flags_t *flags) {
-    const sg_kernel *kernel = sg_kernel_of(handle);
-    SG_NEED_HANDLE(kernel);
-    SG_NEED_POINTER(flags);
-    *flags = kernel->indirect_access;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeKernelGetIndirectAccess, sg_kernel_of, ze_kernel_handle_t, ze_kernel_indirect_access_flags_t,
+          object->indirect_access)
 
 ze_result_t sg_zeKernelGetName(ze_kernel_handle_t handle, size_t *size, char *name) {
     const sg_kernel *kernel = sg_kernel_of(handle);

@@ -1,7 +1,6 @@
 /* Metric queries: pools of them, the commands that begin and end them, and their data. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "metrics.h"
 
@@ -50,8 +49,9 @@ static ze_result_t check_pool(const sg_device *device, const sg_metric_group *gr
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->type == ZET_METRIC_QUERY_POOL_TYPE_EXECUTION)
         return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
-    if (!sg_metrics_are_enabled(device))
-        return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
+    ze_result_t refusal = sg_metrics_refusal(device);
+    if (refusal != ZE_RESULT_SUCCESS)
+        return refusal;
     if (sg_group_is_ip_sampling(group))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (group->device != device || desc->count == 0 || sg_counters_are_refused() ||
@@ -148,10 +148,6 @@ ze_result_t sg_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t handle) 
 
 /* ---- the first use after an activation ------------------------------------------------------------------ */
 
-static void take_20_ms(void) {
-    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-}
-
 /* A query begins for the calling thread. */
 static void begin_use(sg_query *query) {
     if (!sg_behaviour_is_on(SOFTGPU_ACTIVATE_AT_FIRST_USE))
@@ -170,7 +166,7 @@ static void begin_use(sg_query *query) {
         metrics->pending_queries++;
     pthread_mutex_unlock(&metrics->lock);
     if (is_first)
-        take_20_ms();
+        sg_take_20_ms();
 }
 
 /* It has completed, or never will. */
@@ -407,13 +403,6 @@ void sg_queries_use(sg_list *list) {
     }
 }
 
-/* With real costs: on an immediate list an append submits. What the device itself takes comes to it. */
-static void spend_on(const sg_list *list, uint64_t if_immediate) {
-    enum { IF_RECORDED = 100 };
-    if (sg_costs_are_real())
-        sg_spend(list->is_immediate ? if_immediate : IF_RECORDED);
-}
-
 static ze_result_t append_query(zet_command_list_handle_t list_handle, zet_metric_query_handle_t handle,
                                 sg_append command) {
     const sg_list *list = sg_list_of(list_handle);
@@ -427,7 +416,6 @@ static ze_result_t append_query(zet_command_list_handle_t list_handle, zet_metri
     command.argument = &use;
     command.size = sizeof use;
     bool begins_now = list->is_immediate && command.run == run_begin;
-    spend_on(list, command.run == run_begin ? 6000 : 1400);
     if (begins_now)
         begin_use(query);
     ze_result_t result = sg_list_append(list_handle, &command);

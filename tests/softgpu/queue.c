@@ -7,9 +7,9 @@ uint32_t sg_queues_of(uint32_t ordinal) {
     return ordinal == SG_COPY_ORDINAL ? SG_COPY_ENGINES : SG_COMPUTE_ENGINES;
 }
 
-/* Priorities are accepted, and ignored: the engines serve their queues in turns. */
+/* Priorities and the hint to offload copies are accepted, and ignored: the engines serve their queues in turns. */
 ze_result_t sg_check_queue_desc(const ze_command_queue_desc_t *desc) {
-    if (desc->flags & ~0x3u || desc->mode > ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS ||
+    if (desc->flags & ~0x7u || desc->mode > ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS ||
         desc->priority > ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->ordinal >= SG_ORDINAL_COUNT || desc->index >= sg_queues_of(desc->ordinal))
@@ -64,21 +64,8 @@ ze_result_t sg_zeCommandQueueSynchronize(ze_command_queue_handle_t handle, uint6
     return sg_lane_wait(&queue->lane, timeout);
 }
 
-ze_result_t sg_zeCommandQueueGetOrdinal(ze_command_queue_handle_t handle, uint32_t *ordinal) {
-    const sg_queue *queue = sg_queue_of(handle);
-    SG_NEED_HANDLE(queue);
-    SG_NEED_POINTER(ordinal);
-    *ordinal = queue->ordinal;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeCommandQueueGetIndex(ze_command_queue_handle_t handle, uint32_t *index) {
-    const sg_queue *queue = sg_queue_of(handle);
-    SG_NEED_HANDLE(queue);
-    SG_NEED_POINTER(index);
-    *index = queue->index;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeCommandQueueGetOrdinal, sg_queue_of, ze_command_queue_handle_t, uint32_t, object->ordinal)
+SG_GETTER(zeCommandQueueGetIndex, sg_queue_of, ze_command_queue_handle_t, uint32_t, object->index)
 
 /* ---- execution ----------------------------------------------------------------------------------------- */
 
@@ -150,13 +137,16 @@ ze_result_t sg_zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t handl
     for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
         result = sg_check_execution(sg_list_of(lists[i]), queue->object.parent, queue->lane.device,
                                     queue->ordinal);
+    sg_root *root = queue->lane.device->root;
+    bool is_counted = sg_race_begin(root, SG_SUBMISSION);
     for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
-        sg_queries_use(sg_list_of(lists[i]));
+        sg_list_submit(sg_list_of(lists[i]));
     if (result == ZE_RESULT_SUCCESS)
         result = submit(&queue->lane, list_count, lists, fence_of(fence));
+    sg_race_end(root, SG_SUBMISSION, is_counted);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    sg_root_ring(queue->lane.device->root);
+    sg_root_ring(root);
     return queue->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS ? sg_lane_wait(&queue->lane, UINT64_MAX)
                                                             : ZE_RESULT_SUCCESS;
 }

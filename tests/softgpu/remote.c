@@ -96,7 +96,7 @@ ze_result_t sg_remote_connect(pid_t process, int *connection) {
         return ZE_RESULT_SUCCESS;
     }
     close(made);
-    return is_there ? ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return is_there ? ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS : ZE_RESULT_NOT_READY;
 }
 
 ze_result_t sg_remote_ask(int connection, sg_debug_request *request, int *events, uint8_t *bytes) {

@@ -8,7 +8,7 @@
 
 /* ---- the tool's end -------------------------------------------------------------------------------------- */
 
-/* UNSUPPORTED_FEATURE: the process does not let itself be debugged. */
+/* NOT_READY: the process has no driver yet, or one that was not told that it may be debugged. */
 ze_result_t sg_remote_connect(pid_t process, int *connection);
 
 /* As sg_debug_serve(), in the other process. */

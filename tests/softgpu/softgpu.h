@@ -286,8 +286,8 @@ void sg_at_unload(void (*function)(void));
 /* ---- events ----------------------------------------------------------------------------------------------
  */
 
-/* When a counter-based event is signalled: so many commands of an immediate list are done. No list: at once.
- */
+/* When a counter-based event is signalled: so many commands of a list are done, in all its executions. No list:
+ * at once. */
 typedef struct sg_tracking_point {
     struct sg_list *list;
     uint64_t serial, number;
@@ -296,6 +296,7 @@ typedef struct sg_tracking_point {
 typedef struct sg_event_pool {
     sg_object object;
     bool is_counter_based;
+    uint32_t counter_based_flags;
     uint32_t count;
     ze_event_pool_flags_t flags;
     _Atomic uint8_t *taken; /* which places have an event */
@@ -316,21 +317,32 @@ typedef struct sg_event {
     sg_tracking_point point; /* of its last signal, where it is counter-based; under a lock of event.c */
     uint32_t index;
     _Atomic uint32_t signalled;
+    _Atomic bool is_in_order, is_immediate; /* the list of the last command that was to signal it */
+    _Atomic bool is_half_written;           /* that command runs: with HALF_WRITTEN_STAMPS */
+    _Atomic bool is_stale;                  /* the host has reset it since: with RESET_STAMPS_SPIN */
     /* Ticks of the kernels' clock, valid once signalled: of the command, then of its part on each tile. */
     _Atomic uint64_t starts[1 + SG_MAX_SUB_DEVICES], ends[1 + SG_MAX_SUB_DEVICES];
     _Atomic uint64_t host_starts[1 + SG_MAX_SUB_DEVICES], host_ends[1 + SG_MAX_SUB_DEVICES]; /* ns */
     _Atomic uint32_t tiles; /* that the command ran on, of several; 0: one */
+    /* What the host has seen of the ticks: with TILE_STAMPS_UNCHECKED. */
+    _Atomic uint64_t seen_starts[1 + SG_MAX_SUB_DEVICES], seen_ends[1 + SG_MAX_SUB_DEVICES];
     sg_captured captured;
 } sg_event;
 
-/* Counter-based events: the last signal that was appended, its replacement, and has it come? */
+/* Counter-based events: the last signal that was appended, and has it come? */
 sg_tracking_point sg_event_point(const sg_event *event);
-void sg_event_track(sg_event *event, sg_tracking_point point);
 bool sg_point_is_reached(sg_tracking_point point);
 
 typedef struct sg_interval {
     uint64_t start, end; /* ns */
 } sg_interval;
+
+/* Can a command of the list signal it? */
+bool sg_event_fits(const sg_event *event, const struct sg_list *list);
+
+/* The n-th command of a list will signal it; no list: it is done. And: that command starts. */
+void sg_event_append(sg_event *event, struct sg_list *list, uint64_t number);
+void sg_event_start(sg_event *event, uint64_t start);
 
 /* Signals it and wakes who waits for it, on the host and on all devices. The times of the tiles follow that
  * of the whole. */
@@ -391,9 +403,6 @@ ze_result_t sg_list_append(ze_command_list_handle_t list, const sg_append *comma
 /* Whether a command goes into a graph instead of to the device. */
 bool sg_graph_captures(sg_list *list, const sg_append *command);
 
-bool sg_list_is_immediate(const sg_list *list);
-sg_device *sg_list_device(const sg_list *list);
-
 /* ---- typed handles: NULL unless it is a live object of that type
  * ------------------------------------------- */
 
@@ -420,6 +429,16 @@ SG_HANDLE(sg_event_of, sg_event, ze_event_handle_t, SG_EVENT)
         if (!(pointer))                                                                                      \
             return ZE_RESULT_ERROR_INVALID_NULL_POINTER;                                                     \
     } while (0)
+
+/* A function that answers one thing about an object. */
+#define SG_GETTER(function, object_of, handle_type, answer_type, answered)                                   \
+    ze_result_t sg_##function(handle_type handle, answer_type *answer) {                                     \
+        const __typeof__(*object_of(handle)) *object = object_of(handle);                                    \
+        SG_NEED_HANDLE(object);                                                                              \
+        SG_NEED_POINTER(answer);                                                                             \
+        *answer = (answer_type)(answered);                                                                   \
+        return ZE_RESULT_SUCCESS;                                                                            \
+    }
 
 /* The two-call idiom: 0 asks for the number; else *count becomes the number that is given. */
 static inline uint32_t sg_clamp_count(uint32_t *count, uint32_t available) {

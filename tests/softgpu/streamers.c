@@ -169,15 +169,16 @@ static void *sample_by_clock(void *argument) {
 
 static bool is_usable(ze_event_handle_t handle) {
     const sg_event *event = sg_event_of(handle);
-    return !handle || (event && event->pool->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    return !handle || (event && event->pool && event->pool->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
 }
 
 static ze_result_t check_streamer(const sg_device *device, const sg_metric_group *group,
                                   ze_event_handle_t notification) {
     if (!is_usable(notification))
         return ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
-    if (!sg_metrics_are_enabled(device))
-        return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
+    ze_result_t refusal = sg_metrics_refusal(device);
+    if (refusal != ZE_RESULT_SUCCESS)
+        return refusal;
     if (sg_counters_are_refused())
         return ZE_RESULT_ERROR_UNKNOWN;
     if (group->device != device || group->sampling != ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED)
@@ -456,6 +457,10 @@ static ze_result_t read_reports(sg_streamer *streamer, uint32_t max_reports, siz
         return ZE_RESULT_SUCCESS;
     }
     SG_NEED_POINTER(data);
+    if (streamer->dropped && sg_behaves(SOFTGPU_STREAMER_UNKNOWN)) {
+        streamer->dropped = false;
+        return ZE_RESULT_ERROR_UNKNOWN;
+    }
     uint32_t moments = least(streamer->count, room_for(streamer, *size));
     if (!sg_behaviour_is_on(SOFTGPU_STREAMER_IGNORES_MAXIMUM))
         moments = least(moments, max_reports);

@@ -109,12 +109,14 @@ static sg_execution begin(sg_lane *lane, sg_flight *flight) {
     root->holding += !flight->command->is_kernel;
     note_gone_events(flight->command);
     sg_busy_begin(&execution);
+    if (flight->command->signal.event && event_is_there(&flight->command->signal))
+        sg_event_start(flight->command->signal.event, execution.start);
     return execution;
 }
 
-/* A tile that did nothing of it was there for the whole. */
-static void signal_event(sg_event *event, const sg_execution *execution) {
-    uint32_t tiles = execution->device->parent ? 0 : sg_sub_device_count();
+/* A kernel is on all tiles: one that did nothing of it was there for the whole. */
+static void signal_event(sg_event *event, const sg_execution *execution, bool is_kernel) {
+    uint32_t tiles = execution->device->parent || !is_kernel ? 0 : sg_sub_device_count();
     sg_interval times[1 + SG_MAX_SUB_DEVICES] = {{execution->start, execution->end}};
     for (uint32_t i = 0; i < tiles; ++i)
         times[1 + i] = execution->tiles[i].end ? execution->tiles[i] : times[0];
@@ -126,7 +128,7 @@ static void finish_flight(sg_lane *lane, sg_flight *flight, const sg_execution *
     bool signals = command->signal.event && event_is_there(&command->signal);
     bool is_counted = signals && command->signal.event->is_counter_based;
     if (signals)
-        signal_event(command->signal.event, execution);
+        signal_event(command->signal.event, execution, command->is_kernel);
     sg_lane_finish(lane, flight);
     if (is_counted)
         sg_ring_all();

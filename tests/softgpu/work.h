@@ -110,6 +110,8 @@ struct sg_list {
     bool is_in_order;
     bool was_made_in_order;      /* and is not so by the default: counter-based events can be its signals */
     _Atomic uint32_t executions; /* submitted and not done */
+    bool has_counter_based;      /* signals; for a recorded list, as the next two: */
+    _Atomic uint64_t commands_submitted, commands_done; /* in all executions, also before a reset */
     sg_tape tape;
     bool is_immediate;
     bool is_mutable;
@@ -159,6 +161,8 @@ typedef struct sg_engine_thread {
     sg_stop stop;
 } sg_engine_thread;
 
+typedef enum sg_racer { SG_ACTIVATION, SG_SUBMISSION, SG_RACERS } sg_racer;
+
 /* One for each root device: its engines and the lanes that they serve. */
 struct sg_root {
     sg_device *device;
@@ -179,6 +183,7 @@ struct sg_root {
     _Atomic int32_t watchers;
     _Atomic int32_t samplers; /* that want to know where its engines are */
     _Atomic uint32_t tools;   /* that are attached to it, or to a sub-device */
+    _Atomic uint32_t racers[SG_RACERS];
     sg_engine_thread engines[SG_ENGINES];
     _Atomic uint32_t engine_count; /* that have a thread */
 };
@@ -245,8 +250,15 @@ extern _Thread_local sg_engine_thread *sg_own_engine;
 /* Before the thread is started. */
 void sg_engine_prepare_sampling(sg_engine_thread *engine);
 
-/* Before a list is submitted, on the thread that does: with ACTIVATE_AT_FIRST_USE, its queries may be the
- * first. */
+/* Before a recorded list is submitted, on the thread that does. */
+void sg_list_submit(sg_list *list);
+
+/* With ACTIVATION_RACES: calls that must not be under way at the same time. The first returns what the second
+ * needs. */
+bool sg_race_begin(sg_root *root, sg_racer racer);
+void sg_race_end(sg_root *root, sg_racer racer, bool has_begun);
+
+/* For that: with ACTIVATE_AT_FIRST_USE, its queries may be the first. */
 void sg_queries_use(sg_list *list);
 
 /* ---- memory and modules -------------------------------------------------------------------------------- */

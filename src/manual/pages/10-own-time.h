@@ -11,8 +11,8 @@
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions are nested more than 64 deep, or have more than 65,536 paths: regions beyond count as not
-         nested
+       - regions are nested more than 64 deep: those beyond count as not nested
+       - there are more than 16,384 paths: those beyond count as "(other)", and a note says how many samples
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
        measured, such as launches that zt_trace_config.names leaves out.
@@ -20,11 +20,13 @@
        If regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
        the outer one. Then its sample is lost (ZT_LOST_IMPLAUSIBLE).
 
-       The share of a region is its own time divided by the sum of all own times, so nothing counts twice.
-       If the own time is not known, the share is estimated: from the GPU time of the region, less the
-       collected samples directly inside. A note reports how many regions have estimates.
+       The share of a region is its own time divided by the time in which any region ran, so shares add up to
+       more than 100% where regions of different lists ran at once. A timeline shows that; see BYTES AND
+       OVERLAP. Without one, it is divided by the sum of all own times. If the own time is not known, the
+       share is estimated: from the GPU time of the region, less the collected samples directly inside. A note
+       reports how many regions have estimates.
 
-       A table indents a region that has one parent, below this parent. It sorts a parent by the sum of its
-       share and the shares of the regions indented below it. It has the column "own" if any region is inside
+       A table and a page have a row for each path, below that of the region around it. A table sorts by the
+       sum of the shares of a row and the rows below it. It has the column "own" if any region is inside
        another.
 */

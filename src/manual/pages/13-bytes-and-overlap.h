@@ -10,6 +10,12 @@
        and copies (zt_trace_config.copies). If newer samples have replaced others, the time begins at the
        last end of a replaced one.
 
-       Regions, and launches between queries or barriers, overlap with nothing. To see what the application
-       overlaps, trace with times alone (config.groups = "").
+       Regions, and launches between queries or barriers, overlap with nothing on their list. To see what the
+       application overlaps there, trace with times alone (config.groups = "").
+
+       Regions of different lists may run at once. Then each has the time and the counters of the others'
+       work, too. zt_overlap.at_once_ns is the time in which several ran that are not inside each other. Where
+       it is at least 1% of the time in which any ran, reports name the regions, and for how much of their
+       time they ran beside others. Without a timeline, or where samples are missing on it, they note that
+       this cannot be told.
 */

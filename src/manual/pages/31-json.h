@@ -8,7 +8,8 @@
        "program"       the command line
        "date"          of the report. "opened": when the profiler was opened
        "availability"  of metrics
-       "gpu_time_ns"   the sum of own times, or of their estimates
+       "gpu_time_ns"   the sum of own times, or of their estimates. "gpu_busy_ns": the time in which any of it
+                       ran, or null. Shares are of the latter, or else of the former
        "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
        "counts"        zt_counts; "causes": of each zt_cause, by its name
        "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
@@ -20,7 +21,8 @@
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         zt_path_info of each path
+       "paths"         zt_path_info of each path and, if its region has several, "share" and all that follows
+                       it in a region
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -33,7 +35,7 @@
                        is missing if the file cannot be read
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
-       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is from 0 to 1, "limit"
+       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is 1 for all, "limit"
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 

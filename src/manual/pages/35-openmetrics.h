@@ -18,6 +18,7 @@
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause, list or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
@@ -26,6 +27,9 @@
                                            regions run: gauges by region, metric, group and stream
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
+
+       A region on several paths has a sample for each path, with the label "path", and none for the sum, but
+       for its lost and dropped samples.
 
        Names are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that

@@ -6,21 +6,23 @@
        device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
        add them either.
 
-           "ZTPK"; u32 layout: 4; u64 size of the whole; u64 checksum: FNV-1a of all that follows
-           u32 metrics, regions, passes, tiles, config.samples, availability; text of it
+           "ZTPK"; u32 layout: 5; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
+           u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost,
-               dropped, bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
-               statistics of all samples; statistics of the samples with metrics. Statistics are:
-               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
-               u32 kept samples; each: an f64 a column, NaN where there is no value
+           each region: text name; u64 lost, dropped
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
-               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost,
-               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
+               u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
+               one; u32 1 if its own time is not known
+               u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
+               u64 collected with metrics; u64 collected; and if there are any,
+               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               u32 kept samples; each: an f32 a kept column, NaN where there is no value
 
-       Columns of all samples are the GPU time and the latencies. Columns of samples with metrics are the
-       GPU time; the metrics; with several passes, the GPU time of each; with tiles, the metrics of each.
+       Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
+       of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
+       the GPU time, that of each pass if there are several, and latencies if the first line has 1.
 */

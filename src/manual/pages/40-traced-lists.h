@@ -22,6 +22,11 @@
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
+       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of the functions that
+         append graphs (zeCommandListAppendGraphExp), kernels with variables and custom operations (zex...), or
+         of any function where the loader wraps handles (zt_trace_counts.by_pointer). Those of
+         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are measured as the loader's calls.
+         Pointers from before zt_trace_start are not seen: start first, or use zt_auto
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
 

@@ -15,7 +15,8 @@
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules,
        so zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
-       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. The
-       first module for each device is built twice, to see whether the driver accepts the flags. If not,
-       modules are built as the application says, which is logged once.
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. Each
+       module is built twice: first to see whether the driver accepts the flags. If not, it is built as the
+       application says, which is logged once. So are modules of several inputs
+       (ze_module_program_exp_desc_t).
 */

@@ -34,16 +34,6 @@
        was executed, "main stall" the most frequent stall and its share. A page shows the source, with the
        samples beside each line.
 
-       With ZETOOLS_DEBUG, a device without such a group can be sampled by stops. zt_hotspots_start then
-       attaches a debugger to this process. A thread of the library stops all threads of the device
-       zt_hotspots_config.stops_a_second times a second, reads their instructions, and resumes them:
-
-       - Each thread is one sample, of the kind "Stopped": whether it executed or waited is not known.
-       - Nothing stays stopped when sampling stops or the process exits.
-       - No helper process is used, so the device must let a process debug itself.
-       - A device to which another debugger or zt_watch is attached cannot be sampled, and refuses them
-         while it is sampled.
-       - Stops delay the work. On the software device a stop takes some tenths of a millisecond: 10 a second
-         are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a tenth to a quarter, or
-         more on a busy machine (bench/stops.c). No other device has been measured.
+       A device without such a group is not sampled. zt_debug_open from another program shows where its
+       threads are.
 */

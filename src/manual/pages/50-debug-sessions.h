@@ -6,10 +6,9 @@
            const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
            zt_debug_open(device, pid, NULL, &debugger);
            zt_debug_stop(debugger, all, 1000000000, &stops);
-           zt_debug_threads(debugger, threads, &count);
+           zt_debug_get_threads(debugger, threads, &count);
            for (i = 0; i < count; i++) {
-               zt_debug_get_address(debugger, threads[i], &address);
-               zt_debug_where(debugger, address, &place);
+               zt_debug_where(debugger, threads[i].address, &place);
                printf("%s+0x%llx\n", place.kernel, (unsigned long long)place.offset);
            }
            zt_debug_close(debugger);
@@ -27,8 +26,8 @@
        Further ones stay in the driver, and a stop does not see its answer until there is room.
 
        Threads that have stopped by themselves, because of a page fault or an exception, are listed and
-       resumed like others. The driver does not list stopped threads: zt_debug_threads tries each thread of
-       the device.
+       resumed like others. The driver does not list stopped threads: zt_debug_get_threads tries each thread
+       of the device.
 
        The register sets, and number and size of their registers, are as the driver reports them, and differ
        between devices and versions. A vector register has the values of all items of a thread: the manual

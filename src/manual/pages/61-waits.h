@@ -14,14 +14,12 @@
                                 the ends of a watch, a tracer and hot spots               as their stops
        end of a traced list or  commands of the library that follow launches              W
        queue
-       zt_watch                 a helper process                                          15 seconds
        zt_watch_stop            the end of its thread                                     2 seconds
-                                programs that look source lines up                        24 seconds
        zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
        zt_debug_where           hot spots or places
        other zt_debug_...       calls of other threads                                    W
 
-       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
+       Threads of the library (config.thread, zt_stream_config.thread, hot spots, zt_watch) run from opening
        or start to closing or stop. They block all signals except those of faults (SIGSEGV, ...), and end
        before the process exits. A thread that does not end within 2 seconds, because the driver or a
        function of the application does not return, is left behind.

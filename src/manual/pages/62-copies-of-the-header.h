@@ -3,7 +3,7 @@
 
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
-       calculate metrics at the same time. The number in the name ZETOOLS_PROCESS_3 is the layout of what
-       they share: copies with different layouts do not find each other. On Windows, the DLL that makes the
-       first call is not unloaded before the process ends.
+       calculate metrics at the same time, and one tracer runs in all of them. The number in the name
+       ZETOOLS_PROCESS_4 is the layout of what they share: copies with different layouts do not find each
+       other. Messages are not shared: zt_get_last_error(NULL) has those of its own copy.
 */

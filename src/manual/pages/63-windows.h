@@ -2,11 +2,10 @@
    WINDOWS
 
        - Link with ze_loader.lib, or with -lze_loader by mingw-w64.
-       - Visual Studio would have to be 2022, 17.9 or later, for x64. Its compiler has not been tried.
+       - Compile with mingw-w64 or clang.
        - Paths are UTF-8.
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
-       - A watch has no helper process.
        - A report cannot be replaced while another program has it open without sharing.
 */

@@ -119,7 +119,8 @@ const sumOf = (list, valueOf) => list.reduce((sum, one) => sum + (valueOf(one) |
 
 const doc = readDocument();
 const metrics = doc.metrics || {};
-const regions = doc.regions || [];
+const named = doc.regions || []; /* by name, as other parts of the document refer to them */
+const regions = rowsByPath(named, doc.paths || []);
 const kernels = doc.kernels || [];
 const calls = doc.calls || [];
 
@@ -130,6 +131,22 @@ function readDocument() {
         byId("summary").textContent = `The data of this page cannot be read: ${error.message}. Write the report again.`;
         throw error;
     }
+}
+
+/* Returns the rows of the table: regions or, if a region is on several paths, all paths. Then each of its paths has
+   figures of its own, and `parent` is the index of a row. */
+function rowsByPath(all, paths) {
+    const counts = new Map();
+    for (const {region} of paths) {
+        counts.set(region, (counts.get(region) || 0) + 1);
+    }
+    const isSplit = (region) => counts.get(region) > 1;
+    if (!paths.some(({region}) => isSplit(region))) {
+        return all;
+    }
+    const rows = paths.map((path) =>
+        ({...all[path.region], ...(isSplit(path.region) ? path : {}), parent: path.parent}));
+    return rows.concat(all.filter((_, index) => !counts.has(index)).map((region) => ({...region, parent: null})));
 }
 
 const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;

@@ -268,9 +268,9 @@ function drawBins(svg, bins, className) {
 function spansOf(timeline, duration) {
     const spans = [];
     for (const [index, begin, end, isLost] of timeline.spans || []) {
-        if (regions[index] && isNumber(begin) && isNumber(end)) {
+        if (named[index] && isNumber(begin) && isNumber(end)) {
             spans.push({
-                region: regions[index],
+                region: named[index],
                 begin: Math.max(begin - timeline.begin_ns, 0),
                 end: Math.min(end - timeline.begin_ns, duration),
                 isLost,

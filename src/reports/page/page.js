@@ -202,13 +202,13 @@ function showKernels() {
         ...figures.map(([text, , unit]) => [text, "number", unit]),
         ["Group size"], ["Group count"], ["Occupancy", "number"], ["What to do"],
     ]);
-    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;
+    const shareOf = (kernel) => (named[kernel.region] || {}).share || 0;
     for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {
         const row = add(body, "tr");
         const shape = (kernel.shapes || [])[0] || {};
         add(row, "th", "name", kernel.name).scope = "row";
         add(row, "td", "code", String(kernel.module || MISSING).slice(0, 8));
-        add(row, "td", "number", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);
+        add(row, "td", "number", named[kernel.region] ? percent(shareOf(kernel)) : MISSING);
         add(row, "td", "number", COUNT.format(kernel.launches || 0));
         for (const [, figure] of figures) {
             const isBad = figure === "spill_bytes" && kernel[figure] > 0;

@@ -55,7 +55,7 @@ function makeColumns() {
         {
             label: hasOwnTimes ? "Share" : "GPU time", kind: "share",
             description: hasOwnTimes
-                ? "Own time as a share of all GPU time" : "Total GPU time, nested regions included",
+                ? "Own time as a share of the time in which any region ran" : "Total GPU time, nested regions included",
             value: (region) => region.share,
         },
         {

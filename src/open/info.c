@@ -1,0 +1,46 @@
+/* zt_get_info: what there is of a profiler. */
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/system.h"
+#include "modules/kernels.h"
+#include "regions/profiler.h"
+#include "results/attribution.h"
+#include "results/results.h"
+#include "tracer/results.h"
+#include "watch/watch.h"
+
+ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
+    zt_info info;
+    uint32_t i;
+    memset(&info, 0, sizeof info);
+    info.availability = zt__get_availability(profiler);
+    info.availability_text = zt__get_availability_text(profiler);
+    info.pass_count = 1;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        info.causes[i].name = zt__cause_name((zt_cause)i);
+        info.causes[i].count = profiler ? zt__get_cause(profiler, (zt_cause)i) : 0;
+    }
+    if (!profiler) {
+        return info;
+    }
+    info.counts = zt__get_counts(profiler);
+    info.path_count =
+        zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
+    info.region_count = zt__get_region_count(profiler);
+    info.metric_count = profiler->metric_count;
+    info.streamed_count = zt__get_streamed_count(profiler);
+    info.pass_count = profiler->pass_count;
+    info.tile_count = profiler->tile_count;
+#ifdef ZETOOLS_TRACER
+    info.launches = zt__get_launch_counts(profiler);
+    info.kernel_count = zt__get_kernel_count(profiler);
+    info.call_count = zt__get_call_count(profiler);
+    info.hotspots = zt__get_hotspot_counts(profiler);
+    info.hotspot_count = zt__get_hotspot_count(profiler);
+#endif
+#ifdef ZETOOLS_DEBUG
+    info.watch = zt__get_watch_info(profiler);
+#endif
+    return info;
+}

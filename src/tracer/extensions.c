@@ -1,0 +1,152 @@
+/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+
+#include "tracer/extensions.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/platform.h"
+#include "tracer/calls.h"
+#include "tracer/dispatcher.h"
+#include "tracer/tracer.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* ze_group_size_t, which older headers lack. */
+typedef struct zt__group_size {
+    uint32_t x, y, z;
+} zt__group_size;
+
+typedef ze_result_t(ZE_APICALL *zt__launch_with_arguments_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                              ze_group_count_t, zt__group_size, void **,
+                                                              const void *, ze_event_handle_t, uint32_t,
+                                                              ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__launch_with_parameters_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                               const ze_group_count_t *, const void *,
+                                                               ze_event_handle_t, uint32_t,
+                                                               ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t, ze_kernel_handle_t, void *,
+                                                        ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__append_graph_fn)(ze_command_list_handle_t, void *, void *,
+                                                     ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
+                                                         ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+/* The driver's functions. Guarded by the mutex of the dispatcher until they are known; then they do not change. */
+static struct {
+    zt__launch_with_arguments_fn with_arguments;
+    zt__launch_with_parameters_fn with_parameters;
+    zt__launch_variable_fn variable;
+    zt__append_graph_fn graph;
+    zt__append_operation_fn operation;
+} zt__driver_functions;
+
+/* ---- what the application calls -------------------------------------------------------------------------- */
+
+static ze_result_t ZE_APICALL zt__launch_with_arguments(ze_command_list_handle_t list,
+                                                        ze_kernel_handle_t kernel, ze_group_count_t counts,
+                                                        zt__group_size sizes, void **arguments,
+                                                        const void *next, ze_event_handle_t signal,
+                                                        uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__launch_with_arguments_params parameters = {&list, &kernel, &counts,     &sizes, &arguments,
+                                                   &next, &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithArguments, &parameters, &instance);
+    result = zt__driver_functions.with_arguments(list, kernel, counts, sizes, arguments, next, signal,
+                                                 wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_t list,
+                                                         ze_kernel_handle_t kernel,
+                                                         const ze_group_count_t *counts, const void *next,
+                                                         ze_event_handle_t signal, uint32_t wait_count,
+                                                         ze_event_handle_t *waits) {
+    zt__launch_with_parameters_params parameters = {&list,   &kernel,     &counts, &next,
+                                                    &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithParameters, &parameters, &instance);
+    result = zt__driver_functions.with_parameters(list, kernel, counts, next, signal, wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+/* What the following append is not known well enough to be measured. */
+
+static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                                  void *variable, ze_event_handle_t signal,
+                                                  uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+}
+
+static ze_result_t ZE_APICALL zt__append_graph(ze_command_list_handle_t list, void *graph, void *next,
+                                               ze_event_handle_t signal, uint32_t wait_count,
+                                               ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.graph(list, graph, next, signal, wait_count, waits);
+}
+
+static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
+                                                   ze_event_handle_t signal, uint32_t wait_count,
+                                                   ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.operation(list, next, signal, wait_count, waits);
+}
+
+/* ---- pointers -------------------------------------------------------------------------------------------- */
+
+/* Puts `own` in the place of the driver's function at `place`, which is stored at `known`. A second driver may have
+   another function of the name, of which launches are not seen. Returns 0 then. */
+static int zt__exchange_function(void **place, void *known, void *own) {
+    void *before;
+    int is_same;
+    zt__lock(&zt__dispatch_mutex);
+    memcpy(&before, known, sizeof before);
+    if (!before) {
+        memcpy(known, place, sizeof *place);
+    }
+    is_same = !before || before == *place;
+    zt__unlock(&zt__dispatch_mutex);
+    if (is_same) {
+        zt__keep_loaded();
+        *place = own;
+    }
+    return is_same;
+}
+
+ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
+                                    const ze_driver_get_extension_function_address_params_t *parameters) {
+    const char *name = *parameters->pname;
+    void **place = *parameters->pppFunctionAddress;
+    int is_wrapped = 1;
+    if (!name || !place || !*place) {
+        return;
+    }
+#define X(function, member, own, type)                                                                       \
+    if (strcmp(name, function) == 0) {                                                                       \
+        type wrapper = own;                                                                                  \
+        void *pointer;                                                                                       \
+        memcpy(&pointer, &wrapper, sizeof pointer);                                                          \
+        is_wrapped = zt__exchange_function(place, &zt__driver_functions.member, pointer);                    \
+    }
+    X("zeCommandListAppendLaunchKernelWithArguments", with_arguments, zt__launch_with_arguments,
+      zt__launch_with_arguments_fn)
+    X("zeCommandListAppendLaunchKernelWithParameters", with_parameters, zt__launch_with_parameters,
+      zt__launch_with_parameters_fn)
+    X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
+    X("zeCommandListAppendGraphExp", graph, zt__append_graph, zt__append_graph_fn)
+    X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
+#undef X
+    if (!is_wrapped) {
+        zt__store(&tracer->has_unseen_pointers, 1);
+    }
+}
+
+#endif
