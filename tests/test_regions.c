@@ -252,8 +252,8 @@ static void test_recorded_list_executed_by_the_application(void **state) {
         expect(profiler, "plain", 1, 1);
         assert_counts(profiler, counted(i, 1, i - 1, 0, 0));
     }
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 4);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 4);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     w->launches += 5;
     check_work(w);
 }
