@@ -4656,6 +4656,7 @@ typedef struct zt__process {
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
+    uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
 } zt__process;
@@ -7296,6 +7297,11 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
 
 /* Activation of metric groups, once in a process. */
 
+/* Called around a call that executes lists. Groups are not activated meanwhile: drivers do not expect that. */
+ZT__PRIVATE void zt__begin_submission(void);
+
+ZT__PRIVATE void zt__end_submission(void);
+
 /* Activates a group in addition to those that this process has activated. Profilers share a group; a stream
    has its group alone. Returns HANDLE_OBJECT_IN_USE if the domain is in use by a profiler or stream of this
    process that cannot share it; `holder` then names it, and is empty otherwise. */
@@ -7311,19 +7317,59 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
 
 /* Activation of metric groups, once in a process. */
 
+/* A driver may take long for a call, so that neither waits longer for the other. */
+enum { ZT__LONGEST_EXCLUSION_NS = 1000000000 };
+
+/* Calls that execute lists which this thread is in: a hook may execute others inside of one. */
+static ZT__THREAD_LOCAL uint32_t zt__own_submissions;
+
+ZT__PRIVATE void zt__begin_submission(void) {
+    zt__process *process = zt__get_process();
+    zt__wait wait;
+    if (!process || zt__own_submissions++ > 0) {
+        return;
+    }
+    zt__add(&process->submissions, 1u);
+    if (zt__add(&process->activations, 0u) == 0) {
+        return;
+    }
+    wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
+    do {
+        zt__add(&process->submissions, UINT32_MAX);
+        while (zt__add(&process->activations, 0u) > 0 && zt__wait_again(&wait)) {
+        }
+        zt__add(&process->submissions, 1u);
+    } while (zt__add(&process->activations, 0u) > 0 && zt__wait_again(&wait));
+}
+
+ZT__PRIVATE void zt__end_submission(void) {
+    zt__process *process = zt__get_process();
+    if (process && --zt__own_submissions == 0) {
+        zt__add(&process->submissions, UINT32_MAX);
+    }
+}
+
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
-static ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
+static ze_result_t zt__update_activation(zt__process *process, ze_context_handle_t context,
                                          ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
+    zt__wait wait;
+    ze_result_t result;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         const zt__active_group *active = &process->active_groups[i];
         if (active->users && active->device == device) {
             groups[count++] = active->group;
         }
     }
-    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+    zt__add(&process->activations, 1u);
+    wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
+    while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
+    }
+    result = zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+    zt__add(&process->activations, UINT32_MAX);
+    return result;
 }
 
 ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_device_handle_t device,
@@ -9743,7 +9789,7 @@ ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording
     if (recording->witness && result == ZE_RESULT_SUCCESS) {
         result = recording->witness->way->read(profiler, recording->witness, NULL, call);
     }
-    return result;
+    return result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT ? ZE_RESULT_SUCCESS : result;
 }
 
 /* Called where it cannot be queried whether an execution has ended. If that goes on, its samples are lost. */
@@ -12230,7 +12276,12 @@ static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__recording *recording;
     const char *call;
     ze_result_t result = ZE_RESULT_NOT_READY;
+    const zt__list *list;
     zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    if (list) { /* a visit may have looked just before the device was done */
+        zt__await_reading(profiler, list);
+    }
     recording = zt__find_recording(profiler, handle);
     if (recording && recording->state != ZT__RECORDING_DIRTY && recording->state != ZT__RECORDING_READING) {
         copy = *recording;
@@ -12445,8 +12496,10 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         }
         zt__before_execution(profiler, queue, end - first, lists + first, 1, "zt_execute");
         zt__executing_for = profiler;
+        zt__begin_submission();
         result =
             zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
+        zt__end_submission();
         zt__executing_for = outer;
         zt__after_execution(profiler, queue, end - first, lists + first, result != ZE_RESULT_SUCCESS,
                             "zt_execute");
@@ -22592,6 +22645,7 @@ typedef struct zt__frame {
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
     int is_lent;                 /* the event of the application that it signals measures it */
+    int is_submission;           /* zt__begin_submission was called */
     uint64_t executions;         /* of a zeCommandQueueSynchronize: tracer->executions before it */
     ze_event_pool_desc_t pool;   /* of a zeEventPoolCreate: what the driver gets */
     const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
@@ -23865,6 +23919,8 @@ ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     tracer->executions++;
     zt__unlock(&tracer->mutex);
     zt__observe_execution(frame, NULL);
+    zt__begin_submission();
+    frame->is_submission = 1;
 }
 
 ZT__PRIVATE void zt__before_queue_synchronize(zt__frame *frame) {
@@ -24702,7 +24758,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
     frame->marker = NULL;
-    frame->is_lent = 0;
+    frame->is_lent = frame->is_submission = 0;
     frame->kernel_before_hooks = NULL;
     frame->pool_desc = NULL;
     memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
@@ -24862,6 +24918,9 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
        needed: its probe is still there. */
     zt__signal_after_launch(frame, result);
+    if (frame->is_submission) {
+        zt__end_submission();
+    }
     if (frame->wait_count) {
         *frame->wait_count = frame->waits;
     }
@@ -35382,4 +35441,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5994ea0a4e1d8a6e */
+/* Joined from src/ by src/join.py: f791ee4ab0a12753 */

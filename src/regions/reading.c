@@ -256,7 +256,7 @@ ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording
     if (recording->witness && result == ZE_RESULT_SUCCESS) {
         result = recording->witness->way->read(profiler, recording->witness, NULL, call);
     }
-    return result;
+    return result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT ? ZE_RESULT_SUCCESS : result;
 }
 
 /* Called where it cannot be queried whether an execution has ended. If that goes on, its samples are lost. */

@@ -7,6 +7,7 @@
 #include "base/platform.h"
 #include "base/shared.h"
 #include "base/threads.h"
+#include "metrics/activation.h"
 #include "regions/collecting.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
@@ -40,7 +41,12 @@ static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__recording *recording;
     const char *call;
     ze_result_t result = ZE_RESULT_NOT_READY;
+    const zt__list *list;
     zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    if (list) { /* a visit may have looked just before the device was done */
+        zt__await_reading(profiler, list);
+    }
     recording = zt__find_recording(profiler, handle);
     if (recording && recording->state != ZT__RECORDING_DIRTY && recording->state != ZT__RECORDING_READING) {
         copy = *recording;
@@ -255,8 +261,10 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         }
         zt__before_execution(profiler, queue, end - first, lists + first, 1, "zt_execute");
         zt__executing_for = profiler;
+        zt__begin_submission();
         result =
             zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
+        zt__end_submission();
         zt__executing_for = outer;
         zt__after_execution(profiler, queue, end - first, lists + first, result != ZE_RESULT_SUCCESS,
                             "zt_execute");

@@ -1,6 +1,7 @@
 /* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #include "tracer/dispatcher.h"
+#include "metrics/activation.h"
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
@@ -89,7 +90,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
     frame->marker = NULL;
-    frame->is_lent = 0;
+    frame->is_lent = frame->is_submission = 0;
     frame->kernel_before_hooks = NULL;
     frame->pool_desc = NULL;
     memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
@@ -249,6 +250,9 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
        needed: its probe is still there. */
     zt__signal_after_launch(frame, result);
+    if (frame->is_submission) {
+        zt__end_submission();
+    }
     if (frame->wait_count) {
         *frame->wait_count = frame->waits;
     }

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/platform.h"
 #include "base/threads.h"
+#include "metrics/activation.h"
 #include "regions/collecting.h"
 #include "regions/ending.h"
 #include "regions/names.h"
@@ -225,6 +226,8 @@ ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     tracer->executions++;
     zt__unlock(&tracer->mutex);
     zt__observe_execution(frame, NULL);
+    zt__begin_submission();
+    frame->is_submission = 1;
 }
 
 ZT__PRIVATE void zt__before_queue_synchronize(zt__frame *frame) {
