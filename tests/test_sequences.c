@@ -1207,6 +1207,8 @@ static int is_cause_possible(const sequence *s, zt_cause cause) {
         return s->injects;
     case ZT_DROPPED_NO_SLOT:
         return s->injects || !s->is_roomy || s->kind == BUSY_SAMPLE;
+    case ZT_DROPPED_NEVER_RAN:
+        return s->forgets || s->injects;
     case ZT_DROPPED_NOT_CLOSED:
         return 1; /* by region it is known better */
     default:
