@@ -8517,7 +8517,8 @@ typedef struct zt__origin {
 /* What one sample needs. It has no state of its own: it is in the pool of its pass, open, or in a recording. */
 struct zt__probe {
     zt__probe *next; /* in the pool or the recording */
-    zt__path *path;
+    zt__region_record *region;
+    zt__path *path;      /* of the region, or of those that have no path of their own */
     zt__list *list;      /* while it is open: its list, */
     zt__probe *outer;    /* and the region around it, or NULL */
     uint64_t number;     /* for the watch: its list numbers its regions as they end */
@@ -9679,13 +9680,13 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     memset(reading, 0, sizeof *reading);
     batch->pass = &profiler->passes[probe->pass];
     reading->path = probe->path;
-    reading->region = probe->path->key.region;
+    reading->region = probe->region;
     reading->list_name = recording->list_name;
     reading->bytes = probe->bytes;
     reading->origin = probe->origin;
-    reading->submitted_ns = recording->is_queue ? probe->begun_ns : recording->submitted_ns;
+    reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
     reading->knows_execution = !recording->is_overlapped;
-    if (!recording->is_queue) {
+    if (recording->is_reported) {
         reading->origin.submitted_by = recording->thread;
         reading->origin.executions = recording->executions;
     }
@@ -10151,14 +10152,9 @@ ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__regio
 /* Loses the sample that a probe owes. */
 static void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
                             zt_cause cause) {
-    zt__missing missing = {probe->path->key.region,
-                           recording->handle,
-                           recording->list_name,
-                           recording->submitted_ns,
-                           cause,
-                           1,
-                           0};
-    if (recording->is_queue) {
+    zt__missing missing = {
+        probe->region, recording->handle, recording->list_name, recording->submitted_ns, cause, 1, 0};
+    if (!recording->is_reported) {
         missing.since_ns = probe->begun_ns;
     }
     probe->is_due = 0;
@@ -10212,7 +10208,7 @@ ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
     while (list && !list->innermost) {
         list = list->next;
     }
-    name = list ? list->innermost->path->key.region->name : NULL;
+    name = list ? list->innermost->region->name : NULL;
     zt__unlock(&locked->mutex);
     return name;
 }
@@ -10426,7 +10422,7 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
 
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
     zt__list *list = probe->list;
-    zt__count_drop(profiler, probe->path, probe->path->key.region, list, cause);
+    zt__count_drop(profiler, probe->path, probe->region, list, cause);
     zt__leave_nesting(profiler, probe);
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;
@@ -11570,7 +11566,7 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     running = zt__abandon_samples(profiler, &unfinished);
     for (list = profiler->lists; list; list = list->next) {
         while (list->innermost) {
-            not_ended = list->innermost->path->key.region->name;
+            not_ended = list->innermost->region->name;
             zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
         }
     }
@@ -11911,6 +11907,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
     }
 
     if (probe) {
+        probe->region = region;
         probe->path = path;
         probe->list = list;
         probe->outer = list->innermost;
@@ -12167,7 +12164,7 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
     if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
         list->may_be_destroyed = 0;
         while (list->innermost) {
-            not_ended = list->innermost->path->key.region->name;
+            not_ended = list->innermost->region->name;
             zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
         }
         zt__await_reading(profiler, list);
@@ -30529,7 +30526,7 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
             copy->submission_ns = recording->is_queue ? probe->begun_ns : recording->submitted_ns;
             if (probe->is_due &&
                 (probe->number > list->watched_ended_up_to || copy->submission_ns > list->watched_ended_ns)) {
-                copy->region = probe->path->key.region;
+                copy->region = probe->region;
                 copy->list = handle;
                 copy->number = probe->number;
                 copy->probe = probe;
@@ -35441,4 +35438,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f791ee4ab0a12753 */
+/* Joined from src/ by src/join.py: e90fe8311734b401 */

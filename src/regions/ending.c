@@ -87,7 +87,7 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     running = zt__abandon_samples(profiler, &unfinished);
     for (list = profiler->lists; list; list = list->next) {
         while (list->innermost) {
-            not_ended = list->innermost->path->key.region->name;
+            not_ended = list->innermost->region->name;
             zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
         }
     }

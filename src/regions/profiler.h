@@ -120,7 +120,8 @@ typedef struct zt__origin {
 /* What one sample needs. It has no state of its own: it is in the pool of its pass, open, or in a recording. */
 struct zt__probe {
     zt__probe *next; /* in the pool or the recording */
-    zt__path *path;
+    zt__region_record *region;
+    zt__path *path;      /* of the region, or of those that have no path of their own */
     zt__list *list;      /* while it is open: its list, */
     zt__probe *outer;    /* and the region around it, or NULL */
     uint64_t number;     /* for the watch: its list numbers its regions as they end */

@@ -146,13 +146,13 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     memset(reading, 0, sizeof *reading);
     batch->pass = &profiler->passes[probe->pass];
     reading->path = probe->path;
-    reading->region = probe->path->key.region;
+    reading->region = probe->region;
     reading->list_name = recording->list_name;
     reading->bytes = probe->bytes;
     reading->origin = probe->origin;
-    reading->submitted_ns = recording->is_queue ? probe->begun_ns : recording->submitted_ns;
+    reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
     reading->knows_execution = !recording->is_overlapped;
-    if (!recording->is_queue) {
+    if (recording->is_reported) {
         reading->origin.submitted_by = recording->thread;
         reading->origin.executions = recording->executions;
     }

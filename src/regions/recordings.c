@@ -177,14 +177,9 @@ ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__regio
 /* Loses the sample that a probe owes. */
 static void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
                             zt_cause cause) {
-    zt__missing missing = {probe->path->key.region,
-                           recording->handle,
-                           recording->list_name,
-                           recording->submitted_ns,
-                           cause,
-                           1,
-                           0};
-    if (recording->is_queue) {
+    zt__missing missing = {
+        probe->region, recording->handle, recording->list_name, recording->submitted_ns, cause, 1, 0};
+    if (!recording->is_reported) {
         missing.since_ns = probe->begun_ns;
     }
     probe->is_due = 0;
@@ -238,7 +233,7 @@ ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
     while (list && !list->innermost) {
         list = list->next;
     }
-    name = list ? list->innermost->path->key.region->name : NULL;
+    name = list ? list->innermost->region->name : NULL;
     zt__unlock(&locked->mutex);
     return name;
 }
@@ -452,7 +447,7 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
 
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
     zt__list *list = probe->list;
-    zt__count_drop(profiler, probe->path, probe->path->key.region, list, cause);
+    zt__count_drop(profiler, probe->path, probe->region, list, cause);
     zt__leave_nesting(profiler, probe);
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;

@@ -192,6 +192,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
     }
 
     if (probe) {
+        probe->region = region;
         probe->path = path;
         probe->list = list;
         probe->outer = list->innermost;

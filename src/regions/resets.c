@@ -38,7 +38,7 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
     if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
         list->may_be_destroyed = 0;
         while (list->innermost) {
-            not_ended = list->innermost->path->key.region->name;
+            not_ended = list->innermost->region->name;
             zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
         }
         zt__await_reading(profiler, list);

@@ -51,7 +51,7 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
             copy->submission_ns = recording->is_queue ? probe->begun_ns : recording->submitted_ns;
             if (probe->is_due &&
                 (probe->number > list->watched_ended_up_to || copy->submission_ns > list->watched_ended_ns)) {
-                copy->region = probe->path->key.region;
+                copy->region = probe->region;
                 copy->list = handle;
                 copy->number = probe->number;
                 copy->probe = probe;
