@@ -8593,7 +8593,6 @@ struct zt__recording {
     zt__chain *chain;               /* NULL: in none */
     zt__list *list;                 /* NULL: closed */
     ze_command_list_handle_t handle;
-    const char *list_name; /* or NULL */
 
     zt__recording_state state;  /* changed only by zt__move_recording */
     zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
@@ -8693,7 +8692,6 @@ typedef struct zt__reading {
     zt_cause cause; /* why the sample is lost or dropped */
     zt__path *path;
     zt__region_record *region;
-    const char *list_name;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
     int begins;          /* it is counted as begun now, because nobody has reported its execution */
     int has_others;      /* there may have been more executions than this one */
@@ -9681,7 +9679,6 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     batch->pass = &profiler->passes[probe->pass];
     reading->path = probe->path;
     reading->region = probe->region;
-    reading->list_name = recording->list_name;
     reading->bytes = probe->bytes;
     reading->origin = probe->origin;
     reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
@@ -10153,7 +10150,7 @@ ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__regio
 static void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
                             zt_cause cause) {
     zt__missing missing = {
-        probe->region, recording->handle, recording->list_name, recording->submitted_ns, cause, 1, 0};
+        probe->region, recording->handle, probe->origin.list_name, recording->submitted_ns, cause, 1, 0};
     if (!recording->is_reported) {
         missing.since_ns = probe->begun_ns;
     }
@@ -10327,7 +10324,6 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
     recording->next_of_all = next_of_all;
     recording->list = list;
     recording->handle = list->handle;
-    recording->list_name = list->name;
     recording->state = ZT__RECORDING_OPEN;
     if (list->kind == ZT__LIST_IMMEDIATE) {
         recording->is_queue = 1;
@@ -10491,7 +10487,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (reading->outcome == ZT__LOST) {
         zt__missing missing = {reading->region,
                                reading->times.list,
-                               reading->list_name,
+                               reading->origin.list_name,
                                reading->submitted_ns,
                                reading->cause,
                                1,
@@ -35438,4 +35434,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e90fe8311734b401 */
+/* Joined from src/ by src/join.py: 4ed561c0907f1fa0 */

@@ -1533,11 +1533,10 @@ static void test_notes_in_all_formats(void **state) {
     }
     expect_note(profiler,
                 "1 sample is dropped: no slot. Raise config.max_slots, or call zt_collect more often.", 1);
-    expect_note(
-        profiler,
-        "1 list ran outside of zt_execute: only the last execution before each collection is measured. "
-        "Execute recorded lists with zt_execute.",
-        1);
+    expect_note(profiler,
+                "1 list ran outside of zt_execute: only the first execution that is seen is measured. "
+                "Execute recorded lists with zt_execute.",
+                1);
     expect_note(profiler, "No region has samples: begin regions with zt_begin, and call zt_collect.", 0);
     ok(zt_release(profiler, w->list));
     reset_list(w->list);

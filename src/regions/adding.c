@@ -44,7 +44,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (reading->outcome == ZT__LOST) {
         zt__missing missing = {reading->region,
                                reading->times.list,
-                               reading->list_name,
+                               reading->origin.list_name,
                                reading->submitted_ns,
                                reading->cause,
                                1,

@@ -196,7 +196,6 @@ struct zt__recording {
     zt__chain *chain;               /* NULL: in none */
     zt__list *list;                 /* NULL: closed */
     ze_command_list_handle_t handle;
-    const char *list_name; /* or NULL */
 
     zt__recording_state state;  /* changed only by zt__move_recording */
     zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
@@ -296,7 +295,6 @@ typedef struct zt__reading {
     zt_cause cause; /* why the sample is lost or dropped */
     zt__path *path;
     zt__region_record *region;
-    const char *list_name;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
     int begins;          /* it is counted as begun now, because nobody has reported its execution */
     int has_others;      /* there may have been more executions than this one */

@@ -147,7 +147,6 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     batch->pass = &profiler->passes[probe->pass];
     reading->path = probe->path;
     reading->region = probe->region;
-    reading->list_name = recording->list_name;
     reading->bytes = probe->bytes;
     reading->origin = probe->origin;
     reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;

@@ -178,7 +178,7 @@ ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__regio
 static void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
                             zt_cause cause) {
     zt__missing missing = {
-        probe->region, recording->handle, recording->list_name, recording->submitted_ns, cause, 1, 0};
+        probe->region, recording->handle, probe->origin.list_name, recording->submitted_ns, cause, 1, 0};
     if (!recording->is_reported) {
         missing.since_ns = probe->begun_ns;
     }
@@ -352,7 +352,6 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
     recording->next_of_all = next_of_all;
     recording->list = list;
     recording->handle = list->handle;
-    recording->list_name = list->name;
     recording->state = ZT__RECORDING_OPEN;
     if (list->kind == ZT__LIST_IMMEDIATE) {
         recording->is_queue = 1;
