@@ -10585,12 +10585,12 @@ static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, doub
             zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
         }
     } else {
-        /* The GPU time of a region around another, on a list that is executed again, is that of a negative number
-           of ticks, without a sign, and without a flag. */
+        /* The GPU time of a region around another, on a list that is executed again, is exactly 2^64 ticks of the
+           device's clock too long, without a flag. */
         double *time_ns = &row[1 + pass->time_metric];
-        if (!profiler->tile_count && *time_ns > longest_ns * 1.0625 + 1e6 && excess_ns - *time_ns >= 0 &&
-            excess_ns - *time_ns <= longest_ns) {
-            *time_ns = excess_ns - *time_ns;
+        if (!profiler->tile_count && *time_ns > longest_ns * 1.0625 + 1e6 && *time_ns >= excess_ns &&
+            *time_ns - excess_ns <= longest_ns) {
+            *time_ns -= excess_ns;
         }
         row[0] = *time_ns;
     }
@@ -35434,4 +35434,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4ed561c0907f1fa0 */
+/* Joined from src/ by src/join.py: 8aae4f0909ad1b6c */
