@@ -8039,11 +8039,13 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
                                     const zt__sample_layout *layout, zt__statistics *statistics,
                                     uint64_t more);
 
-/* Adds a sample, in which columns that were not measured are NaN. The mutex is held, and room was reserved.
+enum { ZT__MOST_ROWS = 64 }; /* that are added at once */
+
+/* Adds samples, in which columns that were not measured are NaN. The mutex is held, and room was reserved.
    All samples are kept as long as there is room. After that, reservoir sampling gives all samples so far the
-   same chance. */
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
-                                const double *row);
+   same chance. Many at once cost less each. */
+ZT__PRIVATE void zt__add_rows(const zt__sample_layout *layout, zt__statistics *statistics,
+                              const double *const *rows, uint32_t count);
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
    held, and no thread writes to `from`.
@@ -8183,12 +8185,12 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
-                                const double *row) {
-    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
+/* Keeps a row, if it is one of those that are kept. */
+static void zt__keep_for_quantiles(const zt__sample_layout *layout, zt__statistics *statistics,
+                                   const double *row) {
     uint64_t n = statistics->count++, state;
     uint64_t place = n; /* the row in which it is kept, if there is such a row */
-    uint32_t column, i;
+    uint32_t i;
     if (n == statistics->kept && n < statistics->capacity) {
         statistics->kept++;
     } else {
@@ -8198,12 +8200,56 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
     for (i = 0; i < layout->kept_count && place < statistics->kept; i++) {
         statistics->rows[(size_t)place * layout->kept_count + i] = (float)row[layout->kept_columns[i]];
     }
-    weights[ZT_AGGREGATE_SUM] = 1;
-    weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
-    for (column = 0; column < layout->column_count; column++) {
-        if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
+}
+
+/* Adds one column of some rows, each with its weight. Distances are from the first value, so that few digits
+   cancel. */
+static void zt__add_column(zt__moments *moments, const double *const *rows, uint32_t count, uint32_t column,
+                           const double *weights) {
+    double first, distances = 0, squares = 0; /* weighted sums */
+    zt__moments added;
+    uint32_t i = 0;
+    memset(&added, 0, sizeof added);
+    while (i < count && zt__is_nan(rows[i][column])) {
+        i++;
+    }
+    if (i == count) {
+        return;
+    }
+    first = added.min = added.max = rows[i][column];
+    for (; i < count; i++) {
+        double value = rows[i][column], distance = value - first;
+        if (zt__is_nan(value)) {
+            continue;
         }
+        added.min = value < added.min ? value : added.min;
+        added.max = value > added.max ? value : added.max;
+        added.count++;
+        added.sum += value;
+        added.weight += weights[i];
+        distances += weights[i] * distance;
+        squares += weights[i] * distance * distance;
+    }
+    if (added.weight > 0) {
+        added.mean = first + distances / added.weight; /* exact where all values are the same */
+        squares -= distances * (distances / added.weight);
+        added.m2 = squares > 0 ? squares : 0;
+    }
+    zt__merge_moments(moments, &added);
+}
+
+ZT__PRIVATE void zt__add_rows(const zt__sample_layout *layout, zt__statistics *statistics,
+                              const double *const *rows, uint32_t count) {
+    double weights[ZT_AGGREGATE_NONE + 1][ZT__MOST_ROWS]; /* 0 for flags and for what is not combined */
+    uint32_t i;
+    memset(weights, 0, sizeof weights);
+    for (i = 0; i < count; i++) {
+        weights[ZT_AGGREGATE_SUM][i] = 1;
+        weights[ZT_AGGREGATE_MEAN][i] = zt__is_positive(rows[i][0]) ? rows[i][0] : 0;
+        zt__keep_for_quantiles(layout, statistics, rows[i]);
+    }
+    for (i = 0; i < layout->column_count; i++) {
+        zt__add_column(&statistics->moments[i], rows, count, i, weights[layout->aggregations[i]]);
     }
 }
 
@@ -8412,7 +8458,7 @@ ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *v
 /* What a profiler is made of: probes, recordings, lists, regions, paths, passes. */
 
 enum {
-    ZT__BATCH = 64,
+    ZT__BATCH = ZT__MOST_ROWS,
     ZT__MAX_REGIONS = 65536,
     ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
     ZT__PATHS_PER_BLOCK = 128,
@@ -8696,6 +8742,7 @@ typedef struct zt__reading {
     int begins;          /* it is counted as begun now, because nobody has reported its execution */
     int has_others;      /* there may have been more executions than this one */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
+    int is_collected;    /* its row is to be added to its path */
     int knows_execution; /* it is of the execution that was submitted last */
     uint64_t submitted_ns, bytes;
     uint32_t report;    /* index among the reports of the batch */
@@ -10439,13 +10486,12 @@ ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cau
    Returns 0 without memory. */
 ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
 
-/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
-   The mutex is held. */
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes);
-
 /* Counts what has become of a reading. With the mutex held. */
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row);
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row);
+
+/* Adds the collected samples of the batch to the statistics of their paths, those of a path together. Room was
+   reserved. With the mutex held. */
+ZT__PRIVATE void zt__add_batch(zt_profiler *profiler);
 
 /* ==== regions/adding.c ================================================================================== */
 
@@ -10456,32 +10502,20 @@ ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t
                                &path->statistics, more);
 }
 
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes) {
-    zt__add_sample(&profiler->layout, &path->statistics, row);
-    path->with_metrics += profiler->passes[pass].group_count > 0;
-    if (!zt__is_nan(row[0])) {
-        path->missing--;
-    }
-    if (bytes) {
-        path->bytes += bytes;
-        path->bytes_ns += row[0];
-    }
-}
-
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row) {
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
+    zt__path *path = reading->path;
     if (reading->outcome == ZT__NO_SAMPLE) {
         return;
     }
     if (reading->begins) {
-        zt__count_begun(profiler, reading->path);
-        reading->path->missing += (uint64_t)reading->has_others;
+        zt__count_begun(profiler, path);
+        path->missing += (uint64_t)reading->has_others;
     } else {
         profiler->awaited--;
     }
     if (reading->never_began) {
         profiler->counts.begun--;
-        reading->path->missing--;
+        path->missing--;
         return;
     }
     if (reading->outcome == ZT__LOST) {
@@ -10499,7 +10533,36 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (profiler->sample_collected) {
         profiler->sample_collected(profiler, reading, row);
     }
-    zt__add_to_path(profiler, reading->path, profiler->batch.pass->index, row, reading->bytes);
+    reading->is_collected = 1;
+    path->with_metrics += profiler->batch.pass->group_count > 0;
+    if (!zt__is_nan(row[0])) {
+        path->missing--;
+    }
+    if (reading->bytes) {
+        path->bytes += reading->bytes;
+        path->bytes_ns += row[0];
+    }
+}
+
+ZT__PRIVATE void zt__add_batch(zt_profiler *profiler) {
+    zt__batch *batch = &profiler->batch;
+    const double *rows[ZT__BATCH];
+    uint32_t i, j;
+    for (i = 0; i < batch->count; i++) {
+        zt__path *path = batch->readings[i].path;
+        uint32_t count = 0;
+        for (j = i; j < batch->count && batch->readings[i].is_collected; j++) {
+            if (batch->readings[j].path == path && batch->readings[j].is_collected) {
+                rows[count++] = batch->rows + (size_t)j * profiler->row_length;
+            }
+        }
+        for (j = i; j < batch->count && count > 0; j++) {
+            batch->readings[j].is_collected &= batch->readings[j].path != path;
+        }
+        if (count > 0) {
+            zt__add_rows(&profiler->layout, &path->statistics, rows, count);
+        }
+    }
 }
 
 /* ==== regions/calculating.h ============================================================================= */
@@ -10865,6 +10928,7 @@ static void zt__finish_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
     }
+    zt__add_batch(profiler);
     zt__unlock(&profiler->mutex);
     zt__deliver_batch(profiler);
     if (profiler->batch_collected) {
@@ -22545,7 +22609,7 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
     zt__timed_call *timed, *made = NULL;
-    double duration = (double)(end_ns - begin_ns);
+    const double duration = (double)(end_ns - begin_ns), *row = &duration;
     zt__lock(&tracer->mutex);
     timed = tracer->timed_calls[call];
     zt__unlock(&tracer->mutex);
@@ -22569,7 +22633,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     }
     timed = tracer->timed_calls[call];
     if (timed) {
-        zt__add_sample(&zt__call_layout, &timed->statistics, &duration);
+        zt__add_rows(&zt__call_layout, &timed->statistics, &row, 1);
         switch ((uint32_t)result) {
         case ZE_RESULT_SUCCESS: /* Warnings and answers are no errors. Older headers lack some names. */
         case ZE_RESULT_NOT_READY:
@@ -35434,4 +35498,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8aae4f0909ad1b6c */
+/* Joined from src/ by src/join.py: 53433e6fd0e49338 */

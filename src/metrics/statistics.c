@@ -112,12 +112,12 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
-                                const double *row) {
-    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
+/* Keeps a row, if it is one of those that are kept. */
+static void zt__keep_for_quantiles(const zt__sample_layout *layout, zt__statistics *statistics,
+                                   const double *row) {
     uint64_t n = statistics->count++, state;
     uint64_t place = n; /* the row in which it is kept, if there is such a row */
-    uint32_t column, i;
+    uint32_t i;
     if (n == statistics->kept && n < statistics->capacity) {
         statistics->kept++;
     } else {
@@ -127,12 +127,56 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
     for (i = 0; i < layout->kept_count && place < statistics->kept; i++) {
         statistics->rows[(size_t)place * layout->kept_count + i] = (float)row[layout->kept_columns[i]];
     }
-    weights[ZT_AGGREGATE_SUM] = 1;
-    weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
-    for (column = 0; column < layout->column_count; column++) {
-        if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
+}
+
+/* Adds one column of some rows, each with its weight. Distances are from the first value, so that few digits
+   cancel. */
+static void zt__add_column(zt__moments *moments, const double *const *rows, uint32_t count, uint32_t column,
+                           const double *weights) {
+    double first, distances = 0, squares = 0; /* weighted sums */
+    zt__moments added;
+    uint32_t i = 0;
+    memset(&added, 0, sizeof added);
+    while (i < count && zt__is_nan(rows[i][column])) {
+        i++;
+    }
+    if (i == count) {
+        return;
+    }
+    first = added.min = added.max = rows[i][column];
+    for (; i < count; i++) {
+        double value = rows[i][column], distance = value - first;
+        if (zt__is_nan(value)) {
+            continue;
         }
+        added.min = value < added.min ? value : added.min;
+        added.max = value > added.max ? value : added.max;
+        added.count++;
+        added.sum += value;
+        added.weight += weights[i];
+        distances += weights[i] * distance;
+        squares += weights[i] * distance * distance;
+    }
+    if (added.weight > 0) {
+        added.mean = first + distances / added.weight; /* exact where all values are the same */
+        squares -= distances * (distances / added.weight);
+        added.m2 = squares > 0 ? squares : 0;
+    }
+    zt__merge_moments(moments, &added);
+}
+
+ZT__PRIVATE void zt__add_rows(const zt__sample_layout *layout, zt__statistics *statistics,
+                              const double *const *rows, uint32_t count) {
+    double weights[ZT_AGGREGATE_NONE + 1][ZT__MOST_ROWS]; /* 0 for flags and for what is not combined */
+    uint32_t i;
+    memset(weights, 0, sizeof weights);
+    for (i = 0; i < count; i++) {
+        weights[ZT_AGGREGATE_SUM][i] = 1;
+        weights[ZT_AGGREGATE_MEAN][i] = zt__is_positive(rows[i][0]) ? rows[i][0] : 0;
+        zt__keep_for_quantiles(layout, statistics, rows[i]);
+    }
+    for (i = 0; i < layout->column_count; i++) {
+        zt__add_column(&statistics->moments[i], rows, count, i, weights[layout->aggregations[i]]);
     }
 }
 

@@ -55,11 +55,13 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
                                     const zt__sample_layout *layout, zt__statistics *statistics,
                                     uint64_t more);
 
-/* Adds a sample, in which columns that were not measured are NaN. The mutex is held, and room was reserved.
+enum { ZT__MOST_ROWS = 64 }; /* that are added at once */
+
+/* Adds samples, in which columns that were not measured are NaN. The mutex is held, and room was reserved.
    All samples are kept as long as there is room. After that, reservoir sampling gives all samples so far the
-   same chance. */
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
-                                const double *row);
+   same chance. Many at once cost less each. */
+ZT__PRIVATE void zt__add_rows(const zt__sample_layout *layout, zt__statistics *statistics,
+                              const double *const *rows, uint32_t count);
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
    held, and no thread writes to `from`.

@@ -15,7 +15,7 @@
 #include "metrics/statistics.h"
 
 enum {
-    ZT__BATCH = 64,
+    ZT__BATCH = ZT__MOST_ROWS,
     ZT__MAX_REGIONS = 65536,
     ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
     ZT__PATHS_PER_BLOCK = 128,
@@ -299,6 +299,7 @@ typedef struct zt__reading {
     int begins;          /* it is counted as begun now, because nobody has reported its execution */
     int has_others;      /* there may have been more executions than this one */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
+    int is_collected;    /* its row is to be added to its path */
     int knows_execution; /* it is of the execution that was submitted last */
     uint64_t submitted_ns, bytes;
     uint32_t report;    /* index among the reports of the batch */

@@ -30,7 +30,7 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
     zt__timed_call *timed, *made = NULL;
-    double duration = (double)(end_ns - begin_ns);
+    const double duration = (double)(end_ns - begin_ns), *row = &duration;
     zt__lock(&tracer->mutex);
     timed = tracer->timed_calls[call];
     zt__unlock(&tracer->mutex);
@@ -54,7 +54,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     }
     timed = tracer->timed_calls[call];
     if (timed) {
-        zt__add_sample(&zt__call_layout, &timed->statistics, &duration);
+        zt__add_rows(&zt__call_layout, &timed->statistics, &row, 1);
         switch ((uint32_t)result) {
         case ZE_RESULT_SUCCESS: /* Warnings and answers are no errors. Older headers lack some names. */
         case ZE_RESULT_NOT_READY:
