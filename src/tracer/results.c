@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
+#include "base/numbers.h"
 #include "base/platform.h"
 #include "metrics/statistics.h"
 #include "regions/profiler.h"
