@@ -396,7 +396,7 @@
                        INSTRUCTIONS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
-       Implementation  LOCKS, THE LIFE OF A SLOT, PATHS
+       Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -858,10 +858,12 @@ typedef enum zt_cause {
     ZT_LOST_QUERY_SPLIT,
     /* lost: other */
     ZT_LOST_NEVER_DELIVERED, /* the region ended, but its data never came; or it did not end in time */
-    ZT_LOST_OVERWRITTEN,     /* it was executed again before it was collected */
+    ZT_LOST_OVERWRITTEN,     /* it was executed again before it was collected, or by means that nobody
+                                reports (see UNREPORTED EXECUTIONS) */
     ZT_LOST_OTHER_PASS,      /* it ran in another pass than the one in which it was begun */
     ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
-    ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
+    ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted, or the device's
+                                clock may have turned more often than its time stamps show */
     ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
     ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
@@ -871,6 +873,7 @@ typedef enum zt_cause {
     ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
     ZT_DROPPED_NOT_CLOSED,     /* the list was released or the profiler closed before zt_end */
     ZT_DROPPED_DEVICE_LOST,    /* begun after the device was lost */
+    ZT_DROPPED_NEVER_RAN, /* its list ran without it: it was recorded before a reset that nobody reported */
     ZT_CAUSE_COUNT
 } zt_cause;
 
@@ -2475,7 +2478,7 @@ typedef zt__disabled_scope zt_scope;
        bench     benchmarks and comparisons
        open      opening and closing, settings of the environment, zt_auto
 
-   The pages LOCKS, THE LIFE OF A SLOT and PATHS at the end of this file explain what crosses parts. */
+   The pages LOCKS, THE LIFE OF A RECORDING and PATHS at the end of this file explain what crosses parts. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -4671,6 +4674,7 @@ typedef struct zt__process {
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
+    uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
 } zt__process;
@@ -4872,15 +4876,14 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
-    X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
     X(TIMED_OUT,                                                                                             \
       "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
       "allow more time: timeouts are in nanoseconds.")                                                       \
     X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
                    "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
                    "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
-    X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only its " \
-                       "last execution before each collection is measured. Execute it with zt_execute().")   \
+    X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only the " \
+                       "first execution that is seen is measured. Execute it with zt_execute().")            \
     X(SAMPLE_LOST, "zt_collect: a sample of region '%.64s' is lost: %s. It is counted, and kept out of the " \
                    "statistics.")                                                                            \
     X(SAMPLE_DROPPED, "zt_collect: a sample of region '%.64s' is dropped: %s. It is counted, and kept out "  \
@@ -5247,6 +5250,7 @@ ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
         "append failed",
         "not ended",
         "begun after device loss",
+        "never ran",
     };
     return (unsigned)cause < ZT_CAUSE_COUNT ? names[cause] : "unknown";
 }
@@ -7316,6 +7320,11 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
 
 /* Activation of metric groups, once in a process. */
 
+/* Called around a call that executes lists. Groups are not activated meanwhile: drivers do not expect that. */
+ZT__PRIVATE void zt__begin_submission(void);
+
+ZT__PRIVATE void zt__end_submission(void);
+
 /* Activates a group in addition to those that this process has activated. Profilers share a group; a stream
    has its group alone. Returns HANDLE_OBJECT_IN_USE if the domain is in use by a profiler or stream of this
    process that cannot share it; `holder` then names it, and is empty otherwise. */
@@ -7331,19 +7340,59 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
 
 /* Activation of metric groups, once in a process. */
 
+/* A driver may take long for a call, so that neither waits longer for the other. */
+enum { ZT__LONGEST_EXCLUSION_NS = 1000000000 };
+
+/* Calls that execute lists which this thread is in: a hook may execute others inside of one. */
+static ZT__THREAD_LOCAL uint32_t zt__own_submissions;
+
+ZT__PRIVATE void zt__begin_submission(void) {
+    zt__process *process = zt__get_process();
+    zt__wait wait;
+    if (!process || zt__own_submissions++ > 0) {
+        return;
+    }
+    zt__add(&process->submissions, 1u);
+    if (zt__add(&process->activations, 0u) == 0) {
+        return;
+    }
+    wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
+    do {
+        zt__add(&process->submissions, UINT32_MAX);
+        while (zt__add(&process->activations, 0u) > 0 && zt__wait_again(&wait)) {
+        }
+        zt__add(&process->submissions, 1u);
+    } while (zt__add(&process->activations, 0u) > 0 && zt__wait_again(&wait));
+}
+
+ZT__PRIVATE void zt__end_submission(void) {
+    zt__process *process = zt__get_process();
+    if (process && --zt__own_submissions == 0) {
+        zt__add(&process->submissions, UINT32_MAX);
+    }
+}
+
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
-static ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
+static ze_result_t zt__update_activation(zt__process *process, ze_context_handle_t context,
                                          ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
+    zt__wait wait;
+    ze_result_t result;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         const zt__active_group *active = &process->active_groups[i];
         if (active->users && active->device == device) {
             groups[count++] = active->group;
         }
     }
-    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+    zt__add(&process->activations, 1u);
+    wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
+    while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
+    }
+    result = zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+    zt__add(&process->activations, UINT32_MAX);
+    return result;
 }
 
 ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_device_handle_t device,
@@ -8383,7 +8432,7 @@ ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *v
 
 /* ==== regions/profiler.h ================================================================================ */
 
-/* What a profiler is made of: slots, lists, regions, paths, passes. */
+/* What a profiler is made of: probes, recordings, lists, regions, paths, passes. */
 
 enum {
     ZT__BATCH = 64,
@@ -8391,8 +8440,8 @@ enum {
     ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 64,
-    ZT__TIMES_PASS = ZT__MAX_PASSES, /* of slots for times alone, where other slots have metrics */
-    ZT__STAMPS = 4 /* of a slot: begin and end of its region, or a ze_kernel_timestamp_result_t */
+    ZT__TIMES_PASS = ZT__MAX_PASSES, /* of probes for times alone, where other probes have metrics */
+    ZT__STAMPS = 2                   /* of a probe */
 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
@@ -8402,44 +8451,33 @@ enum {
 
 typedef struct zt__list zt__list;
 
-typedef struct zt__slot zt__slot;
+typedef struct zt__probe zt__probe;
 
-/* The page THE LIFE OF A SLOT explains each state. */
-typedef enum zt__slot_state {
-    ZT__SLOT_FREE,
-    ZT__SLOT_OPEN,
-    ZT__SLOT_RECORDED,
-    ZT__SLOT_PENDING,
-    ZT__SLOT_READING,
-    ZT__SLOT_ARMED,
-    ZT__SLOT_PARTIAL,
-    ZT__SLOT_RETIRED,
-    ZT__SLOT_STATE_COUNT
-} zt__slot_state;
+typedef struct zt__recording zt__recording;
 
-/* Whether a slot may go from one state to another, and whether that counts one more sample as begun
-   (ZT__BEGINS) or one less (ZT__BACK). */
-typedef enum zt__transition { ZT__NO, ZT__OK, ZT__BEGINS, ZT__BACK } zt__transition;
+typedef struct zt__sample_times zt__sample_times;
 
-/* In which condition the collector leaves a slot. */
-typedef enum zt__slot_condition {
-    ZT__NOT_READY,  /* it is read again */
-    ZT__NEVER_RUNS, /* it has not run since it was last read, and never will */
-    ZT__RESET,
-    ZT__NOT_RESET,
-    ZT__STILL_USED, /* the device may still write to it */
-    ZT__CONDITION_COUNT
-} zt__slot_condition;
+/* The page THE LIFE OF A RECORDING explains each state. */
+typedef enum zt__recording_state {
+    ZT__RECORDING_OPEN,
+    ZT__RECORDING_READY,
+    ZT__RECORDING_SUBMITTING,
+    ZT__RECORDING_SUBMITTED,
+    ZT__RECORDING_READING,
+    ZT__RECORDING_DIRTY,
+    ZT__RECORDING_CLOSED,
+    ZT__RECORDING_STATES
+} zt__recording_state;
 
-/* What measures a slot. */
-typedef enum zt__measurement {
-    ZT__SURROUNDING_COMMANDS, /* queries or time stamps, appended before and after the work */
-    ZT__EVENT_STAMPS,         /* the time stamps of the kernel in the event that its launch signals */
-    ZT__COPIED_STAMPS,        /* the same, copied by a command that waits for the event: until it has run, the
-                                 event must not be reset */
-    ZT__KEPT_EVENT_STAMPS,    /* the same in an event of the application, which the launch signals */
-    ZT__KEPT_EVENT_COPY       /* the same, copied before a command resets that event */
-} zt__measurement;
+/* How a probe is read and reset: by the commands around its region, or by what a later floor sets. */
+typedef struct zt__way {
+    /* Returns SUCCESS if the device is done with what the probe measures, and then stores when that ran, unless
+       `times` is NULL; NOT_READY if it is not done; INVALID_SYNCHRONIZATION_OBJECT if what shows this was
+       taken away; else the result of the call that failed. */
+    ze_result_t (*read)(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times, const char **call);
+    ze_result_t (*reset)(zt_profiler *profiler, zt__probe *probe, const char **call);
+    int is_foreign; /* the device writes nothing that is the library's */
+} zt__way;
 
 typedef struct zt__path zt__path;
 
@@ -8493,140 +8531,149 @@ typedef struct zt__origin {
     uint32_t appended_by;  /* the thread that began it */
     uint32_t submitted_by; /* that thread, or the one that has executed its list */
     uint32_t append_ns;    /* from its begin to its end on the host */
-    uint32_t executions;   /* of its list. After the first, slot->submitted_ns is of that call */
+    uint32_t executions;   /* of its list. After the first, submitted_ns is of that call */
     uint64_t appended_ns;  /* host time of its begin */
     zt__region_kind kind;
     uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
 } zt__origin;
 
-struct zt__slot {
-    zt__slot_state state;      /* changed only by zt__move_slot */
-    zt__slot *next, *previous; /* in the chain of free slots (`next` only), or in that of its list */
-
-    /* its region, and the list that has its commands */
+/* What one sample needs. It has no state of its own: it is in the pool of its pass, open, or in a recording. */
+struct zt__probe {
+    zt__probe *next; /* in the pool or the recording */
     zt__region_record *region;
-    zt__path *path;      /* of that region */
-    zt__slot *outer;     /* while it is open: the region around it, or NULL */
-    zt__list *list;      /* NULL: no list has its commands */
-    uint64_t number;     /* its list numbers its slots from 1 as they end */
+    zt__path *path;      /* of the region, or of those that have no path of their own */
+    zt__list *list;      /* while it is open: its list, */
+    zt__probe *outer;    /* and the region around it, or NULL */
+    uint64_t number;     /* for the watch: its list numbers its regions as they end */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
-    int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
-    int is_dropped;      /* the region was dropped, so it lacks commands: no sample is ever read */
-    zt__measurement measurement;
-    /* an event of the application whose time stamps are to be read, or NULL. Before a call destroys, resets
-       or signals it, the tracer reads them if it has signalled. While the slot is READING, and while the watch
-       queries such events, that call waits */
-    ze_event_handle_t kept;
-    int was_signalled;        /* it had signalled before the launch, */
-    uint64_t signalled_end;   /* with time stamps of which this is the end */
-    int has_saved_stamps;     /* the time stamps of the launch were read, */
-    uint64_t saved_stamps[2]; /* and these are begin and end */
-    int copy_may_be_late;     /* a reset of the event may overtake the copy: the sample will be lost */
-    int trails_event;         /* its last command follows a launch for which the application has an event */
-    int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
-    uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
-    uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
-                               zt_execute did not submit it */
-    uint64_t bytes;         /* that its command copies or fills; 0: none, or not known */
-
-    /* for zt_execute: the state in which it found the slot, or FREE if it has not submitted the slot */
-    zt__slot_state submitted_from;
-    uint32_t overwritten; /* executions whose samples it has counted as overwritten */
-
-    /* for the collector */
-    uint64_t failing_since_ns; /* host time since which reading it fails, or 0. It is lost if that goes on */
-    int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
-    int shows_end;             /* while PARTIAL: its event signals when its commands are complete */
-    int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
+    const zt__way *way;
+    int is_due;         /* it owes a sample that is counted as begun */
+    int is_taken;       /* for the collector: this visit has read it, in a queue */
+    int is_settled;     /* nothing is left to be read or reset since the last execution */
+    int is_dropped;     /* it lacks commands, or its commands are on the list no more: no sample is read */
+    int shows_end;      /* `way->read` shows when the device is done with it */
+    int is_unordered;   /* it may end before what is before it on the list */
+    int spans_passes;   /* the region was begun in one pass, and ended in another: its sample is lost */
+    int has_trail;      /* commands of the library follow a launch that signals an event of the application */
+    int is_retired;     /* it is never used again, */
+    int needs_reset;    /* the driver has refused to reset it */
+    int may_be_written; /* because the device may still write to it: its pools are never destroyed */
+    uint32_t failures;  /* reading it has failed so often, */
+    uint64_t failing_since_ns; /* since this host time */
+    uint64_t begun_ns;         /* host time; it was begun at this time or later */
+    uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
+    int source_state;          /* this and the next two belong to the way */
+    void *source;
+    ze_event_handle_t lent;
+    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 
     /* constant */
     uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
-    uint64_t *stamps; /* ZT__STAMPS time stamps of the device, or NULL */
+    uint64_t *stamps; /* begin and end: two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
-
-    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 };
 
-/* Slots are made in blocks. */
-typedef struct zt__slot_block {
-    struct zt__slot_block *next;
+/* Probes are made in blocks. */
+typedef struct zt__probe_block {
+    struct zt__probe_block *next;
     ze_event_pool_handle_t event_pool;
     zet_metric_query_pool_handle_t query_pools[ZT__MAX_GROUPS_IN_PASS];
     uint64_t *stamps;
     uint32_t count;
-    zt__slot *slots;
-} zt__slot_block;
+    zt__probe *probes;
+} zt__probe_block;
 
 /* The first query of a pass: see zt__run_first_query(). */
 typedef struct zt__first_query {
-    zt__slot *slot; /* NULL: there is none, or it is complete */
+    zt__probe *probe; /* NULL: there is none, or it is complete */
     ze_command_queue_handle_t queue;
     ze_command_list_handle_t list;
 } zt__first_query;
 
-/* Groups that are active together, and the slots for them. */
+/* Groups that are active together, and the probes for them. */
 typedef struct zt__pass {
     zt__group *groups;
     uint32_t group_count;
     uint32_t index;
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
-    uint32_t slot_count;  /* slots that are made or being made */
-    zt__slot *first_free, *last_free;
+    uint32_t probe_count; /* probes that are made or being made */
+    zt__probe *first_free, *last_free;
     zt__first_query first_query; /* the device may still execute it */
 } zt__pass;
 
-/* What is known about a command list. */
-typedef enum zt__list_state {
-    ZT__LIST_UNKNOWN,    /* its kind cannot be told, or the query has failed: it is treated as recorded */
-    ZT__LIST_RECORDED,   /* recorded, and not known to have run */
-    ZT__LIST_SUBMITTED,  /* recorded, and submitted by zt_execute or seen by a tracer */
-    ZT__LIST_UNOBSERVED, /* recorded, and known to have run by other means */
+/* A chain of recordings. */
+typedef struct zt__chain {
+    zt__recording *first, *last;
+} zt__chain;
+
+/* The probes of a list between two resets, or those of an immediate list that were not read yet: a queue. */
+struct zt__recording {
+    zt__recording *next_of_all;     /* in use or not; never freed before the profiler */
+    zt__recording *next, *previous; /* in its chain, or in that of unused ones (`next` only) */
+    zt__chain *chain;               /* NULL: in none */
+    zt__list *list;                 /* NULL: closed */
+    ze_command_list_handle_t handle;
+
+    zt__recording_state state;  /* changed only by zt__move_recording */
+    zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
+    int is_queue;
+    int is_reported;    /* zt_execute or a tracer has submitted it */
+    int is_looked_at;   /* the next visit looks whether it ran unreported */
+    int has_ended;      /* the device is done with the last execution */
+    int is_unordered;   /* some of its probes are */
+    int is_overlapped;  /* executions of it have overlapped, */
+    int is_mixed;       /* also on several queues, so that none of them is measured */
+    int ran_again;      /* it ran unreported, and not for the first time */
+    int ran_unreported; /* it ran at all, and its list is counted as such */
+    int reads_front;    /* for the collector: it may be immediate */
+    int is_over;        /* likewise: `has_ended` of a queue, when its visit began */
+    int fails;          /* likewise: whether it has ended could not be queried, */
+    int is_lost;        /* for long */
+    int began;          /* likewise: samples were read that nobody has reported */
+    uint32_t taken;     /* likewise: samples that were read in this visit */
+    uint32_t calls;     /* of the driver that are in progress with it */
+    uint32_t executions;
+    uint32_t visit;          /* the collection that has visited it last */
+    uint32_t count, due;     /* probes, and samples that they owe */
+    zt__probe *first, *last; /* in the order in which they ended */
+    zt__probe *unread;       /* the first that is not settled, or one before it */
+    zt__probe *witness;      /* the last that shows its end and is in order, or NULL */
+    zt__probe *polled;       /* of those that are not in order: the first that was not seen to have ended */
+
+    /* of the last execution */
+    ze_command_queue_handle_t queue; /* NULL: not known */
+    uint64_t submitted_ns;           /* host time */
+    uint64_t call_ns;                /* the same, of the call that is in progress */
+    uint32_t thread;
+};
+
+/* Whether a list is immediate. */
+typedef enum zt__list_kind {
+    ZT__LIST_UNKNOWN, /* that cannot be queried, or the query has failed: it is treated as recorded */
+    ZT__LIST_RECORDED,
     ZT__LIST_IMMEDIATE
-} zt__list_state;
+} zt__list_kind;
 
 struct zt__list {
     ze_command_list_handle_t handle;
-    const char *name;     /* of zt_name_list, or NULL */
-    zt__list_state state; /* changed only by zt__move_list */
+    const char *name; /* of zt_name_list, or NULL */
+    zt__list_kind kind;
+    int ran_unreported;   /* and is counted as such */
+    int may_be_destroyed; /* a call was about to destroy it, and may have been refused */
     zt__list *next;
-    zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
-    zt__slot *innermost;    /* the open region that was begun last; `outer` leads to the others. Or NULL */
+    zt__recording *current; /* its recording or queue, or NULL */
+    zt__probe *innermost;   /* the open region that was begun last; `outer` leads to the others. Or NULL */
     uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
+    uint64_t ended;         /* regions that ended */
     uint64_t begun_ns;      /* host time when the first region of the recording was begun, or earlier */
 
-    /* Numbers of slots. None is higher than `ended`. */
-    uint64_t ended;          /* the slot that ended last */
-    uint64_t ran_up_to;      /* the last slot whose event has signalled, or that zt_execute has submitted */
-    uint64_t final_up_to;    /* all slots up to this one are final, */
-    uint64_t complete_up_to; /* or complete: see THE LIFE OF A SLOT */
-    uint64_t unsubmitted_up_to; /* zt_execute submits no slot up to this one: it may have been recorded before
-                                   a reset that was not seen */
-
-    /* Handles come back. What is read late of a destroyed list says nothing about the next one. */
-    uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
-    int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
-    int may_be_destroyed;         /* a call was about to destroy it, and may have been refused */
-
-    int keeps_events; /* slots of it have kept events of the application */
-
-    /* for the last zt_execute */
-    uint32_t submissions; /* how often the call that is being made names the list */
-    int overlaps;         /* it was submitted before the one before it was known to be complete, so events do
-                             not show which of them has ended. Until a region is begun, or their queue is
-                             seen to be idle */
-    uint32_t overwritten; /* samples of the execution before it that it overwrites */
-    uint64_t ran_before, complete_before; /* the numbers before it, restored if the driver refuses it */
-    int overlapped_before;
-    ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
-                                        NULL: not known, or not the same */
-
-    /* for a watch, when it last looked: the first slot that had not signalled, its submission, and since when
-       it is known to be the first; and the slots up to which all had, with the last submission of these */
+    /* for a watch, when it last looked: the first region that had not ended, its submission, and since when
+       it is known to be the first; and the regions up to which all had, with the last submission of these */
     uint64_t watched_number, watched_submission_ns, watched_since_ns;
-    uint64_t watched_signalled_up_to, watched_signalled_ns;
+    uint64_t watched_ended_up_to, watched_ended_ns;
 };
 
 /* A metric of a report: if it is not 0, the sample is lost. */
@@ -8636,13 +8683,13 @@ typedef struct zt__lost_flag {
 } zt__lost_flag;
 
 /* When a sample ran, for the timeline. */
-typedef struct zt__sample_times {
+struct zt__sample_times {
     ze_command_list_handle_t list;
     uint64_t begin_ticks, end_ticks; /* time stamps of the device */
     int is_kernel;                   /* they are those of a kernel, else global ones */
-    uint64_t not_before_ns;          /* host time; slot->not_before_ns */
+    uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
     uint64_t not_after_ns;           /* host time; it was complete at this time */
-} zt__sample_times;
+};
 
 /* Samples that are missing on the timeline: of one region, one after the other, for one reason. */
 typedef struct zt__missing {
@@ -8655,35 +8702,33 @@ typedef struct zt__missing {
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
-/* What becomes of the sample of a slot that is read. */
+/* What becomes of the sample of a probe that is read. */
 typedef enum zt__outcome {
     ZT__NO_SAMPLE, /* there is none, or none yet */
     ZT__READ,
     ZT__LOST
 } zt__outcome;
 
-/* A slot that the collector reads. */
+/* What the collector has read of a probe, which another region may use by the time that it is calculated. */
 typedef struct zt__reading {
-    zt__slot *slot;
-    zt__slot_state from;
-    ze_event_handle_t kept; /* slot->kept */
-    int is_final;           /* it was, before its event was queried */
-    int is_immediate;       /* its list was then. Later the handle of that may have come back */
-    int is_gone;            /* unless its event has signalled, its condition is NEVER_RUNS */
-    int is_submitted;       /* this execution was, or its list is immediate */
-    int has_signalled;      /* its event has, after this execution */
-    zt__slot_condition condition;
     zt__outcome outcome;
-    zt_cause cause;     /* why its sample is lost, or will be when it is read; or ZT_CAUSE_COUNT */
+    zt_cause cause; /* why the sample is lost or dropped */
+    zt__path *path;
+    zt__region_record *region;
+    int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
+    int begins;          /* it is counted as begun now, because nobody has reported its execution */
+    int has_others;      /* there may have been more executions than this one */
+    int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
+    int knows_execution; /* it is of the execution that was submitted last */
+    uint64_t submitted_ns, bytes;
+    uint32_t report;    /* index among the reports of the batch */
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
-    uint32_t report; /* index among the reports of the batch */
-    zt__region_record *region;
-    int is_unobserved; /* for the message: its sample shows that its list ran without zt_execute */
     zt__sample_times times;
+    zt__origin origin;
 } zt__reading;
 
-/* The slots that are read and calculated together. Only the thread that holds the collector uses this. */
+/* What is calculated together. Only the thread that holds the collector uses this. */
 typedef struct zt__batch {
     uint32_t count;
     const zt__pass *pass; /* all are of one pass */
@@ -8748,7 +8793,7 @@ struct zt_profiler {
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
     uint32_t report_number; /* 1 for the first profiler that has such reports */
     char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
-    zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has slots without queries */
+    zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has probes without queries */
 
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
@@ -8759,12 +8804,14 @@ struct zt_profiler {
     zt__peaks peaks;
     int peaks_are_overridden; /* by ZT_PEAKS */
     uint64_t causes[ZT_CAUSE_COUNT];
-    uint32_t state_counts[ZT__SLOT_STATE_COUNT]; /* slots in each state */
-    zt__slot_block *blocks;
-    uint64_t no_growth_until_ns; /* making slots has failed: it is not tried again before this time */
+    uint64_t awaited;      /* samples in flight, but for those of DIRTY recordings */
+    uint32_t open_regions; /* begun, and not ended or dropped */
+    zt__probe_block *blocks;
+    uint64_t no_growth_until_ns; /* making probes has failed: it is not tried again before this time */
     uint32_t active_pass;
-    uint32_t activation; /* number of changes of the pass */
-    zt__map names;       /* to region records */
+    uint32_t activation;       /* number of changes of the pass */
+    int returns_to_first_pass; /* the return has failed, and is tried again by zt_collect */
+    zt__map names;             /* to region records */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
@@ -8776,14 +8823,16 @@ struct zt_profiler {
     zt__list *lists;
     zt__list *unused_lists; /* records for reuse */
     uint32_t list_count, lists_after_cleaning;
-    int has_submitted;    /* zt_execute has submitted a list, or the tracer has seen it */
-    uint32_t uncollected; /* regions ended on lists that may be immediate since the last collection began */
-    int is_delivering;    /* the collector delivers samples to the application */
-    int thread_is_idle;   /* the thread below sleeps for long, so it has to be woken */
+    zt__recording *all_recordings, *unused_recordings;
+    zt__chain in_flight;         /* what a collection visits */
+    zt__chain idle;              /* OPEN or READY */
+    uint32_t dirty_count;        /* recordings that are DIRTY */
+    uint32_t visits;             /* collections that were begun */
+    uint32_t uncollected;        /* regions ended on immediate lists since the last collection began */
+    int is_delivering;           /* the collector delivers samples to the application */
+    int thread_is_idle;          /* the thread below sleeps for long, so it has to be woken */
     uint64_t begun_at_last_look; /* counts.begun when the thread last ran */
-    int thread_is_thorough;      /* the next collection of the thread is thorough */
     zt__thread thread;           /* collects, with config.thread */
-    int watch_queries_kept;      /* the watch queries events of the application that slots keep */
 
     /* data of later floors, and functions that these set because this floor has to call them */
     struct zt__timeline *timeline;
@@ -8794,8 +8843,7 @@ struct zt_profiler {
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
     void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
                              double *row); /* fills in the latencies. mutex held */
-    /* A sample is missing, or with `by` -1 it is not after all. mutex held */
-    void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing, int by);
+    void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
@@ -8824,37 +8872,7 @@ ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler);
 
 /* ==== regions/profiler.c ================================================================================ */
 
-/* What a profiler is made of: slots, lists, regions, paths, passes. */
-
-/* ---- slots ----------------------------------------------------------------------------------------------- */
-
-/* clang-format off */
-ZT__PRIVATE const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_COUNT] = {
-    /* from, to        FREE      OPEN        RECORDED PENDING     READING ARMED     PARTIAL RETIRED */
-    /* FREE */     {ZT__NO,   ZT__BEGINS, ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__OK},
-    /* OPEN */     {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__NO,   ZT__OK, ZT__OK},
-    /* RECORDED */ {ZT__BACK, ZT__NO,     ZT__NO,  ZT__OK,     ZT__OK, ZT__NO,   ZT__NO, ZT__BACK},
-    /* PENDING */  {ZT__NO,   ZT__NO,     ZT__OK,  ZT__NO,     ZT__OK, ZT__BACK, ZT__NO, ZT__OK},
-    /* READING */  {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__OK,   ZT__OK, ZT__OK},
-    /* ARMED */    {ZT__NO,   ZT__NO,     ZT__NO,  ZT__BEGINS, ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
-    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
-    /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
-};
-
-/* Where a slot goes from READING. READING stands for the state in which the collector found it. A slot that
-   becomes FREE leaves its list. */
-ZT__PRIVATE const unsigned char zt__states_after_reading[ZT__CONDITION_COUNT][3] = {
-    /*                its list may run again:             it is final
-                      not dropped       dropped */
-    /* NOT_READY */  {ZT__SLOT_READING, ZT__SLOT_READING, ZT__SLOT_READING},
-    /* NEVER_RUNS */ {ZT__SLOT_FREE,    ZT__SLOT_FREE,    ZT__SLOT_FREE},
-    /* RESET */      {ZT__SLOT_ARMED,   ZT__SLOT_PARTIAL, ZT__SLOT_FREE},
-    /* NOT_RESET */  {ZT__SLOT_PARTIAL, ZT__SLOT_PARTIAL, ZT__SLOT_RETIRED},
-    /* STILL_USED */ {ZT__SLOT_RETIRED, ZT__SLOT_RETIRED, ZT__SLOT_RETIRED},
-};
-/* clang-format on */
-
-/* ---- the profiler ---------------------------------------------------------------------------------------- */
+/* What a profiler is made of: probes, recordings, lists, regions, paths, passes. */
 
 ZT__PRIVATE zt_profiler *zt__mutable(const zt_profiler *profiler) {
     return (zt_profiler *)profiler;
@@ -8866,41 +8884,6 @@ ZT__PRIVATE zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler) {
 
 ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
     return profiler ? &profiler->config.allocator : &zt__default_allocator;
-}
-
-/* ==== regions/adding.h ================================================================================== */
-
-/* Adds collected samples to the statistics of their paths. */
-
-/* Makes room for `more` samples of a path. Called by the thread that holds the collector, without the mutex.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
-
-/* Adds a collected sample, for which room was reserved. `pass` is that of its slot; `bytes` were copied or filled.
-   The mutex is held. */
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes);
-
-/* ==== regions/adding.c ================================================================================== */
-
-/* Adds collected samples to the statistics of their paths. */
-
-ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more) {
-    return zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
-                               &path->statistics, more);
-}
-
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes) {
-    zt__add_sample(&profiler->layout, &path->statistics, row);
-    path->with_metrics += profiler->passes[pass].group_count > 0;
-    if (!zt__is_nan(row[0])) {
-        path->missing--;
-    }
-    if (bytes) {
-        path->bytes += bytes;
-        path->bytes_ns += row[0];
-    }
 }
 
 /* ==== regions/columns.h ================================================================================= */
@@ -9060,6 +9043,109 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
     }
     profiler->columns = zt__duplicate_text(&config->allocator, columns);
     return profiler->columns != NULL;
+}
+
+/* ==== regions/deciding.h ================================================================================ */
+
+/* What becomes of a probe, by what was seen of it. */
+
+/* What a visit has seen of a probe. */
+typedef enum zt__seen {
+    ZT__SEEN_PENDING, /* not to have ended, which it may later */
+    ZT__SEEN_NEVER, /* nor will it: what is after it on the list has ended, or the device is done with that */
+    ZT__SEEN_ENDED,
+    ZT__SEEN_FAILING, /* the driver cannot tell, for a short time, */
+    ZT__SEEN_FAILED,  /* or for long */
+    ZT__SEEN_TAKEN,   /* what shows its end was taken away */
+    ZT__SEEN_DEVICE_LOST,
+    ZT__SEEN_COUNT
+} zt__seen;
+
+/* What is expected of it. */
+typedef enum zt__owed {
+    ZT__OWED_SAMPLE,    /* a sample, which is counted as begun */
+    ZT__OWED_UNCOUNTED, /* a sample of the first execution that nobody has reported, */
+    ZT__OWED_AGAIN,     /* or of a later one, which is counted, and not measured */
+    ZT__OWED_NOTHING,   /* nothing: it was dropped, or its sample is counted already */
+    ZT__OWED_COUNT
+} zt__owed;
+
+/* What was read of one that has ended. */
+typedef enum zt__data {
+    ZT__DATA_READ,
+    ZT__DATA_LATE,    /* not there yet, for a short time, */
+    ZT__DATA_MISSING, /* or for long */
+    ZT__DATA_REFUSED, /* the driver fails to read it */
+    ZT__DATA_INVALID, /* it may be of several executions, or passes */
+    ZT__DATA_COUNT
+} zt__data;
+
+typedef enum zt__count {
+    ZT__COUNT_NOTHING,
+    ZT__COUNT_COLLECTED,
+    ZT__COUNT_NEVER_RAN,       /* dropped: no list has its commands */
+    ZT__COUNT_NEVER_DELIVERED, /* and the next: lost */
+    ZT__COUNT_READ_FAILED,
+    ZT__COUNT_EVENT,
+    ZT__COUNT_OVERWRITTEN,
+    ZT__COUNT_INVALID, /* by the cause that makes it invalid */
+    ZT__COUNT_DEVICE
+} zt__count;
+
+typedef enum zt__next {
+    ZT__NEXT_WAIT,   /* it is looked at again in the next visit */
+    ZT__NEXT_SETTLE, /* nothing is left to be done */
+    ZT__NEXT_RESET,  /* it is reset, and then settled */
+    ZT__NEXT_RETIRE  /* it is never used again */
+} zt__next;
+
+typedef struct zt__decision {
+    zt__count count;
+    zt__next next;
+} zt__decision;
+
+/* Facts in, what is counted and what is next out. `data` matters for a probe that has ended and owes a
+   SAMPLE or an UNCOUNTED one. */
+ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data);
+
+/* ==== regions/deciding.c ================================================================================ */
+
+/* What becomes of a probe, by what was seen of it. */
+
+/* clang-format off */
+
+/* Of one that has ended: what was read, and the same for whatever sample is owed. */
+static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
+    /* READ */    {ZT__COUNT_COLLECTED,       ZT__NEXT_RESET},
+    /* LATE */    {ZT__COUNT_NOTHING,         ZT__NEXT_WAIT},
+    /* MISSING */ {ZT__COUNT_NEVER_DELIVERED, ZT__NEXT_RESET},
+    /* REFUSED */ {ZT__COUNT_READ_FAILED,     ZT__NEXT_RESET},
+    /* INVALID */ {ZT__COUNT_INVALID,         ZT__NEXT_RESET},
+};
+
+static const zt__decision zt__of_others[ZT__SEEN_COUNT][ZT__OWED_COUNT] = {
+    /*                  SAMPLE                                    UNCOUNTED */
+    /*                  AGAIN                                    NOTHING */
+    /* PENDING */     {{ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT}},
+    /* NEVER */       {{ZT__COUNT_NEVER_RAN,   ZT__NEXT_SETTLE}, {ZT__COUNT_NOTHING, ZT__NEXT_SETTLE},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_SETTLE}, {ZT__COUNT_NOTHING, ZT__NEXT_SETTLE}},
+    /* ENDED */       {{ZT__COUNT_COLLECTED,   ZT__NEXT_RESET},  {ZT__COUNT_COLLECTED, ZT__NEXT_RESET},
+                       {ZT__COUNT_OVERWRITTEN, ZT__NEXT_RESET},  {ZT__COUNT_NOTHING, ZT__NEXT_RESET}},
+    /* FAILING */     {{ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT}},
+    /* FAILED */      {{ZT__COUNT_READ_FAILED, ZT__NEXT_RETIRE}, {ZT__COUNT_NOTHING, ZT__NEXT_WAIT},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT}},
+    /* TAKEN */       {{ZT__COUNT_EVENT,       ZT__NEXT_RESET},  {ZT__COUNT_NOTHING, ZT__NEXT_RESET},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_RESET},  {ZT__COUNT_NOTHING, ZT__NEXT_RESET}},
+    /* DEVICE_LOST */ {{ZT__COUNT_DEVICE,      ZT__NEXT_RETIRE}, {ZT__COUNT_NOTHING, ZT__NEXT_RETIRE},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_RETIRE}, {ZT__COUNT_NOTHING, ZT__NEXT_RETIRE}},
+};
+/* clang-format on */
+
+ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data) {
+    int is_read = seen == ZT__SEEN_ENDED && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED);
+    return is_read ? zt__of_ended[data] : zt__of_others[seen][owed];
 }
 
 /* ==== regions/names.h =================================================================================== */
@@ -9373,6 +9459,11 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     }
     zt__free_lists(&allocator, profiler->lists);
     zt__free_lists(&allocator, profiler->unused_lists);
+    while (profiler->all_recordings) {
+        zt__recording *recording = profiler->all_recordings;
+        profiler->all_recordings = recording->next_of_all;
+        zt__free(&allocator, recording);
+    }
     for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
         zt__free(&allocator, profiler->batch.raw[i]);
         zt__free(&allocator, profiler->batch.values[i]);
@@ -9450,184 +9541,682 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
     }
 }
 
-/* ==== regions/slots.h =================================================================================== */
+/* ==== regions/reading.h ================================================================================= */
 
-/* The states of slots, the slots of a list, and what a slot has of the device. */
+/* A visit to a recording: what has ended is read and reset. */
 
-/* States and chains: with the mutex held, except zt__count_states, which locks it. */
+/* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets
+   it: the first `count` probes of a queue. A queue, and a recording whose list may be immediate, is read from its front; any other as a whole, when
+   its last execution has ended. Returns 0 if the batch had no room for what else may have ended. Only the
+   collector does this, without the mutex. */
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count);
 
-/* Counts one more sample on a path as begun, or with -1 one less. */
-ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path, int change);
+/* Returns whether the device is done with the execution of a recording: SUCCESS, NOT_READY, or the result of
+   the call that failed. What was not seen to have run may be asked, too. No mutex is held. */
+ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
+                                      zt__probe **polled, const char **call);
 
-ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to);
+/* Ensures that `*memory` has room for `count` elements. Its contents are lost. Returns 0 without memory. */
+ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
+                                size_t size);
 
-ZT__PRIVATE void zt__move_list(zt_profiler *profiler, zt__list *list, zt__list_state to);
+ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause);
 
-ZT__PRIVATE int zt__is_final(const zt__slot *slot);
+/* ==== regions/reading.c ================================================================================= */
 
-ZT__PRIVATE int zt__is_complete(const zt__slot *slot);
+/* A visit to a recording: what has ended is read and reset. */
 
-/* Returns whether a PARTIAL slot was submitted, and is not known to be complete since then. */
-ZT__PRIVATE int zt__is_submitted(const zt__slot *slot);
+ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
+                                size_t size) {
+    if (*held < count) {
+        zt__free(&profiler->config.allocator, *memory);
+        *memory = zt__allocate(&profiler->config.allocator, count, size);
+        *held = *memory ? count : 0;
+    }
+    return *held >= count;
+}
 
-/* Returns whether the event of a PARTIAL slot shows when the last execution of its commands is complete. */
-ZT__PRIVATE int zt__shows_end(const zt__slot *slot);
+ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
+    reading->outcome = ZT__LOST;
+    reading->cause = cause;
+}
 
-/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
-   already describe another list with its handle. */
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot);
+/* ---- one probe ------------------------------------------------------------------------------------------- */
 
-/* Returns whether dropped regions of a list are on their way, and their events will show when they end. */
-ZT__PRIVATE int zt__awaits_ends(const zt__list *list);
+/* Called when reading a probe fails. Returns whether it has failed often, and for long. */
+static int zt__fails_for_long(zt__probe *probe) {
+    enum { LONGEST_NS = 20000000, FEW = 4 };
+    uint64_t now = zt__now_ns();
+    if (probe->failures++ == 0) {
+        probe->failing_since_ns = now;
+    }
+    return probe->failures >= FEW && now - probe->failing_since_ns >= LONGEST_NS;
+}
 
-/* Returns whether samples of a list are known to be on their way, or are being read. */
-ZT__PRIVATE int zt__is_on_its_way(const zt__list *list);
+/* Copies the reports of a probe that has ended into the batch. */
+static zt__data zt__read_reports(zt_profiler *profiler, zt__probe *probe, zt__reading *reading) {
+    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
+    zt__batch *batch = &profiler->batch;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t g;
+    for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        zt__group *group = &batch->pass->groups[g];
+        void *raw = batch->raw[g];
+        size_t size = 0;
+        reading->call = "zetMetricQueryGetData";
+        if (group->report_size == 0) {
+            result = zetMetricQueryGetData(probe->queries[g], &size, NULL);
+            if (result == ZE_RESULT_SUCCESS && size == 0) {
+                result = ZE_RESULT_NOT_READY;
+            } else if (result == ZE_RESULT_SUCCESS && size > LARGEST_REPORT) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            } else if (result == ZE_RESULT_SUCCESS) {
+                group->report_size = size;
+            }
+        }
+        if (result == ZE_RESULT_SUCCESS &&
+            !zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
+            reading->call = "config.allocator";
+            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        batch->raw[g] = (uint8_t *)raw;
+        if (result == ZE_RESULT_SUCCESS) {
+            size = group->report_size;
+            result = zetMetricQueryGetData(probe->queries[g], &size,
+                                           batch->raw[g] + batch->report_count * group->report_size);
+            if (result == ZE_RESULT_SUCCESS && size != group->report_size) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            }
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        reading->report = batch->report_count++;
+        return ZT__DATA_READ;
+    }
+    if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
+        /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
+           arrives while other groups are active. */
+        return zt__fails_for_long(probe) ? ZT__DATA_MISSING : ZT__DATA_LATE;
+    }
+    reading->result = result;
+    if (zt__means_device_loss(result)) {
+        zt__store(&profiler->diagnostics.device_lost, 1);
+    }
+    return ZT__DATA_REFUSED;
+}
 
-/* Counts a sample of a slot as lost, or with `by` -1 no longer. */
-ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_cause cause, int by);
+/* Asks whether a probe has ended, and when it ran. `is_over`: it has, or never will. */
+static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int is_over,
+                                  zt__reading *reading) {
+    ze_result_t result;
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        return ZT__SEEN_DEVICE_LOST;
+    }
+    if (probe->needs_reset) {
+        return ZT__SEEN_ENDED;
+    }
+    if (!probe->shows_end) {
+        return is_over ? ZT__SEEN_ENDED : ZT__SEEN_PENDING;
+    }
+    result = probe->way->read(profiler, probe, &reading->times, &reading->call);
+    if (result == ZE_RESULT_SUCCESS) {
+        return ZT__SEEN_ENDED;
+    }
+    if (result == ZE_RESULT_NOT_READY) {
+        probe->failures = 0;
+        return is_over ? ZT__SEEN_NEVER : ZT__SEEN_PENDING;
+    }
+    if (result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
+        return ZT__SEEN_TAKEN;
+    }
+    reading->result = result;
+    if (zt__means_device_loss(result)) {
+        zt__store(&profiler->diagnostics.device_lost, 1);
+        return ZT__SEEN_DEVICE_LOST;
+    }
+    return zt__fails_for_long(probe) ? ZT__SEEN_FAILED : ZT__SEEN_FAILING;
+}
 
-/* Counts a region that was begun at `since_ns`. Region and list are NULL if they could not be recorded. */
-ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
-                                   uint64_t since_ns, zt_cause cause);
+static zt__owed zt__what_is_owed(const zt__recording *recording, const zt__probe *probe) {
+    if (probe->needs_reset) {
+        return ZT__OWED_NOTHING;
+    }
+    if (probe->is_due && !probe->is_taken) {
+        return ZT__OWED_SAMPLE;
+    }
+    if (probe->is_dropped) {
+        return ZT__OWED_NOTHING;
+    }
+    if (recording->ran_again) {
+        return ZT__OWED_AGAIN;
+    }
+    return recording->is_reported || recording->is_queue ? ZT__OWED_NOTHING : ZT__OWED_UNCOUNTED;
+}
 
-/* Returns the name of a region that was begun and not ended, or NULL. */
+/* Starts to fill the next reading of the batch. */
+static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording *recording,
+                                      const zt__probe *probe) {
+    zt__batch *batch = &profiler->batch;
+    zt__reading *reading = &batch->readings[batch->count];
+    memset(reading, 0, sizeof *reading);
+    batch->pass = &profiler->passes[probe->pass];
+    reading->path = probe->path;
+    reading->region = probe->region;
+    reading->bytes = probe->bytes;
+    reading->origin = probe->origin;
+    reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
+    reading->knows_execution = !recording->is_overlapped;
+    if (recording->is_reported) {
+        reading->origin.submitted_by = recording->thread;
+        reading->origin.executions = recording->executions;
+    }
+    if (!probe->is_due) { /* nobody knows when it was submitted */
+        reading->submitted_ns = probe->begun_ns;
+        reading->knows_execution = 0;
+    }
+    reading->times.list = recording->handle;
+    reading->times.not_before_ns = reading->submitted_ns;
+    return reading;
+}
+
+/* Looks at a probe, and does what the table of zt__decide says. Returns whether the probe is settled. */
+static int zt__visit_probe(zt_profiler *profiler, zt__recording *recording, zt__probe *probe, int is_over,
+                           zt__seen *seen) {
+    static const zt_cause causes[] = {ZT_CAUSE_COUNT,          ZT_CAUSE_COUNT,      ZT_DROPPED_NEVER_RAN,
+                                      ZT_LOST_NEVER_DELIVERED, ZT_LOST_READ_FAILED, ZT_LOST_EVENT,
+                                      ZT_LOST_OVERWRITTEN,     ZT_CAUSE_COUNT,      ZT_LOST_DEVICE};
+    zt__reading *reading = zt__start_reading(profiler, recording, probe);
+    zt__owed owed = zt__what_is_owed(recording, probe);
+    zt__data data = ZT__DATA_INVALID;
+    zt__decision decision;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    const char *call = NULL;
+    *seen = zt__look_at_probe(profiler, probe, is_over, reading);
+    if (*seen == ZT__SEEN_ENDED && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED) &&
+        !probe->spans_passes) {
+        data = zt__read_reports(profiler, probe, reading);
+        if (data == ZT__DATA_REFUSED && zt__is_device_lost(&profiler->diagnostics)) {
+            *seen = ZT__SEEN_DEVICE_LOST;
+        }
+    }
+    decision = zt__decide(*seen, owed, data);
+    if (decision.count == ZT__COUNT_COLLECTED) {
+        reading->outcome = ZT__READ;
+    } else if (decision.count == ZT__COUNT_INVALID ||
+               (decision.count == ZT__COUNT_NEVER_DELIVERED && probe->pass != profiler->active_pass)) {
+        zt__lose(reading, ZT_LOST_OTHER_PASS);
+    } else if (decision.count != ZT__COUNT_NOTHING) {
+        zt__lose(reading, causes[decision.count]);
+    }
+    if (reading->outcome != ZT__NO_SAMPLE) {
+        reading->begins = owed != ZT__OWED_SAMPLE;
+        recording->began |= reading->begins;
+        reading->is_unreported = reading->begins && !recording->reads_front;
+        reading->has_others = owed == ZT__OWED_AGAIN;
+        recording->taken += (uint32_t)!reading->begins;
+        if (recording->is_queue) {
+            probe->is_taken = 1;
+        } else {
+            probe->is_due = 0;
+        }
+    }
+    if (decision.count == ZT__COUNT_NEVER_RAN) {
+        probe->is_dropped = 1;
+        reading->never_began = !recording->is_reported;
+    }
+    if (decision.next == ZT__NEXT_RESET) {
+        result = probe->way->reset(profiler, probe, &call);
+        probe->needs_reset = result != ZE_RESULT_SUCCESS;
+        if (result != ZE_RESULT_SUCCESS) {
+            reading->result = result;
+            reading->call = call;
+        }
+    } else if (decision.next == ZT__NEXT_RETIRE) {
+        probe->is_retired = probe->is_dropped = 1;
+        probe->may_be_written = !probe->way->is_foreign;
+    }
+    probe->is_settled = decision.next != ZT__NEXT_WAIT && result == ZE_RESULT_SUCCESS;
+    if (reading->outcome != ZT__NO_SAMPLE || reading->result != ZE_RESULT_SUCCESS) {
+        profiler->batch.count++;
+    }
+    return probe->is_settled;
+}
+
+/* Returns whether the batch has room for what is read of a probe. */
+static int zt__has_room(const zt_profiler *profiler, const zt__probe *probe) {
+    const zt__batch *batch = &profiler->batch;
+    return batch->count == 0 || (batch->count < ZT__BATCH && batch->pass == &profiler->passes[probe->pass]);
+}
+
+/* ---- a recording ----------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
+                                      zt__probe **polled, const char **call) {
+    ze_result_t result =
+        recording->witness || recording->is_unordered ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    zt__probe *probe = *polled;
+    for (; recording->is_unordered && probe && result == ZE_RESULT_SUCCESS;) {
+        if (probe->is_unordered && probe->shows_end) {
+            result = probe->way->read(profiler, probe, NULL, call);
+            if (result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
+                result = ZE_RESULT_SUCCESS;
+            }
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            probe = probe->next;
+        }
+    }
+    *polled = probe;
+    if (recording->witness && result == ZE_RESULT_SUCCESS) {
+        result = recording->witness->way->read(profiler, recording->witness, NULL, call);
+    }
+    return result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT ? ZE_RESULT_SUCCESS : result;
+}
+
+/* Called where it cannot be queried whether an execution has ended. If that goes on, its samples are lost. */
+static void zt__note_failure(zt_profiler *profiler, zt__recording *recording, ze_result_t result,
+                             const char *call) {
+    zt__probe *probe = recording->witness ? recording->witness : recording->first;
+    zt__reading *reading;
+    if (zt__means_device_loss(result)) {
+        zt__store(&profiler->diagnostics.device_lost, 1);
+    }
+    if (zt__has_room(profiler, probe)) { /* for the message */
+        reading = zt__start_reading(profiler, recording, probe);
+        reading->result = result;
+        reading->call = call;
+        profiler->batch.count++;
+    }
+    recording->fails = 1;
+    recording->is_lost = recording->due > 0 && zt__fails_for_long(probe);
+}
+
+/* Reads the probes of an execution that has ended. Returns 0 if the batch has no room for all. */
+static int zt__visit_whole(zt_profiler *profiler, zt__recording *recording) {
+    const char *call = NULL;
+    zt__probe *probe;
+    zt__seen seen;
+    if (!recording->has_ended && !zt__is_device_lost(&profiler->diagnostics)) {
+        ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+            zt__note_failure(profiler, recording, result, call);
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            return 1;
+        }
+        if (!recording->unread) { /* all of it was read: it has run once more */
+            recording->ran_again = 1;
+            recording->reads_front = 0; /* so its list is recorded */
+            recording->unread = recording->first;
+            for (probe = recording->first; probe; probe = probe->next) {
+                probe->is_settled = 0;
+            }
+        }
+    }
+    recording->has_ended = 1;
+    for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
+        if (!probe->is_settled) {
+            zt__visit_probe(profiler, recording, probe, 1, &seen);
+        }
+    }
+    while (recording->unread && recording->unread->is_settled) {
+        recording->unread = recording->unread->next;
+    }
+    return probe == NULL;
+}
+
+/* Reads what has ended of the first `count` probes, until one has not. Some that are not in order may follow
+   others. What does not show its end has ended when something in order after it has. Returns as
+   zt__visit_whole. */
+static int zt__visit_front(zt_profiler *profiler, zt__recording *recording, zt__probe *first,
+                           uint32_t count) {
+    enum { MOST_PENDING = 32 };
+    zt__probe *probe = first, *silent;
+    uint32_t i, pending = 0, silent_count = 0;
+    for (i = 0; i < count && zt__has_room(profiler, probe); i++) {
+        zt__seen seen = ZT__SEEN_ENDED;
+        int is_silent = !probe->shows_end && !recording->is_over;
+        if (!probe->is_settled && !is_silent) {
+            zt__visit_probe(profiler, recording, probe, !probe->shows_end, &seen);
+        }
+        silent_count += (uint32_t)(is_silent && !probe->is_settled);
+        if (seen == ZT__SEEN_PENDING && (!probe->is_unordered || ++pending == MOST_PENDING)) {
+            return 1;
+        }
+        if (silent_count && !is_silent && seen == ZT__SEEN_ENDED && !probe->is_unordered) {
+            for (silent = first; silent != probe && zt__has_room(profiler, silent); silent = silent->next) {
+                if (!silent->is_settled && !silent->shows_end) {
+                    zt__visit_probe(profiler, recording, silent, 1, &seen);
+                }
+            }
+            silent_count = 0;
+        }
+        if (i + 1 < count) { /* else another thread may be adding the next one */
+            probe = probe->next;
+        }
+    }
+    return i == count;
+}
+
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count) {
+    const zt__probe *probe = recording->first;
+    int is_complete;
+    if (recording->is_queue) {
+        return zt__visit_front(profiler, recording, recording->first, count);
+    }
+    if (!recording->reads_front || !recording->unread) {
+        return zt__visit_whole(profiler, recording);
+    }
+    for (; probe != recording->unread; probe = probe->next) {
+        count--;
+    }
+    is_complete = zt__visit_front(profiler, recording, recording->unread, count);
+    while (recording->unread && recording->unread->is_settled) {
+        recording->unread = recording->unread->next;
+    }
+    return is_complete;
+}
+
+/* ==== regions/recordings.h ============================================================================== */
+
+/* The states of recordings, what they count, and their probes. */
+
+/* All of this is called with the mutex held. */
+
+/* The only function that changes the state of a recording. The page THE LIFE OF A RECORDING has its table. */
+ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *recording, zt__recording_state to);
+
+/* Moves a recording into the chain in which its state belongs, or out of all. */
+ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recording);
+
+/* Moves a recording to the end of its chain. */
+ZT__PRIVATE void zt__move_to_end(zt__recording *recording);
+
+/* Requests that the next visit looks whether a recording has run although nobody has reported that. */
+ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording);
+
+/* Ensures that a list has a recording of its kind that goes on: one that has run is closed. If the kind is not
+   known, probes that were read are freed instead. Returns 0 without memory; the mutex is unlocked while memory
+   is allocated. */
+ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list);
+
+/* Closes the recording or the queue of a list: the device is done with it, or will be. Probes that were read are
+   free at once if they cannot have run since. It must not be READING. */
+ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list);
+
+/* Locks the mutex again and again until the recording of a list is not READING. No function of the application
+   runs meanwhile, so the wait is short. */
+ZT__PRIVATE void zt__await_reading(zt_profiler *profiler, const zt__list *list);
+
+/* Adds a probe whose region has ended to the recording or queue of its list. */
+ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe);
+
+/* Frees the probes of a recording that is read, and the recording. */
+ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *recording);
+
+/* Counts the samples of an execution that the driver has accepted. */
+ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recording);
+
+/* Loses the samples that a recording owes. Returns their number. */
+ZT__PRIVATE uint32_t zt__lose_samples(zt_profiler *profiler, zt__recording *recording, zt_cause cause);
+
+/* Counts a sample as begun, and as owed by its probe. */
+ZT__PRIVATE void zt__owe_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe);
+
+/* Counts a sample as begun. */
+ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path);
+
+/* Counts a sample as lost, or as dropped, by the cause. It was counted as begun. */
+ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *missing);
+
+/* Counts a region as begun and dropped. Path, region and list are NULL if they are not known. */
+ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__region_record *region,
+                                const zt__list *list, zt_cause cause);
+
+/* Removes a probe from the open ones of its list. If regions inside it are still open, they overlap with it,
+   and the own time is known neither for it nor for the region around it. */
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe);
+
+/* Drops an open region. If it has commands on the list, the probe goes into the recording, else into the
+   pool. */
+ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands);
+
+/* Frees a probe that no recording has. */
+ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe);
+
+/* Probes are used in turns, because the cache of the core that collects may still hold those that it freed
+   last: their memory, and what the driver has for them. Returns NULL if none is free. */
+ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass);
+
+/* Returns whether samples of a list are on their way. */
+ZT__PRIVATE int zt__is_busy(const zt__list *list);
+
+/* Returns the name of a region that was begun and not ended, or NULL. Locks the mutex. */
 ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
 
-ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]);
+/* Counts regions that are not ended, those that are recorded and were not seen to run, and samples that were
+   submitted and not read. Locks the mutex. */
+ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
+                                   uint64_t *submitted);
 
-/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
-   and the own time is known neither for it nor for the region around it. */
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot);
+/* ==== regions/recordings.c ============================================================================== */
 
-/* Binds a slot that has ended to its list. */
-ZT__PRIVATE void zt__bind_slot(zt__slot *slot);
+/* The states of recordings, what they count, and their probes. */
 
-ZT__PRIVATE void zt__unbind_slot(zt__slot *slot);
+/* ---- states ---------------------------------------------------------------------------------------------- */
 
-/* Slots are used in turns, because the cache of the core that collects may still hold those that it freed
-   last: their memory, and what the driver has for them. */
-ZT__PRIVATE void zt__push_free_slot(zt_profiler *profiler, zt__slot *slot);
+/* clang-format off */
+ZT__UNUSED static const unsigned char zt__recording_moves[ZT__RECORDING_STATES][ZT__RECORDING_STATES] = {
+    /* from, to      OPEN READY SUBMITTING SUBMITTED READING DIRTY CLOSED */
+    /* OPEN */       {0,  0,    1,         0,        1,      0,    1},
+    /* READY */      {0,  0,    1,         0,        1,      0,    1},
+    /* SUBMITTING */ {1,  1,    0,         1,        0,      1,    1},
+    /* SUBMITTED */  {0,  0,    1,         0,        1,      0,    1},
+    /* READING */    {1,  1,    0,         1,        0,      1,    1},
+    /* DIRTY */      {0,  0,    1,         0,        1,      0,    1},
+    /* CLOSED */     {1,  0,    0,         0,        1,      0,    0},
+};
+/* clang-format on */
 
-/* Returns NULL if there is none. */
-ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass);
-
-/* Frees a slot that is not in the chain of a list. */
-ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot);
-
-/* What slots have of the device: no mutex is held. */
-
-ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block);
-
-/* Resets the event and the queries of a slot. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *slot, const char **call);
-
-/* Makes one more block of slots for a pass. On failure, `*call` is the call that failed. If there are
-   config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
-ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call);
-
-/* ==== regions/slots.c =================================================================================== */
-
-/* The states of slots, the slots of a list, and what a slot has of the device. */
-
-/* ---- states: with the mutex held ------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path, int change) {
-    profiler->counts.begun += (uint64_t)change;
-    path->missing += (uint64_t)change;
-}
-
-ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
-    zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
-    ZT__INVARIANT(transition != ZT__NO);
-    if (transition == ZT__BEGINS) {
-        zt__count_begun(profiler, slot->path, 1);
-    } else if (transition == ZT__BACK) {
-        zt__count_begun(profiler, slot->path, -1);
+ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *recording, zt__recording_state to) {
+    zt__recording_state from = recording->state;
+    ZT__INVARIANT(zt__recording_moves[from][to]);
+    if (from == ZT__RECORDING_DIRTY) {
+        profiler->dirty_count--;
+        profiler->awaited += recording->due;
     }
-    profiler->state_counts[slot->state]--;
-    profiler->state_counts[to]++;
-    slot->state = to;
-}
-
-ZT__PRIVATE void zt__move_list(zt_profiler *profiler, zt__list *list, zt__list_state to) {
-    if (to == ZT__LIST_UNOBSERVED && list->state != to) {
-        profiler->counts.unobserved_lists++;
+    if (to == ZT__RECORDING_DIRTY) {
+        profiler->dirty_count++;
+        profiler->awaited -= recording->due;
     }
-    list->state = to;
-}
-
-ZT__PRIVATE int zt__is_final(const zt__slot *slot) {
-    return slot->number <= slot->list->final_up_to;
-}
-
-ZT__PRIVATE int zt__is_complete(const zt__slot *slot) {
-    return slot->number <= slot->list->complete_up_to;
-}
-
-ZT__PRIVATE int zt__is_submitted(const zt__slot *slot) {
-    return slot->needs_reset && !zt__is_complete(slot) &&
-           (slot->list->state == ZT__LIST_IMMEDIATE || slot->number <= slot->list->ran_up_to);
-}
-
-ZT__PRIVATE int zt__shows_end(const zt__slot *slot) {
-    return slot->state == ZT__SLOT_PARTIAL && slot->shows_end && !slot->list->overlaps;
-}
-
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
-    const zt__list *list = slot->list;
-    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                : list->destroyed_was_unobserved;
-}
-
-ZT__PRIVATE int zt__awaits_ends(const zt__list *list) {
-    const zt__slot *slot = list->first;
-    while (slot && !(zt__shows_end(slot) && zt__is_submitted(slot))) {
-        slot = slot->next;
+    if (to == ZT__RECORDING_SUBMITTING || to == ZT__RECORDING_READING) {
+        recording->before = from;
     }
-    return slot != NULL;
+    recording->state = to;
+    zt__chain_recording(profiler, recording);
 }
 
-ZT__PRIVATE int zt__is_on_its_way(const zt__list *list) {
-    const zt__slot *slot = list->first;
-    while (slot && slot->state != ZT__SLOT_PENDING && slot->state != ZT__SLOT_READING) {
-        slot = slot->next;
+static void zt__unchain(zt__recording *recording) {
+    zt__chain *chain = recording->chain;
+    if (!chain) {
+        return;
     }
-    return slot != NULL;
+    if (recording->previous) {
+        recording->previous->next = recording->next;
+    } else {
+        chain->first = recording->next;
+    }
+    if (recording->next) {
+        recording->next->previous = recording->previous;
+    } else {
+        chain->last = recording->previous;
+    }
+    recording->chain = NULL;
 }
 
-ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_cause cause, int by) {
-    profiler->counts.lost += (uint64_t)by;
-    profiler->causes[cause] += (uint64_t)by;
-    slot->region->lost += (uint64_t)by;
-    if (profiler->sample_missing) {
-        zt__missing missing = {
-            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1, 0};
-        profiler->sample_missing(profiler, &missing, by);
+static void zt__append_to_chain(zt__chain *chain, zt__recording *recording) {
+    zt__unchain(recording);
+    recording->next = NULL;
+    recording->previous = chain->last;
+    if (chain->last) {
+        chain->last->next = recording;
+    } else {
+        chain->first = recording;
+    }
+    chain->last = recording;
+    recording->chain = chain;
+}
+
+ZT__PRIVATE void zt__move_to_end(zt__recording *recording) {
+    if (recording->chain) {
+        zt__append_to_chain(recording->chain, recording);
     }
 }
 
-ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
-                                   uint64_t since_ns, zt_cause cause) {
-    profiler->counts.dropped++;
-    profiler->causes[cause]++;
-    if (region) {
+ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recording) {
+    zt__chain *chain = NULL;
+    switch (recording->state) {
+    case ZT__RECORDING_OPEN:
+    case ZT__RECORDING_READY:
+        if (recording->is_looked_at || recording->has_ended ||
+            (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN)) {
+            chain = &profiler->in_flight;
+        } else if (recording->first) {
+            chain = &profiler->idle;
+        }
+        break;
+    case ZT__RECORDING_SUBMITTED:
+        /* Where nothing shows when it ends, nothing is visited. */
+        if (recording->is_queue ? recording->first != NULL
+                                : recording->witness || recording->is_unordered || recording->has_ended) {
+            chain = &profiler->in_flight;
+        }
+        break;
+    case ZT__RECORDING_DIRTY:
+        chain = recording->has_ended ? &profiler->in_flight : NULL;
+        break;
+    default:
+        chain = &profiler->in_flight;
+    }
+    if (!chain) {
+        zt__unchain(recording);
+    } else if (chain != recording->chain) {
+        zt__append_to_chain(chain, recording);
+    }
+}
+
+ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording) {
+    if ((recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY) &&
+        recording->first) {
+        recording->is_looked_at = 1;
+        zt__chain_recording(profiler, recording);
+    }
+}
+
+ZT__PRIVATE void zt__await_reading(zt_profiler *profiler, const zt__list *list) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__wait wait;
+    int goes_on = 1, is_first = 1;
+    while (goes_on && list->current && list->current->state == ZT__RECORDING_READING) {
+        if (is_first) {
+            wait = zt__wait_until(zt__deadline(LONGEST_NS));
+            is_first = 0;
+        }
+        zt__unlock(&profiler->mutex);
+        goes_on = zt__wait_again(&wait);
+        zt__lock(&profiler->mutex);
+    }
+}
+
+/* ---- counting -------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path) {
+    profiler->counts.begun++;
+    if (path) {
+        path->missing++;
+    }
+}
+
+ZT__PRIVATE void zt__owe_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe) {
+    zt__count_begun(profiler, probe->path);
+    probe->is_due = 1;
+    probe->is_settled = 0;
+    recording->due++;
+    profiler->awaited += recording->state != ZT__RECORDING_DIRTY;
+}
+
+ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *missing) {
+    int is_dropped = missing->cause >= ZT_DROPPED_NO_SLOT;
+    zt__region_record *region = missing->region ? profiler->regions[missing->region->index] : NULL;
+    profiler->causes[missing->cause]++;
+    profiler->counts.dropped += (uint64_t)is_dropped;
+    profiler->counts.lost += (uint64_t)!is_dropped;
+    if (region && is_dropped) {
         region->dropped++;
+    } else if (region) {
+        region->lost++;
     }
     if (profiler->sample_missing) {
-        zt__missing missing = {
-            region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause, 1, 0};
-        profiler->sample_missing(profiler, &missing, 1);
+        profiler->sample_missing(profiler, missing);
     }
 }
 
-ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t state;
-    zt__lock(&locked->mutex);
-    for (state = 0; state < ZT__SLOT_STATE_COUNT; state++) {
-        counts[state] = locked->state_counts[state];
+ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__region_record *region,
+                                const zt__list *list, zt_cause cause) {
+    zt__missing missing = {
+        region, list ? list->handle : NULL, list ? list->name : NULL, zt__now_ns(), cause, 1, 0};
+    zt__count_begun(profiler, path);
+    zt__count_missing(profiler, &missing);
+}
+
+/* Loses the sample that a probe owes. */
+static void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
+                            zt_cause cause) {
+    zt__missing missing = {
+        probe->region, recording->handle, probe->origin.list_name, recording->submitted_ns, cause, 1, 0};
+    if (!recording->is_reported) {
+        missing.since_ns = probe->begun_ns;
     }
-    zt__unlock(&locked->mutex);
+    probe->is_due = 0;
+    recording->due--;
+    profiler->awaited -= recording->state != ZT__RECORDING_DIRTY;
+    zt__count_missing(profiler, &missing);
+}
+
+ZT__PRIVATE uint32_t zt__lose_samples(zt_profiler *profiler, zt__recording *recording, zt_cause cause) {
+    uint32_t lost = 0;
+    zt__probe *probe;
+    for (probe = recording->due ? recording->first : NULL; probe; probe = probe->next) {
+        if (probe->is_due) {
+            zt__lose_sample(profiler, recording, probe, cause);
+            lost++;
+        }
+    }
+    return lost;
+}
+
+ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recording) {
+    zt__probe *probe;
+    recording->submitted_ns = recording->call_ns;
+    recording->executions++;
+    recording->is_reported = 1;
+    recording->has_ended = recording->is_looked_at = 0;
+    recording->unread = recording->polled = recording->first;
+    for (probe = recording->first; probe; probe = probe->next) {
+        probe->is_settled = 0;
+        probe->failing_since_ns = 0;
+        probe->failures = 0;
+        if (probe->is_dropped) {
+            continue;
+        }
+        if (!probe
+                 ->is_due) { /* else it was counted when it ended, because its list may have been immediate */
+            zt__owe_sample(profiler, recording, probe);
+        }
+        if (probe->spans_passes || (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_OTHER_PASS);
+        }
+    }
 }
 
 ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
@@ -9635,7 +10224,7 @@ ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
     const zt__list *list;
     const char *name;
     zt__lock(&locked->mutex);
-    list = locked->state_counts[ZT__SLOT_OPEN] ? locked->lists : NULL;
+    list = locked->open_regions ? locked->lists : NULL;
     while (list && !list->innermost) {
         list = list->next;
     }
@@ -9644,94 +10233,952 @@ ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
     return name;
 }
 
-/* ---- the slots of a list, and free ones: with the mutex held --------------------------------------------- */
-
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
-    zt__slot **place = &slot->list->innermost;
-    if (*place != slot) {
-        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
-        slot->path->is_own_unknown = 1;
+ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
+                                   uint64_t *submitted) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt_counts *counts = &locked->counts;
+    const zt__recording *recording;
+    const zt__probe *probe;
+    *recorded = 0;
+    zt__lock(&locked->mutex);
+    *open = locked->open_regions;
+    *submitted = counts->begun - counts->collected - counts->lost - counts->dropped;
+    for (recording = locked->all_recordings; recording; recording = recording->next_of_all) {
+        if (recording->state == ZT__RECORDING_OPEN) {
+            *submitted -= recording->due; /* its list may have been immediate */
+            for (probe = recording->first; probe; probe = probe->next) {
+                *recorded += !probe->is_dropped && !probe->is_settled;
+            }
+        }
     }
-    for (; *place != slot; place = &(*place)->outer) {
+    zt__unlock(&locked->mutex);
+}
+
+/* ---- the pool -------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe) {
+    zt__pass *pass = &profiler->passes[probe->pass];
+    ZT__INVARIANT(!probe->is_due);
+    probe->list = NULL;
+    probe->next = NULL;
+    if (probe->is_retired) {
+        return;
+    }
+    if (pass->first_free) {
+        pass->last_free->next = probe;
+    } else {
+        pass->first_free = probe;
+    }
+    pass->last_free = probe;
+}
+
+ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass) {
+    zt__probe *probe = pass->first_free;
+    if (probe) {
+        pass->first_free = probe->next;
+    }
+    return probe;
+}
+
+/* ---- the recording of a list ----------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe) {
+    zt__recording *recording = list->current;
+    probe->number = ++list->ended;
+    probe->next = NULL;
+    probe->is_settled = 0;
+    if (recording->last) {
+        recording->last->next = probe;
+    } else {
+        recording->first = probe;
+    }
+    recording->last = probe;
+    recording->count++;
+    if (!recording->unread) {
+        recording->unread = probe;
+    }
+    if (!recording->polled) {
+        recording->polled = probe;
+    }
+    if (probe->shows_end && probe->is_unordered) {
+        recording->is_unordered = 1;
+    } else if (probe->shows_end) {
+        recording->witness = probe;
+    }
+}
+
+ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *recording) {
+    while (recording->first) {
+        zt__probe *probe = recording->first;
+        recording->first = probe->next;
+        zt__free_probe(profiler, probe);
+    }
+    zt__unchain(recording);
+    recording->last = recording->unread = recording->witness = recording->polled = NULL;
+    recording->state = ZT__RECORDING_CLOSED;
+    recording->count = 0;
+    recording->next = profiler->unused_recordings;
+    profiler->unused_recordings = recording;
+}
+
+/* Gives a list a recording that is empty. Returns 0 without memory. */
+static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
+    zt__recording *recording = profiler->unused_recordings, *next_of_all;
+    if (!recording) {
+        zt__unlock(&profiler->mutex);
+        recording = (zt__recording *)zt__allocate(&profiler->config.allocator, 1, sizeof *recording);
+        zt__lock(&profiler->mutex);
+        if (!recording) {
+            return 0;
+        }
+        recording->state = ZT__RECORDING_CLOSED;
+        recording->next_of_all = profiler->all_recordings;
+        profiler->all_recordings = recording;
+        recording->next = profiler->unused_recordings;
+        profiler->unused_recordings = recording;
+        if (list->current) { /* another thread was faster */
+            return 1;
+        }
+        recording = profiler->unused_recordings;
+    }
+    profiler->unused_recordings = recording->next;
+    next_of_all = recording->next_of_all;
+    memset(recording, 0, sizeof *recording);
+    recording->next_of_all = next_of_all;
+    recording->list = list;
+    recording->handle = list->handle;
+    recording->state = ZT__RECORDING_OPEN;
+    if (list->kind == ZT__LIST_IMMEDIATE) {
+        recording->is_queue = 1;
+        recording->state = ZT__RECORDING_SUBMITTED;
+    }
+    list->current = recording;
+    list->begun_ns = zt__now_ns();
+    return 1;
+}
+
+ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
+    zt__recording *recording = list->current;
+    if (!recording || recording->state == ZT__RECORDING_READING) {
+        return;
+    }
+    list->current = NULL;
+    recording->list = NULL;
+    recording->calls = 0;
+    if (!recording->first) {
+        zt__recycle_recording(profiler, recording);
+        return;
+    }
+    if (recording->is_queue) {
+        recording->has_ended = 1; /* what its probes do not show is over */
+        return;                   /* it empties as it is read */
+    }
+    if (recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_DIRTY ||
+        (!recording->witness && !recording->is_unordered)) {
+        recording->has_ended = 1;
+    }
+    zt__move_recording(profiler, recording, ZT__RECORDING_CLOSED);
+}
+
+/* Frees the probes at the front of a recording that were read. */
+static void zt__trim_recording(zt_profiler *profiler, zt__recording *recording) {
+    while (recording->first && recording->first->is_settled) {
+        zt__probe *probe = recording->first;
+        recording->first = probe->next;
+        recording->count--;
+        if (recording->unread == probe) {
+            recording->unread = probe->next;
+        }
+        if (recording->polled == probe) {
+            recording->polled = probe->next;
+        }
+        if (recording->witness == probe) {
+            recording->witness = NULL;
+        }
+        if (!recording->first) {
+            recording->last = NULL;
+        }
+        zt__free_probe(profiler, probe);
+    }
+}
+
+ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list) {
+    zt__recording *recording;
+    zt__await_reading(profiler, list);
+    recording = list->current;
+    if (recording && recording->is_queue != (list->kind == ZT__LIST_IMMEDIATE)) {
+        zt__close_recording(profiler, list); /* the list with this handle was destroyed */
+    } else if (recording && recording->state == ZT__RECORDING_OPEN && list->kind == ZT__LIST_UNKNOWN) {
+        zt__trim_recording(profiler, recording);
+        zt__chain_recording(profiler, recording);
+    } else if (recording && !recording->is_queue &&
+               (recording->state != ZT__RECORDING_OPEN || recording->has_ended)) {
+        zt__close_recording(profiler, list); /* it has run, so this is another recording */
+    }
+    return list->current || zt__start_recording(profiler, list);
+}
+
+ZT__PRIVATE int zt__is_busy(const zt__list *list) {
+    const zt__recording *recording = list->current;
+    return recording && recording->due > 0 && recording->state != ZT__RECORDING_OPEN;
+}
+
+/* ---- open regions ---------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
+    zt__probe **place = &probe->list->innermost;
+    if (*place != probe) {
+        (probe->outer ? probe->outer->path : &profiler->root)->is_own_unknown = 1;
+        probe->path->is_own_unknown = 1;
+    }
+    for (; *place != probe; place = &(*place)->outer) {
         (*place)->path->outlives_outer = 1;
     }
-    *place = slot->outer;
+    *place = probe->outer;
+    probe->list->open_count--;
+    profiler->open_regions--;
 }
 
-ZT__PRIVATE void zt__bind_slot(zt__slot *slot) {
-    zt__list *list = slot->list;
-    slot->number = ++list->ended;
-    list->open_count--;
-    slot->next = NULL;
-    slot->previous = list->last;
-    if (list->last) {
-        list->last->next = slot;
+ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
+    zt__list *list = probe->list;
+    zt__count_drop(profiler, probe->path, probe->region, list, cause);
+    zt__leave_nesting(profiler, probe);
+    zt__add(&probe->generation, 1);
+    probe->is_dropped = 1;
+    if (has_commands && zt__prepare_recording(profiler, list)) {
+        zt__add_to_recording(list, probe);
+        zt__chain_recording(profiler, list->current);
     } else {
-        list->first = slot;
+        probe->is_retired = probe->may_be_written = has_commands;
+        zt__free_probe(profiler, probe);
     }
-    list->last = slot;
 }
 
-ZT__PRIVATE void zt__unbind_slot(zt__slot *slot) {
-    zt__list *list = slot->list;
-    if (slot->previous) {
-        slot->previous->next = slot->next;
+/* ==== regions/adding.h ================================================================================== */
+
+/* What was read and calculated is counted, and added to the statistics of its path. */
+
+/* Makes room for `more` samples of a path. Called by the thread that holds the collector, without the mutex.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
+
+/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
+   The mutex is held. */
+ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                                 uint64_t bytes);
+
+/* Counts what has become of a reading. With the mutex held. */
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row);
+
+/* ==== regions/adding.c ================================================================================== */
+
+/* What was read and calculated is counted, and added to the statistics of its path. */
+
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more) {
+    return zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
+                               &path->statistics, more);
+}
+
+ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                                 uint64_t bytes) {
+    zt__add_sample(&profiler->layout, &path->statistics, row);
+    path->with_metrics += profiler->passes[pass].group_count > 0;
+    if (!zt__is_nan(row[0])) {
+        path->missing--;
+    }
+    if (bytes) {
+        path->bytes += bytes;
+        path->bytes_ns += row[0];
+    }
+}
+
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row) {
+    if (reading->outcome == ZT__NO_SAMPLE) {
+        return;
+    }
+    if (reading->begins) {
+        zt__count_begun(profiler, reading->path);
+        reading->path->missing += (uint64_t)reading->has_others;
     } else {
-        list->first = slot->next;
+        profiler->awaited--;
     }
-    if (slot->next) {
-        slot->next->previous = slot->previous;
+    if (reading->never_began) {
+        profiler->counts.begun--;
+        reading->path->missing--;
+        return;
+    }
+    if (reading->outcome == ZT__LOST) {
+        zt__missing missing = {reading->region,
+                               reading->times.list,
+                               reading->origin.list_name,
+                               reading->submitted_ns,
+                               reading->cause,
+                               1,
+                               0};
+        zt__count_missing(profiler, &missing);
+        return;
+    }
+    profiler->counts.collected++;
+    if (profiler->sample_collected) {
+        profiler->sample_collected(profiler, reading, row);
+    }
+    zt__add_to_path(profiler, reading->path, profiler->batch.pass->index, row, reading->bytes);
+}
+
+/* ==== regions/calculating.h ============================================================================= */
+
+/* Rows of figures, from what was read. */
+
+/* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
+   call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. No mutex
+   is held. */
+ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler);
+
+/* ==== regions/calculating.c ============================================================================= */
+
+/* Rows of figures, from what was read. */
+
+static const double zt__two_to_64 = 18446744073709551616.0;
+
+/* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
+static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
+    const zt__batch *batch = &profiler->batch;
+    const zt__pass *pass = batch->pass;
+    uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
+    uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
+    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
+    double longest_ns, turn_ns, excess_ns;
+    uint32_t g, m, tile, i;
+    for (i = 0; i < profiler->row_length; i++) {
+        row[i] = zt__nan();
+    }
+    for (g = 0; g < pass->group_count; g++) {
+        const zt__group *group = &pass->groups[g];
+        const zet_typed_value_t *values =
+            batch->values[g] + (size_t)reading->report * group->metric_count * group->tiles;
+        for (tile = 0; tile < group->tiles; tile++) {
+            double *to = row + (profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
+                                                     : 1 + group->first_metric);
+            for (m = 0; m < group->metric_count; m++) {
+                to[m] = zt__value_of(values++);
+            }
+        }
+    }
+
+    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
+       are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
+       weighted by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
+    for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
+        const zt_metric *metric = &profiler->metrics[m];
+        int takes_largest = metric->aggregation == ZT_AGGREGATE_FLAG;
+        double whole = zt__nan(), weights = 0;
+        for (i = 0; i < ZT__COUNT_OF(clocks) && metric->aggregation == ZT_AGGREGATE_SUM; i++) {
+            takes_largest |= strcmp(metric->units, clocks[i]) == 0;
+        }
+        for (tile = 0; tile < profiler->tile_count; tile++) {
+            double value = row[zt__tile_column(profiler, tile, m)], weight = 1;
+            if (metric->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
+                weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
+            }
+            if (zt__is_nan(value) || !zt__is_positive(weight)) {
+                continue;
+            }
+            weights += weight;
+            if (zt__is_nan(whole)) {
+                whole = value;
+            } else if (metric->aggregation == ZT_AGGREGATE_MEAN) {
+                whole += (value - whole) * weight / weights;
+            } else if (takes_largest) {
+                whole = value > whole ? value : whole;
+            } else if (metric->aggregation == ZT_AGGREGATE_SUM) {
+                whole += value;
+            }
+        }
+        row[1 + m] = whole;
+    }
+
+    /* No sample takes longer than from its submission to the moment at which it was seen complete. The limit has
+       a margin, because the device's clock may run a little faster than the host's. */
+    longest_ns = (double)(reading->times.not_after_ns - reading->times.not_before_ns);
+    turn_ns = ((double)mask + 1) * profiler->ns_per_tick;
+    excess_ns = profiler->facts.timer_hz ? zt__two_to_64 / (double)profiler->facts.timer_hz : 0;
+    if (pass->time_metric == UINT32_MAX) {
+        row[0] = (double)ticks * profiler->ns_per_tick;
+        if (longest_ns >= turn_ns) { /* the clock may have turned once more than the ticks show */
+            zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
+        }
     } else {
-        list->last = slot->previous;
+        /* The GPU time of a region around another, on a list that is executed again, is exactly 2^64 ticks of the
+           device's clock too long, without a flag. */
+        double *time_ns = &row[1 + pass->time_metric];
+        if (!profiler->tile_count && *time_ns > longest_ns * 1.0625 + 1e6 && *time_ns >= excess_ns &&
+            *time_ns - excess_ns <= longest_ns) {
+            *time_ns -= excess_ns;
+        }
+        row[0] = *time_ns;
     }
-    slot->list = NULL;
-}
-
-ZT__PRIVATE void zt__push_free_slot(zt_profiler *profiler, zt__slot *slot) {
-    zt__pass *pass = &profiler->passes[slot->pass];
-    slot->next = NULL;
-    if (pass->first_free) {
-        pass->last_free->next = slot;
-    } else {
-        pass->first_free = slot;
+    if (pass->index != ZT__TIMES_PASS) {
+        row[zt__pass_time_column(profiler, pass->index)] = row[0];
     }
-    pass->last_free = slot;
-}
-
-ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
-    zt__slot *slot = pass->first_free;
-    if (slot) {
-        pass->first_free = slot->next;
+    for (i = 0; i < profiler->lost_flag_count; i++) {
+        if (zt__is_positive(row[profiler->lost_flags[i].column])) {
+            zt__lose(reading, profiler->lost_flags[i].cause);
+        }
     }
-    return slot;
+    if (reading->outcome == ZT__READ && row[0] > longest_ns * 1.0625 + 1e6) {
+        zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
+    }
 }
 
-ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
-    zt__move_slot(profiler, slot, ZT__SLOT_FREE);
-    slot->list = NULL;
-    slot->kept = NULL;
-    zt__push_free_slot(profiler, slot);
+ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
+    zt__batch *batch = &profiler->batch;
+    uint32_t g, i;
+    for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
+        zt__group *group = &batch->pass->groups[g];
+        size_t report_values = (size_t)group->metric_count * group->tiles;
+        void *values = batch->values[g];
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
+                                       sizeof *batch->values[g]);
+        batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
+        if (has_room) {
+            result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
+                                           batch->values[g]);
+        }
+        for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
+            zt__reading *reading = &batch->readings[i];
+            ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            if (reading->outcome == ZT__READ && has_room) {
+                alone = zt__calculate_reports(&profiler->driver, group,
+                                              batch->raw[g] + reading->report * group->report_size, 1,
+                                              batch->values[g] + reading->report * report_values);
+            }
+            if (reading->outcome == ZT__READ && alone != ZE_RESULT_SUCCESS) {
+                reading->result = alone;
+                reading->call = !has_room           ? "config.allocator"
+                                : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
+                                                    : "zetMetricGroupCalculateMultipleMetricValuesExp";
+                zt__lose(reading, ZT_LOST_READ_FAILED);
+            }
+        }
+    }
+    for (i = 0; i < batch->count; i++) {
+        zt__reading *reading = &batch->readings[i];
+        if (reading->outcome == ZT__READ) {
+            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
+        }
+        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading->path, batch->count)) {
+            zt__lose(reading, ZT_DROPPED_NO_MEMORY);
+        }
+    }
 }
 
-/* ---- making and resetting slots: no mutex held ----------------------------------------------------------- */
+/* ==== regions/collecting.h ============================================================================== */
 
-ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block) {
+/* Collections, and the thread that makes them: recordings are visited, and what was read is calculated, counted and delivered. */
+
+/* What zt__collect_until waits for. */
+typedef enum zt__goal {
+    ZT__ONE_COLLECTION, /* what is ready when zt__collect_until is called is read */
+    ZT__ALL_SAMPLES     /* besides, no sample that was submitted is in flight, or being delivered */
+} zt__goal;
+
+/* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
+   config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has
+   collected. */
+ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle);
+
+/* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
+   collector. */
+ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline);
+
+/* Requests to look at each recording that nobody has reported as executed. */
+ZT__PRIVATE void zt__request_looks(zt_profiler *profiler);
+
+/* Looks at what nobody has reported, and collects what is ready. */
+ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler);
+
+/* Reports and returns 1 if this thread holds the collector, that is, `call` was called from the sample or log
+   function. */
+ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *call);
+
+/* Sleeps until there is something to collect, and collects. */
+ZT__PRIVATE int zt__run_collecting_thread(void *user);
+
+/* Returns whether the caller has to wake the thread, because it sleeps for long. Only one caller gets 1. With
+   the mutex held. */
+ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler);
+
+/* ==== regions/collecting.c ============================================================================== */
+
+/* Collections, and the thread that makes them: recordings are visited, and what was read is calculated, counted and delivered. */
+
+/* ---- visits: with the collector and the mutex held ------------------------------------------------------- */
+
+/* Returns the next recording in flight that this collection has not visited, of one list or of all. */
+static zt__recording *zt__next_in_flight(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__recording *recording = profiler->in_flight.first;
+    while (recording && (recording->visit == profiler->visits || (handle && recording->handle != handle) ||
+                         recording->state == ZT__RECORDING_SUBMITTING)) {
+        recording = recording->next;
+    }
+    return recording;
+}
+
+/* Removes the probes of a queue that were read. */
+static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, uint32_t count) {
+    zt__probe **place = &queue->first, *last = NULL;
+    for (; count > 0; count--) {
+        zt__probe *probe = *place;
+        if (probe->is_taken) {
+            probe->is_due = probe->is_taken = 0;
+        }
+        if (probe->is_settled) {
+            *place = probe->next;
+            queue->count--;
+            zt__free_probe(profiler, probe);
+        } else {
+            last = probe;
+            place = &probe->next;
+        }
+    }
+    if (!*place) {
+        queue->last = last;
+    }
+    queue->unread = queue->first;
+    queue->polled = queue->first;
+}
+
+/* Counts a list as one that ran although nobody has reported it. */
+static void zt__note_unreported(zt_profiler *profiler, zt__recording *recording) {
+    zt__list *list = recording->list;
+    if (!recording->ran_unreported && !(list && list->ran_unreported)) {
+        profiler->counts.unobserved_lists++;
+    }
+    recording->ran_unreported = 1;
+    if (list) {
+        list->ran_unreported = 1;
+    }
+}
+
+/* Ends the visit of a recording: it is READY if all of it was read, else as before. */
+static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count) {
+    zt__recording_state to = recording->before;
+    recording->due -= recording->taken;
+    recording->taken = 0;
+    if (recording->is_queue) {
+        zt__shorten_queue(profiler, recording, count);
+        if (!recording->first && !recording->list) {
+            zt__recycle_recording(profiler, recording);
+        } else {
+            zt__chain_recording(profiler, recording);
+        }
+        return;
+    }
+    if (recording->began && !recording->reads_front) {
+        zt__note_unreported(profiler, recording);
+    }
+    if (recording->ran_again && recording->list) {
+        recording->list->kind = ZT__LIST_RECORDED;
+    }
+    recording->began = 0;
+    if (recording->is_lost) {
+        zt__probe *probe;
+        zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
+        recording->is_lost = 0;
+        recording->is_mixed = 1;
+        to = to == ZT__RECORDING_CLOSED ? to : ZT__RECORDING_DIRTY;
+        for (probe = to == ZT__RECORDING_CLOSED ? recording->first : NULL; probe; probe = probe->next) {
+            probe->is_settled = probe->is_retired = 1;
+            probe->may_be_written = !probe->way->is_foreign;
+        }
+        recording->unread = to == ZT__RECORDING_CLOSED ? NULL : recording->unread;
+    }
+    recording->is_looked_at = 0;
+    if (!recording->unread && to == ZT__RECORDING_CLOSED && !recording->fails) {
+        zt__recycle_recording(profiler, recording);
+        return;
+    }
+    if (!recording->unread && recording->has_ended) {
+        to = ZT__RECORDING_READY;
+        recording->has_ended = recording->ran_again = 0;
+        recording->is_overlapped = recording->is_mixed = 0;
+        recording->polled = recording->first;
+    }
+    recording->reads_front = recording->fails = 0;
+    zt__move_recording(profiler, recording, to);
+}
+
+/* Visits one recording. The mutex is unlocked meanwhile. Returns 0 if the batch had no room for all that may
+   have ended. */
+static int zt__visit(zt_profiler *profiler, zt__recording *recording) {
+    uint32_t count = recording->count;
+    int is_complete;
+    recording->is_over = recording->has_ended;
+    if (!recording->is_queue) {
+        recording->reads_front = recording->state == ZT__RECORDING_OPEN && recording->list &&
+                                 recording->list->kind == ZT__LIST_UNKNOWN;
+        zt__move_recording(profiler, recording, ZT__RECORDING_READING);
+    }
+    zt__unlock(&profiler->mutex);
+    ZT__INTERNAL(is_complete = zt__visit_recording(profiler, recording, count));
+    zt__lock(&profiler->mutex);
+    if (is_complete) {
+        recording->visit = profiler->visits;
+        zt__move_to_end(recording); /* behind those that were not visited */
+    }
+    zt__leave_recording(profiler, recording, count);
+    return is_complete;
+}
+
+/* ---- delivering ------------------------------------------------------------------------------------------ */
+
+/* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
+   recording is READING any more. No mutex is held. */
+static void zt__deliver_batch(zt_profiler *profiler) {
+    static const char remedy[] = "Lost samples are counted. Update the driver if this persists.";
+    zt__batch *batch = &profiler->batch;
+    uint32_t i;
+    for (i = 0; i < batch->count; i++) {
+        const zt__reading *reading = &batch->readings[i];
+        zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
+        if (reading->never_began) {
+            continue;
+        }
+        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
+            zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       reading->region->name, zt__cause_name(reading->cause));
+        } else if (reading->outcome == ZT__LOST) {
+            zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
+                       reading->region->name, zt__cause_name(reading->cause));
+        }
+        if (reading->is_unreported) {
+            zt__report(&profiler->diagnostics, UNOBSERVED_LIST, ZE_RESULT_WARNING_DROPPED_DATA,
+                       reading->region->name);
+        }
+        if (reading->outcome == ZT__READ && profiler->config.sample) {
+            const double *row = batch->rows + (size_t)i * profiler->row_length;
+            zt_sample sample;
+            sample.name = reading->region->name;
+            sample.region = reading->region->index;
+            sample.metric_count = profiler->metric_count;
+            sample.gpu_time_ns = row[0];
+            sample.values = row + 1;
+            sample.pass = batch->pass->index == ZT__TIMES_PASS ? 0 : batch->pass->index;
+            profiler->config.sample(&sample, profiler->config.sample_user);
+        }
+    }
+}
+
+/* Calculates, counts and delivers what was read. The mutex is held, and unlocked meanwhile. */
+static void zt__finish_batch(zt_profiler *profiler) {
+    zt__batch *batch = &profiler->batch;
+    uint64_t seen_ns = zt__now_ns();
+    uint32_t i;
+    if (batch->count == 0) {
+        return;
+    }
+    profiler->is_delivering = 1;
+    zt__unlock(&profiler->mutex);
+    for (i = 0; i < batch->count; i++) {
+        batch->readings[i].times.not_after_ns = seen_ns;
+    }
+    zt__calculate_batch(profiler);
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < batch->count; i++) {
+        zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
+    }
+    zt__unlock(&profiler->mutex);
+    zt__deliver_batch(profiler);
+    if (profiler->batch_collected) {
+        profiler->batch_collected(profiler);
+    }
+    zt__lock(&profiler->mutex);
+    batch->count = batch->report_count = 0;
+    profiler->is_delivering = 0;
+}
+
+/* If there are many lists, removes the records of those that have nothing. Otherwise memory would grow in
+   programs that create a list for each use. With the mutex held. */
+static void zt__clean_lists(zt_profiler *profiler) {
+    enum { FEW_LISTS = 64 };
+    zt__list **place = &profiler->lists;
+    if (profiler->list_count <= profiler->lists_after_cleaning * 2 + FEW_LISTS) {
+        return;
+    }
+    while (*place) {
+        zt__list *list = *place;
+        zt__recording *recording = list->current;
+        if (list->open_count || list->name || (recording && recording->first)) {
+            place = &list->next;
+            continue;
+        }
+        if (recording) {
+            zt__recycle_recording(profiler, recording);
+        }
+        *place = list->next;
+        zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+        profiler->list_count--;
+        list->next = profiler->unused_lists;
+        profiler->unused_lists = list;
+    }
+    profiler->lists_after_cleaning = profiler->list_count;
+}
+
+/* ---- a collection: with the collector held --------------------------------------------------------------- */
+
+/* Visits what is in flight, of one list, or of all if `handle` is NULL:
+
+   1. zt__visit reads up to 64 probes of recordings that have ended, and releases the recordings.
+   2. zt__finish_batch calculates what was read in one call, adds it to the statistics, and delivers samples. */
+static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__batch *batch = &profiler->batch;
+    zt__recording *recording;
+    if (profiler->before_collection) {
+        profiler->before_collection(profiler);
+    }
+    zt__lock(&profiler->mutex);
+    profiler->visits++;
+    if (!handle) {
+        profiler->uncollected = 0;
+    }
+    while ((recording = zt__next_in_flight(profiler, handle)) != NULL) {
+        int is_complete = zt__visit(profiler, recording);
+        if (!is_complete || batch->count == ZT__BATCH) { /* the rest of it is visited again */
+            zt__finish_batch(profiler);
+        }
+    }
+    zt__finish_batch(profiler);
+    zt__clean_lists(profiler);
+    zt__unlock(&profiler->mutex);
+    if (!handle) {
+        zt__store(&profiler->collections, profiler->collections + 1);
+    }
+}
+
+/* ---- the two ways to collect ----------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    if (profiler->config.thread && !zt__load(&profiler->thread.ended)) {
+        zt__lock(&profiler->mutex);
+        profiler->thread_is_idle = 0;
+        zt__unlock(&profiler->mutex);
+        zt__wake_thread(&profiler->thread);
+        return 0;
+    }
+    if (!zt__try_lock(&profiler->collector)) {
+        return 0;
+    }
+    zt__run_collection(profiler, handle);
+    zt__unlock_timed(&profiler->collector);
+    return 1;
+}
+
+/* Returns whether a look was requested that no collection has made yet. With the mutex held. */
+static int zt__has_looks(const zt_profiler *profiler) {
+    const zt__recording *recording = profiler->in_flight.first;
+    while (recording && !recording->is_looked_at) {
+        recording = recording->next;
+    }
+    return recording != NULL;
+}
+
+ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    uint32_t before = zt__load(&profiler->collections);
+    int is_current = 0, awaits = 0;
+    if (zt__is_owner(&profiler->collector)) {
+        return 0;
+    }
+    do {
+        /* A collection from all lists that begins from now on reads them. One of another thread that is already
+           running may have passed them, so the next one counts. */
+        is_current =
+            zt__try_collect(profiler, NULL) || is_current || zt__load(&profiler->collections) - before >= 2;
+        if (is_current && goal == ZT__ALL_SAMPLES) {
+            zt__lock(&profiler->mutex);
+            awaits = profiler->awaited > 0 || profiler->is_delivering || zt__has_looks(profiler);
+            zt__unlock(&profiler->mutex);
+        }
+    } while ((!is_current || awaits) && zt__wait_again(&wait));
+    return is_current && !awaits;
+}
+
+ZT__PRIVATE void zt__request_looks(zt_profiler *profiler) {
+    zt__lock(&profiler->mutex);
+    while (profiler->idle.first) {
+        zt__request_look(profiler, profiler->idle.first);
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler) {
+    if (profiler->device && !zt__is_owner(&profiler->collector)) {
+        zt__request_looks(profiler);
+        zt__try_collect(profiler, NULL);
+    }
+}
+
+ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *call) {
+    int is_inside = zt__is_owner(&profiler->collector);
+    if (is_inside) {
+        zt__report(&profiler->diagnostics, INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    return is_inside;
+}
+
+/* ---- the collecting thread ------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__run_collecting_thread(void *user) {
+    zt_profiler *profiler = (zt_profiler *)user;
+    uint64_t sleep_ns = UINT64_C(1000000000);
+    zt__lock(&profiler->mutex);
+    /* Waking a thread is expensive. So while regions come, it polls every millisecond instead. */
+    profiler->thread_is_idle =
+        !profiler->in_flight.first && profiler->counts.begun == profiler->begun_at_last_look;
+    profiler->begun_at_last_look = profiler->counts.begun;
+    if (!profiler->thread_is_idle) {
+        sleep_ns = 1000000;
+    }
+    zt__unlock(&profiler->mutex);
+    zt__sleep_thread(&profiler->thread, sleep_ns);
+    if (zt__try_lock(&profiler->collector)) {
+        zt__run_collection(profiler, NULL);
+        zt__unlock_timed(&profiler->collector);
+    }
+    return 1;
+}
+
+ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
+    int is_needed = profiler->config.thread && profiler->thread_is_idle;
+    if (is_needed) {
+        profiler->thread_is_idle = 0;
+    }
+    return is_needed;
+}
+
+/* ==== regions/probes.h ================================================================================== */
+
+/* Making probes, and what they have of the device. */
+
+/* No mutex is held in any of this. */
+
+ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block);
+
+/* Resets the event and the queries of a probe. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_probe(zt_profiler *profiler, zt__probe *probe, const char **call);
+
+/* Makes one more block of probes for a pass. On failure, `*call` is the call that failed. If there are
+   config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
+ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, const char **call);
+
+/* Reads the kernel time stamps of an event that has signalled. Those of tiles, which run at the same time, are
+   combined into those of the whole. */
+ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
+                                                zt__sample_times *times, const char **call);
+
+/* Of regions: queries or time stamps, appended before and after the work. */
+
+/* ==== regions/probes.c ================================================================================== */
+
+/* Making probes, and what they have of the device. */
+
+/* ---- reading and resetting ------------------------------------------------------------------------------- */
+
+static ze_result_t zt__read_stamps(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
+                                   const char **call) {
+    ze_result_t result = zeEventQueryStatus(probe->event);
+    (void)profiler;
+    *call = "zeEventQueryStatus";
+    if (result == ZE_RESULT_SUCCESS && times && probe->stamps) {
+        /* Atomic, because the list may run again unreported. */
+        times->begin_ticks = zt__load(&probe->stamps[0]);
+        times->end_ticks = zt__load(&probe->stamps[1]);
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__reset_probe(zt_profiler *profiler, zt__probe *probe, const char **call) {
+    const zt__pass *pass = &profiler->passes[probe->pass];
+    ze_result_t result;
+    uint32_t g;
+    *call = "zeEventHostReset";
+    result = zeEventHostReset(probe->event);
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        *call = "zetMetricQueryReset";
+        result = zetMetricQueryReset(probe->queries[g]);
+    }
+    return result;
+}
+
+ZT__PRIVATE const zt__way zt__by_commands = {zt__read_stamps, zt__reset_probe, 0};
+
+ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
+                                                zt__sample_times *times, const char **call) {
+    ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
+    uint32_t i, count = profiler->tiles_stamped;
+    /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
+    uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
+    int64_t begin = 0, end = 0; /* ticks since `first` */
+    ze_result_t result;
+    memset(tiles, 0, sizeof tiles);
+    *call = "zeEventQueryStatus"; /* the other two succeed before the time stamps are there */
+    result = zeEventQueryStatus(event);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    if (count > 1) {
+        *call = "zeEventQueryTimestampsExp";
+        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        if (result == ZE_RESULT_SUCCESS && count > 0 && count < profiler->tiles_stamped) {
+            /* Drivers write nothing if there are fewer. */
+            result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        }
+        count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
+    }
+    if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
+        *call = "zeEventQueryKernelTimestamp";
+        result = zeEventQueryKernelTimestamp(event, tiles);
+        count = 1;
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    /* Time stamps may wrap around to 0 between one tile and another, and in a kernel. */
+    first = tiles[0].global.kernelStart;
+    for (i = 0; i < count; i++) {
+        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
+        uint64_t after = (tile->kernelStart - first) & mask;
+        int64_t tile_begin =
+            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
+        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
+        begin = tile_begin < begin ? tile_begin : begin;
+        end = tile_end > end ? tile_end : end;
+    }
+    times->begin_ticks = first + (uint64_t)begin;
+    times->end_ticks = first + (uint64_t)end;
+    return result;
+}
+
+/* ---- making and destroying ------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block) {
     const zt_allocator *allocator = &profiler->config.allocator;
     int may_be_written = 0;
     uint32_t i, g;
-    for (i = 0; i < block->count && block->slots; i++) {
-        may_be_written |= block->slots[i].may_be_written;
+    for (i = 0; i < block->count && block->probes; i++) {
+        may_be_written |= block->probes[i].may_be_written;
     }
     /* Memory that the device may still write to is not freed: a leak is better than a crash. */
     if (!may_be_written || zt__is_device_lost(&profiler->diagnostics)) {
-        for (i = 0; i < block->count && block->slots; i++) {
+        for (i = 0; i < block->count && block->probes; i++) {
             for (g = 0; g < ZT__MAX_GROUPS_IN_PASS; g++) {
-                if (block->slots[i].queries[g]) {
-                    zetMetricQueryDestroy(block->slots[i].queries[g]);
+                if (block->probes[i].queries[g]) {
+                    zetMetricQueryDestroy(block->probes[i].queries[g]);
                 }
             }
-            if (block->slots[i].event) {
-                zeEventDestroy(block->slots[i].event);
+            if (block->probes[i].event) {
+                zeEventDestroy(block->probes[i].event);
             }
         }
         for (g = 0; g < ZT__MAX_GROUPS_IN_PASS; g++) {
@@ -9746,49 +11193,37 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
             zeMemFree(profiler->context, block->stamps);
         }
     }
-    zt__free(allocator, block->slots);
+    zt__free(allocator, block->probes);
     zt__free(allocator, block);
 }
 
-ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *slot, const char **call) {
-    ze_result_t result;
-    uint32_t g;
-    *call = "zeEventHostReset";
-    result = zeEventHostReset(slot->event);
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        *call = "zetMetricQueryReset";
-        result = zetMetricQueryReset(slot->queries[g]);
-    }
-    return result;
-}
-
-ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call) {
+ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
     int needs_stamps = profiler->is_stamped || pass->group_count == 0;
     zet_metric_query_pool_desc_t query_pool;
     ze_event_pool_desc_t event_pool;
     ze_host_mem_alloc_desc_t memory;
     ze_event_desc_t event;
-    zt__slot_block *block;
+    zt__probe_block *block;
     uint32_t count, i, g;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__lock(&profiler->mutex);
-    count = profiler->config.max_slots - pass->slot_count;
+    count = profiler->config.max_slots - pass->probe_count;
     if (count > profiler->config.slots_per_step) {
         count = profiler->config.slots_per_step;
     }
-    pass->slot_count += count; /* now, so that several threads together do not make too many */
+    pass->probe_count += count; /* now, so that several threads together do not make too many */
     zt__unlock(&profiler->mutex);
     if (count == 0) {
         *call = NULL;
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     *call = "config.allocator";
-    block = (zt__slot_block *)zt__allocate(allocator, 1, sizeof *block);
+    block = (zt__probe_block *)zt__allocate(allocator, 1, sizeof *block);
     if (block) {
         block->count = count;
-        block->slots = (zt__slot *)zt__allocate(allocator, count, sizeof *block->slots);
-        result = block->slots ? ZE_RESULT_SUCCESS : result;
+        block->probes = (zt__probe *)zt__allocate(allocator, count, sizeof *block->probes);
+        result = block->probes ? ZE_RESULT_SUCCESS : result;
     }
 
     memset(&query_pool, 0, sizeof query_pool);
@@ -9825,20 +11260,21 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
     event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-        zt__slot *slot = &block->slots[i];
-        slot->pass = pass->index;
+        zt__probe *probe = &block->probes[i];
+        probe->pass = pass->index;
+        probe->way = &zt__by_commands;
         if (needs_stamps) {
-            slot->stamps = block->stamps + ZT__STAMPS * (size_t)i;
-            memset(slot->stamps, 0xFF, ZT__STAMPS * sizeof *slot->stamps); /* not written */
+            probe->stamps = block->stamps + ZT__STAMPS * (size_t)i;
+            memset(probe->stamps, 0xFF, ZT__STAMPS * sizeof *probe->stamps);
         }
         *call = "zetMetricQueryCreate";
         for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-            result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
+            result = zetMetricQueryCreate(block->query_pools[g], i, &probe->queries[g]);
         }
         if (result == ZE_RESULT_SUCCESS) {
             *call = "zeEventCreate";
             event.index = i;
-            ZT__INTERNAL(result = zeEventCreate(block->event_pool, &event, &slot->event));
+            ZT__INTERNAL(result = zeEventCreate(block->event_pool, &event, &probe->event));
         }
     }
     if (block && result != ZE_RESULT_SUCCESS) {
@@ -9848,13 +11284,12 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     zt__lock(&profiler->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         for (i = 0; i < count; i++) {
-            zt__push_free_slot(profiler, &block->slots[i]);
+            zt__free_probe(profiler, &block->probes[i]);
         }
-        profiler->state_counts[ZT__SLOT_FREE] += count;
         block->next = profiler->blocks;
         profiler->blocks = block;
     } else {
-        pass->slot_count -= count;
+        pass->probe_count -= count;
     }
     zt__unlock(&profiler->mutex);
     return result;
@@ -9926,7 +11361,7 @@ static ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t 
     do {
         *call = has_run ? "zeCommandQueueSynchronize" : "zeEventQueryStatus";
         result =
-            has_run ? zeCommandQueueSynchronize(query->queue, 0) : zeEventQueryStatus(query->slot->event);
+            has_run ? zeCommandQueueSynchronize(query->queue, 0) : zeEventQueryStatus(query->probe->event);
         if (result == ZE_RESULT_SUCCESS && has_run) {
             return result;
         }
@@ -9949,14 +11384,14 @@ static void zt__destroy_first_query(zt__first_query *query) {
 ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, uint64_t deadline) {
     zt__first_query *query = &pass->first_query;
     const char *call;
-    if (!query->slot) {
+    if (!query->probe) {
         return 1;
     }
     if (!zt__is_device_lost(&profiler->diagnostics) &&
         zt__await_first_query(query, deadline, &call) != ZE_RESULT_SUCCESS) {
         return 0;
     }
-    query->slot->may_be_written = 0;
+    query->probe->may_be_written = 0;
     zt__destroy_first_query(query);
     return 1;
 }
@@ -9969,7 +11404,7 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
     zt__first_query query;
-    zt__slot *slot;
+    zt__probe *probe;
     const char *call = "zeDeviceGetCommandQueueGroupProperties";
     uint32_t i, g, count = ZT__COUNT_OF(groups);
     int is_clean = 1;
@@ -9978,13 +11413,13 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
         return 0;
     }
     zt__lock(&profiler->mutex);
-    slot = zt__pop_free_slot(pass);
+    probe = zt__pop_free_probe(pass);
     zt__unlock(&profiler->mutex);
-    if (!slot) {
+    if (!probe) {
         return 0;
     }
     memset(&query, 0, sizeof query);
-    query.slot = slot;
+    query.probe = probe;
 
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
@@ -10012,16 +11447,16 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     }
     if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
         call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(query.list, slot->event, 0, NULL);
+        result = zeCommandListAppendBarrier(query.list, probe->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(query.list, slot->queries[g]);
+        result = zetCommandListAppendMetricQueryBegin(query.list, probe->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(query.list, slot->queries[g], g ? NULL : slot->event, 0,
-                                                    &slot->event);
+        result = zetCommandListAppendMetricQueryEnd(query.list, probe->queries[g], g ? NULL : probe->event, 0,
+                                                    &probe->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
         call = "zeCommandListClose";
@@ -10034,930 +11469,27 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
 
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
-        slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        probe->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS && stamps) {
             call = "zeEventQueryKernelTimestamp";
-            result = zeEventQueryKernelTimestamp(slot->event, stamps);
+            result = zeEventQueryKernelTimestamp(probe->event, stamps);
         }
         if (result == ZE_RESULT_SUCCESS) {
-            result = zt__reset_handles(pass, slot, &call);
+            result = zt__reset_probe(profiler, probe, &call);
         }
         is_clean = result == ZE_RESULT_SUCCESS;
     }
     zt__lock(&profiler->mutex);
-    if (is_clean) {
-        zt__push_free_slot(profiler, slot);
-    } else {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-    }
+    probe->is_retired = !is_clean;
+    zt__free_probe(profiler, probe);
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
-    if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
+    if (probe->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
         pass->first_query = query;
     } else {
         zt__destroy_first_query(&query);
     }
     return result == ZE_RESULT_SUCCESS;
-}
-
-/* ==== regions/reading.h ================================================================================= */
-
-/* Which slots are read, and what the driver returns of each. */
-
-/* A collection: which slots it reads, and how far it is. Its pointers stay valid while the mutex is unlocked,
-   because only the thread that holds the collector removes slots from lists, and lists from the profiler. */
-typedef struct zt__collection {
-    zt__list *list;                       /* the current list, */
-    zt__slot *slot;                       /* and the next slot in it */
-    int one_list;                         /* reads this list only */
-    int thorough;                         /* queries slots that follow one that is not ready */
-    int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot of the list in this state is not ready */
-} zt__collection;
-
-/* Continues with the first slot of a list, which may be NULL. */
-ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list);
-
-/* Moves up to 64 slots of one pass to READING. Returns 0 if there are none left. */
-ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection);
-
-/* Ensures that `*memory` has room for `count` elements. Its contents are lost. Returns 0 without memory. */
-ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
-                                size_t size);
-
-ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause);
-
-/* Reads the kernel time stamps of an event. Those of tiles, which run at the same time, are combined into
-   those of the whole. Returns NOT_READY if the event has not signalled. */
-ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
-                                                zt__sample_times *times, const char **call);
-
-/* Reads the time stamps of a launch from the event of the application that it signals. If the event had
-   signalled before the launch, it still has the old time stamps until its end changes. The begin was read
-   before the end and may be the old one, so both are then read again. */
-ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, ze_event_handle_t event,
-                                             int was_signalled, uint64_t signalled_end,
-                                             zt__sample_times *times, const char **call);
-
-/* Returns whether all time stamps of a slot are written. Memory that a copy has not written yet has all bits
-   set. It may be freed when all of it is written. */
-ZT__PRIVATE int zt__has_all_stamps(const uint64_t *stamps);
-
-/* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
-   its list, except in a thorough collection and of slots that are final. Where slots may become ready out of
-   order, some tens of them do. */
-ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection);
-
-/* ==== regions/reading.c ================================================================================= */
-
-/* Which slots are read, and what the driver returns of each. */
-
-/* ---- choosing slots: with the mutex held ----------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list) {
-    collection->list = list;
-    collection->slot = list ? list->first : NULL;
-    memset(collection->is_blocked, 0, sizeof collection->is_blocked);
-    ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->final_up_to <= list->ended &&
-                            list->complete_up_to <= list->ended && list->unsubmitted_up_to <= list->ended &&
-                            list->destroyed_up_to <= list->ended));
-    /* When all slots of a list are final and none is in flight, the device is done with the list. */
-    if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->final_up_to == list->ended &&
-        !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
-        list->complete_up_to = list->ended;
-    }
-}
-
-ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection) {
-    zt__batch *batch = &profiler->batch;
-    batch->count = 0;
-    while (collection->list && batch->count < ZT__BATCH) {
-        zt__slot *slot = collection->slot;
-        int is_chosen = 0; /* it may be ready to be read, or is PARTIAL and can be reset */
-        if (!slot) {
-            zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
-            continue;
-        }
-        if (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
-            slot->state == ZT__SLOT_ARMED) {
-            is_chosen = collection->thorough || zt__is_final(slot) || !collection->is_blocked[slot->state];
-        } else if (slot->state == ZT__SLOT_PARTIAL) {
-            is_chosen =
-                (zt__is_complete(slot) && (slot->needs_reset || zt__is_final(slot))) ||
-                (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
-        }
-        if (is_chosen && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
-            break; /* this slot begins the next batch */
-        }
-        collection->slot = slot->next;
-        if (is_chosen) {
-            zt__reading *reading = &batch->readings[batch->count++];
-            memset(reading, 0, sizeof *reading);
-            batch->pass = &profiler->passes[slot->pass];
-            reading->slot = slot;
-            reading->from = slot->state;
-            reading->kept = slot->kept;
-            reading->is_final = zt__is_final(slot);
-            reading->is_immediate = collection->list->state == ZT__LIST_IMMEDIATE;
-            reading->is_gone = slot->state == ZT__SLOT_PENDING
-                                   ? zt__is_complete(slot) && !reading->is_immediate
-                                   : zt__is_final(slot) && slot->state != ZT__SLOT_PARTIAL;
-            reading->is_submitted = slot->state == ZT__SLOT_PENDING ||
-                                    (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
-            reading->condition =
-                slot->state == ZT__SLOT_PARTIAL && zt__is_complete(slot) ? ZT__NOT_RESET : ZT__NOT_READY;
-            reading->cause = ZT_CAUSE_COUNT;
-            if (slot->spans_passes) {
-                reading->cause = ZT_LOST_OTHER_PASS;
-            }
-            if (slot->copy_may_be_late || (slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled)) {
-                reading->cause = ZT_LOST_EVENT;
-            }
-            if (batch->pass->group_count == 0 && collection->list->overlaps) {
-                reading->cause = ZT_LOST_OVERWRITTEN; /* its time stamps may be of two executions */
-            }
-            zt__move_slot(profiler, slot, ZT__SLOT_READING);
-        } else if (slot->state == ZT__SLOT_RETIRED && zt__is_final(slot)) {
-            zt__unbind_slot(slot);
-        }
-    }
-    return batch->count > 0;
-}
-
-/* ---- reading: no mutex held ------------------------------------------------------------------------------ */
-
-ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
-                                size_t size) {
-    if (*held < count) {
-        zt__free(&profiler->config.allocator, *memory);
-        *memory = zt__allocate(&profiler->config.allocator, count, size);
-        *held = *memory ? count : 0;
-    }
-    return *held >= count;
-}
-
-ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
-    reading->outcome = ZT__LOST;
-    reading->cause = cause;
-}
-
-/* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
-   first call starts that time. */
-static int zt__has_failed_for_long(zt__slot *slot) {
-    enum { LONGEST_NS = 20000000 };
-    uint64_t now = zt__now_ns();
-    if (!slot->failing_since_ns) {
-        slot->failing_since_ns = now;
-    }
-    return now - slot->failing_since_ns >= LONGEST_NS;
-}
-
-/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
-static void zt__lose_to_device(zt__reading *reading) {
-    if (reading->from == ZT__SLOT_PARTIAL) {
-        reading->slot->shows_end = 0; /* its event is not awaited any more */
-    } else if (reading->from != ZT__SLOT_ARMED) {
-        zt__lose(reading, ZT_LOST_DEVICE);
-        reading->condition = ZT__NOT_RESET;
-    }
-}
-
-/* Reads the reports of a slot whose event has signalled. */
-static void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
-    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
-    zt__batch *batch = &profiler->batch;
-    zt__slot *slot = reading->slot;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t g;
-    for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        zt__group *group = &batch->pass->groups[g];
-        void *raw = batch->raw[g];
-        size_t size = 0;
-        reading->call = "zetMetricQueryGetData";
-        if (group->report_size == 0) {
-            result = zetMetricQueryGetData(slot->queries[g], &size, NULL);
-            if (result == ZE_RESULT_SUCCESS && size == 0) {
-                result = ZE_RESULT_NOT_READY;
-            } else if (result == ZE_RESULT_SUCCESS && size > LARGEST_REPORT) {
-                result = ZE_RESULT_ERROR_INVALID_SIZE;
-            } else if (result == ZE_RESULT_SUCCESS) {
-                group->report_size = size;
-            }
-        }
-        if (result == ZE_RESULT_SUCCESS &&
-            !zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
-            reading->call = "config.allocator";
-            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
-        batch->raw[g] = (uint8_t *)raw;
-        if (result == ZE_RESULT_SUCCESS) {
-            size = group->report_size;
-            result = zetMetricQueryGetData(slot->queries[g], &size,
-                                           batch->raw[g] + batch->report_count * group->report_size);
-            if (result == ZE_RESULT_SUCCESS && size != group->report_size) {
-                result = ZE_RESULT_ERROR_INVALID_SIZE;
-            }
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        reading->outcome = ZT__READ;
-        reading->report = batch->report_count++;
-        reading->times.list = slot->list->handle;
-        reading->times.not_before_ns = slot->not_before_ns;
-        reading->times.is_kernel = slot->measurement != ZT__SURROUNDING_COMMANDS;
-        /* Atomic, because the list may run again without zt_execute. */
-        if (slot->stamps && !reading->times.is_kernel) {
-            reading->times.begin_ticks = zt__load(&slot->stamps[0]);
-            reading->times.end_ticks = zt__load(&slot->stamps[1]);
-        }
-    } else if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
-        /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
-           arrives while other groups are active. */
-        if (zt__has_failed_for_long(slot)) {
-            zt__lose(reading,
-                     slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
-        } else {
-            reading->condition = ZT__NOT_READY;
-        }
-    } else {
-        reading->result = result;
-        if (zt__means_device_loss(result)) {
-            zt__store(&profiler->diagnostics.device_lost, 1);
-        }
-        zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-    }
-}
-
-ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
-                                                zt__sample_times *times, const char **call) {
-    ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    uint32_t i, count = profiler->tiles_stamped;
-    /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
-    uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
-    int64_t begin = 0, end = 0; /* ticks since `first` */
-    ze_result_t result;
-    memset(tiles, 0, sizeof tiles);
-    *call = "zeEventQueryStatus"; /* the other two succeed before the time stamps are there */
-    result = zeEventQueryStatus(event);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    if (count > 1) {
-        *call = "zeEventQueryTimestampsExp";
-        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
-        if (result == ZE_RESULT_SUCCESS && count > 0 && count < profiler->tiles_stamped) {
-            /* Drivers write nothing if there are fewer. */
-            result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
-        }
-        count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
-    }
-    if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
-        *call = "zeEventQueryKernelTimestamp";
-        result = zeEventQueryKernelTimestamp(event, tiles);
-        count = 1;
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    /* Time stamps may wrap around to 0 between one tile and another, and in a kernel. */
-    first = tiles[0].global.kernelStart;
-    for (i = 0; i < count; i++) {
-        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
-        uint64_t after = (tile->kernelStart - first) & mask;
-        int64_t tile_begin =
-            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
-        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
-        begin = tile_begin < begin ? tile_begin : begin;
-        end = tile_end > end ? tile_end : end;
-    }
-    times->begin_ticks = first + (uint64_t)begin;
-    times->end_ticks = first + (uint64_t)end;
-    return result;
-}
-
-ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, ze_event_handle_t event,
-                                             int was_signalled, uint64_t signalled_end,
-                                             zt__sample_times *times, const char **call) {
-    ze_result_t result = zt__query_kernel_stamps(profiler, event, times, call);
-    if (result != ZE_RESULT_SUCCESS || !was_signalled) {
-        return result;
-    }
-    return times->end_ticks == signalled_end ? ZE_RESULT_NOT_READY
-                                             : zt__query_kernel_stamps(profiler, event, times, call);
-}
-
-ZT__PRIVATE int zt__has_all_stamps(const uint64_t *stamps) {
-    uint32_t i = 0;
-    while (stamps && i < ZT__STAMPS && zt__load(&stamps[i]) != UINT64_MAX) {
-        i++;
-    }
-    return i == ZT__STAMPS;
-}
-
-/* Queries whether the device is done with the commands of a slot, and then reads its reports. */
-static void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    zt__sample_times *times = &reading->times;
-    /* The time stamps of a launch cannot be read any more from the event of the application. */
-    int has_lost_event = reading->from == ZT__SLOT_PENDING && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                         !reading->kept && !slot->has_saved_stamps;
-    int is_copied = zt__has_all_stamps(slot->stamps);
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    if (zt__is_device_lost(&profiler->diagnostics)) {
-        zt__lose_to_device(reading);
-        return;
-    }
-    if (has_lost_event) {
-        zt__lose(reading, ZT_LOST_EVENT);
-        reading->condition = ZT__NOT_RESET;
-        return;
-    }
-
-    if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
-        reading->call = "zeEventQueryStatus";
-        result = zeEventQueryStatus(slot->event);
-    } else if (slot->measurement == ZT__EVENT_STAMPS ||
-               (slot->measurement == ZT__COPIED_STAMPS && is_copied)) {
-        result = zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
-    } else if (slot->measurement == ZT__KEPT_EVENT_COPY && is_copied) {
-        times->begin_ticks = slot->stamps[0];
-        times->end_ticks = slot->stamps[1];
-        result = ZE_RESULT_SUCCESS;
-    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && slot->has_saved_stamps) {
-        times->begin_ticks = slot->saved_stamps[0];
-        times->end_ticks = slot->saved_stamps[1];
-        result = ZE_RESULT_SUCCESS;
-    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && reading->from == ZT__SLOT_PENDING) {
-        /* All executions are submitted by zt_execute or seen by the tracer, which then reads the event. So
-           what has signalled it is the last one. */
-        result = zt__read_kept_stamps(profiler, reading->kept, slot->was_signalled, slot->signalled_end,
-                                      times, &reading->call);
-    }
-
-    if (result == ZE_RESULT_SUCCESS) {
-        reading->has_signalled = 1;
-        reading->condition = ZT__NOT_RESET;
-        if (reading->from != ZT__SLOT_PARTIAL && reading->cause != ZT_CAUSE_COUNT) {
-            zt__lose(reading, reading->cause);
-        } else if (reading->from != ZT__SLOT_PARTIAL) {
-            zt__read_reports(profiler, reading);
-        }
-    } else if (result == ZE_RESULT_NOT_READY) {
-        slot->failing_since_ns = 0;
-        reading->condition = reading->is_gone ? ZT__NEVER_RUNS : ZT__NOT_READY;
-    } else {
-        reading->result = result;
-        if (zt__means_device_loss(result)) {
-            zt__store(&profiler->diagnostics.device_lost, 1);
-            zt__lose_to_device(reading);
-        } else if (reading->from != ZT__SLOT_PARTIAL && zt__has_failed_for_long(slot)) {
-            zt__lose(reading, ZT_LOST_READ_FAILED);
-            reading->condition = ZT__STILL_USED; /* the device may still execute it */
-            slot->may_be_written = 1;
-        }
-    }
-}
-
-ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
-    enum { MOST_NOT_READY = 32 };
-    zt__batch *batch = &profiler->batch;
-    const zt__list *list = NULL;
-    int is_blocked[ZT__SLOT_STATE_COUNT];
-    uint64_t seen_ns;
-    uint32_t i, s, not_ready = 0;
-    batch->report_count = 0;
-    memset(is_blocked, 0, sizeof is_blocked);
-    for (i = 0; i < batch->count; i++) {
-        zt__reading *reading = &batch->readings[i];
-        zt__slot *slot = reading->slot;
-        if (slot->list != list) {
-            list = slot->list;
-            memset(is_blocked, 0, sizeof is_blocked);
-            not_ready = 0;
-        }
-        if (reading->condition == ZT__NOT_READY &&
-            (collection->thorough || reading->is_final || !is_blocked[reading->from])) {
-            zt__read_slot(profiler, reading);
-            if (reading->condition == ZT__NOT_READY && !slot->failing_since_ns) {
-                is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
-            }
-        }
-        if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
-            const char *call;
-            ze_result_t result = ZE_RESULT_SUCCESS;
-            slot->failing_since_ns = 0;
-            slot->spans_passes = 0;
-            slot->has_saved_stamps = slot->was_signalled = 0;
-            if (slot->measurement < ZT__KEPT_EVENT_STAMPS) { /* else its own event is not used */
-                result = zt__reset_handles(batch->pass, slot, &call);
-            }
-            for (s = 0; s < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; s++) {
-                zt__store(&slot->stamps[s], UINT64_MAX);
-            }
-            slot->needs_reset = result != ZE_RESULT_SUCCESS;
-            if (slot->needs_reset) {
-                reading->result = result;
-                reading->call = call;
-                slot->shows_end = 0; /* the event may have signalled before the next execution */
-            } else {
-                reading->condition = ZT__RESET;
-            }
-        }
-    }
-    seen_ns = zt__now_ns();
-    for (i = 0; i < batch->count; i++) {
-        batch->readings[i].times.not_after_ns = seen_ns;
-    }
-    if (list == collection->list) { /* it continues in the next batch */
-        memcpy(collection->is_blocked, is_blocked, sizeof is_blocked);
-    }
-}
-
-/* ==== regions/collecting.h ============================================================================== */
-
-/* zt_collect and its thread: what was read is calculated, counted and delivered, and slots are freed. */
-
-/* What zt__collect_until waits for. */
-typedef enum zt__goal {
-    ZT__ONE_COLLECTION, /* slots that are ready when zt__collect_until is called are read */
-    ZT__ALL_SAMPLES     /* besides, no sample is on its way, as far as is known, or being delivered */
-} zt__goal;
-
-/* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
-   config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has
-   collected. */
-ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough);
-
-/* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
-   collector. */
-ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline);
-
-/* Reports and returns 1 if this thread holds the collector, that is, `call` was called from the sample or log
-   function. */
-ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *call);
-
-/* Sleeps until there is something to collect, and collects. */
-ZT__PRIVATE int zt__run_collecting_thread(void *user);
-
-/* Returns whether the caller has to wake the thread, because it sleeps for long. Only one caller gets 1. With
-   the mutex held. */
-ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler);
-
-/* ==== regions/collecting.c ============================================================================== */
-
-/* zt_collect and its thread: what was read is calculated, counted and delivered, and slots are freed. */
-
-/* ---- calculating: no mutex held -------------------------------------------------------------------------- */
-
-/* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
-static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
-    const zt__batch *batch = &profiler->batch;
-    const zt__pass *pass = batch->pass;
-    uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
-    uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
-    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
-    double longest_ns;
-    uint32_t g, m, tile, i;
-    for (i = 0; i < profiler->row_length; i++) {
-        row[i] = zt__nan();
-    }
-    for (g = 0; g < pass->group_count; g++) {
-        const zt__group *group = &pass->groups[g];
-        const zet_typed_value_t *values =
-            batch->values[g] + (size_t)reading->report * group->metric_count * group->tiles;
-        for (tile = 0; tile < group->tiles; tile++) {
-            double *to = row + (profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
-                                                     : 1 + group->first_metric);
-            for (m = 0; m < group->metric_count; m++) {
-                to[m] = zt__value_of(values++);
-            }
-        }
-    }
-
-    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
-       are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
-       weighted by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
-    for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
-        const zt_metric *metric = &profiler->metrics[m];
-        int takes_largest = metric->aggregation == ZT_AGGREGATE_FLAG;
-        double whole = zt__nan(), weights = 0;
-        for (i = 0; i < ZT__COUNT_OF(clocks) && metric->aggregation == ZT_AGGREGATE_SUM; i++) {
-            takes_largest |= strcmp(metric->units, clocks[i]) == 0;
-        }
-        for (tile = 0; tile < profiler->tile_count; tile++) {
-            double value = row[zt__tile_column(profiler, tile, m)], weight = 1;
-            if (metric->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
-                weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
-            }
-            if (zt__is_nan(value) || !zt__is_positive(weight)) {
-                continue;
-            }
-            weights += weight;
-            if (zt__is_nan(whole)) {
-                whole = value;
-            } else if (metric->aggregation == ZT_AGGREGATE_MEAN) {
-                whole += (value - whole) * weight / weights;
-            } else if (takes_largest) {
-                whole = value > whole ? value : whole;
-            } else if (metric->aggregation == ZT_AGGREGATE_SUM) {
-                whole += value;
-            }
-        }
-        row[1 + m] = whole;
-    }
-
-    row[0] =
-        pass->time_metric == UINT32_MAX ? (double)ticks * profiler->ns_per_tick : row[1 + pass->time_metric];
-    if (pass->index != ZT__TIMES_PASS) {
-        row[zt__pass_time_column(profiler, pass->index)] = row[0];
-    }
-    for (i = 0; i < profiler->lost_flag_count; i++) {
-        if (zt__is_positive(row[profiler->lost_flags[i].column])) {
-            zt__lose(reading, profiler->lost_flags[i].cause);
-        }
-    }
-    /* A nested region can make the GPU time wrong, without a flag. The limit has a margin, because the
-       device's clock may run a little faster than the host's. */
-    longest_ns = (double)(reading->times.not_after_ns - reading->times.not_before_ns) * 1.0625 + 1e6;
-    if (reading->outcome == ZT__READ && row[0] > longest_ns) {
-        zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
-    }
-}
-
-/* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
-   call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. */
-static void zt__calculate_batch(zt_profiler *profiler) {
-    zt__batch *batch = &profiler->batch;
-    uint32_t g, i;
-    for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
-        zt__group *group = &batch->pass->groups[g];
-        size_t report_values = (size_t)group->metric_count * group->tiles;
-        void *values = batch->values[g];
-        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
-                                       sizeof *batch->values[g]);
-        batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
-        if (has_room) {
-            result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
-                                           batch->values[g]);
-        }
-        for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
-            zt__reading *reading = &batch->readings[i];
-            ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-            if (reading->outcome == ZT__READ && has_room) {
-                alone = zt__calculate_reports(&profiler->driver, group,
-                                              batch->raw[g] + reading->report * group->report_size, 1,
-                                              batch->values[g] + reading->report * report_values);
-            }
-            if (reading->outcome == ZT__READ && alone != ZE_RESULT_SUCCESS) {
-                reading->result = alone;
-                reading->call = !has_room           ? "config.allocator"
-                                : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
-                                                    : "zetMetricGroupCalculateMultipleMetricValuesExp";
-                zt__lose(reading, ZT_LOST_READ_FAILED);
-            }
-        }
-    }
-    for (i = 0; i < batch->count; i++) {
-        zt__reading *reading = &batch->readings[i];
-        if (reading->outcome == ZT__READ) {
-            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
-        }
-        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading->slot->path, batch->count)) {
-            zt__lose(reading, ZT_DROPPED_NO_MEMORY);
-        }
-    }
-}
-
-/* ---- counting -------------------------------------------------------------------------------------------- */
-
-/* Updates what is known about the list of a slot that was read, counts its sample, and adds it to the
-   statistics of its region. With the mutex held. */
-static void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
-    zt__slot *slot = reading->slot;
-    zt__list *list = slot->list;
-    zt__path *path = slot->path;
-    zt__region_record *region = slot->region;
-    int shows_others = !slot->is_unordered; /* its event shows that slots before it have ended, too */
-    /* zt__submit_slots counts a sample as lost when the next execution overlaps it. If the slot was read in
-       between and its event has signalled again, both samples exist, so one loss is taken back. */
-    int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
-                          slot->overwritten > 0 && !zt__ran_unobserved(slot);
-    reading->region = region;
-    reading->is_submitted |= was_overwritten;
-    if (reading->has_signalled && reading->condition != ZT__NOT_READY) {
-        /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-        if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_submitted &&
-            list->state != ZT__LIST_IMMEDIATE) {
-            reading->is_unobserved = 1;
-            if (slot->number > list->destroyed_up_to) {
-                zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-            } else if (!list->destroyed_was_unobserved) {
-                list->destroyed_was_unobserved = 1;
-                profiler->counts.unobserved_lists++;
-            }
-        }
-        if (slot->number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
-            list->ran_up_to = slot->number;
-        }
-        if (list->state == ZT__LIST_IMMEDIATE && shows_others && slot->number > list->final_up_to) {
-            list->final_up_to = slot->number;
-        }
-        /* An execution that was not submitted may still be followed by others. */
-        if (reading->is_submitted && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
-            !list->overlaps && shows_others && slot->number > list->complete_up_to) {
-            list->complete_up_to = slot->number;
-        }
-    }
-
-    if (reading->outcome == ZT__NO_SAMPLE) {
-        return;
-    }
-    if (was_overwritten) {
-        slot->overwritten--;
-        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
-    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not submitted */
-        zt__count_begun(profiler, path, 1);
-        path->missing++; /* there may have been others, so the samples of nested regions need not match */
-    }
-    if (reading->outcome == ZT__LOST) {
-        if (reading->cause >= ZT_DROPPED_NO_SLOT) {
-            zt__count_dropped(profiler, region, slot->list, slot->submitted_ns, reading->cause);
-        } else {
-            zt__count_lost(profiler, slot, reading->cause, 1);
-        }
-        return;
-    }
-    profiler->counts.collected++;
-    if (profiler->sample_collected) {
-        profiler->sample_collected(profiler, reading, row);
-    }
-    zt__add_to_path(profiler, path, slot->pass, row, slot->bytes);
-}
-
-/* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
-   slot is READING any more. No mutex is held. */
-static void zt__deliver_batch(zt_profiler *profiler) {
-    static const char remedy[] = "Lost samples are counted. Update the driver if this persists.";
-    zt__batch *batch = &profiler->batch;
-    uint32_t i;
-    for (i = 0; i < batch->count; i++) {
-        const zt__reading *reading = &batch->readings[i];
-        zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
-        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
-            zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name, zt__cause_name(reading->cause));
-        } else if (reading->outcome == ZT__LOST) {
-            zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name, zt__cause_name(reading->cause));
-        }
-        if (reading->is_unobserved) {
-            zt__report(&profiler->diagnostics, UNOBSERVED_LIST, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name);
-        }
-        if (reading->outcome == ZT__READ && profiler->config.sample) {
-            const double *row = batch->rows + (size_t)i * profiler->row_length;
-            zt_sample sample;
-            sample.name = reading->region->name;
-            sample.region = reading->region->index;
-            sample.metric_count = profiler->metric_count;
-            sample.gpu_time_ns = row[0];
-            sample.values = row + 1;
-            sample.pass = batch->pass->index == ZT__TIMES_PASS ? 0 : batch->pass->index;
-            profiler->config.sample(&sample, profiler->config.sample_user);
-        }
-    }
-}
-
-/* ---- a collection: with the collector held --------------------------------------------------------------- */
-
-/* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
-   a reset without zt_reset, slots that never run would otherwise hide later ones. Works in batches of up to
-   64 slots:
-
-   1. zt__fill_batch, with the mutex held, moves slots to READING, so that no other thread uses them.
-   2. zt__read_batch and zt__calculate_batch, without the mutex, read the slots, reset them, and calculate
-      their reports in one call.
-   3. zt__count_reading, with the mutex held, adds the samples to the statistics. Then each slot moves to its
-      next state.
-   4. zt__deliver_batch, without the mutex, logs messages and passes the samples to the application. */
-static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
-    enum { THOROUGH_EVERY = 64, FEW_LISTS = 64 };
-    zt__batch *batch = &profiler->batch;
-    zt__collection collection;
-    zt__list **place = &profiler->lists;
-    int is_repeated = 0;
-    uint32_t i;
-    memset(&collection, 0, sizeof collection);
-    collection.one_list = handle != NULL;
-    collection.thorough = thorough || profiler->collections % THOROUGH_EVERY == 0;
-    if (profiler->before_collection) {
-        profiler->before_collection(profiler);
-    }
-    zt__lock(&profiler->mutex);
-    if (!handle) {
-        profiler->uncollected = 0;
-    }
-    zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
-    for (;;) {
-        if (!zt__fill_batch(profiler, &collection)) {
-            if (!handle || is_repeated || profiler->state_counts[ZT__SLOT_PARTIAL] == 0) {
-                break;
-            }
-            /* What was read may show that PARTIAL slots are complete. */
-            zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
-            is_repeated = 1;
-            continue;
-        }
-        zt__unlock(&profiler->mutex);
-        ZT__INTERNAL(zt__read_batch(profiler, &collection));
-        zt__calculate_batch(profiler);
-        zt__lock(&profiler->mutex);
-        for (i = 0; i < batch->count; i++) {
-            zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
-        }
-        for (i = 0; i < batch->count; i++) { /* the page THE LIFE OF A SLOT has the table */
-            const zt__reading *reading = &batch->readings[i];
-            zt__slot *slot = reading->slot;
-            /* `reading` describes the list as it was before the event was queried. A slot that became final
-               since then, also because the handle came back as an immediate list, may have run again in
-               between, so it is read once more. */
-            int is_final = reading->is_final || reading->is_immediate;
-            zt__slot_state to =
-                (zt__slot_state)zt__states_after_reading[reading->condition][is_final ? 2 : slot->is_dropped];
-            if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
-                zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* so that it is not counted as begun */
-            }
-            if (to == ZT__SLOT_FREE) {
-                zt__unbind_slot(slot);
-                zt__free_slot(profiler, slot);
-            } else {
-                zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
-            }
-            if (to == ZT__SLOT_ARMED) {
-                slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
-            }
-        }
-        profiler->is_delivering = 1;
-        zt__unlock(&profiler->mutex);
-        zt__deliver_batch(profiler);
-        if (profiler->batch_collected) {
-            profiler->batch_collected(profiler);
-        }
-        zt__lock(&profiler->mutex);
-        profiler->is_delivering = 0;
-    }
-
-    /* If there are many lists, the records of those without slots are removed. Otherwise memory would grow in
-       programs that create a list for each use. */
-    if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW_LISTS) {
-        while (*place) {
-            zt__list *list = *place;
-            if (list->first || list->open_count || list->name) {
-                place = &list->next;
-                continue;
-            }
-            *place = list->next;
-            zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
-            profiler->list_count--;
-            list->next = profiler->unused_lists;
-            profiler->unused_lists = list;
-        }
-        profiler->lists_after_cleaning = profiler->list_count;
-    }
-    zt__unlock(&profiler->mutex);
-    if (!handle) {
-        zt__store(&profiler->collections, profiler->collections + 1);
-    }
-}
-
-/* ---- the two ways to collect ----------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
-    if (profiler->config.thread && !zt__load(&profiler->thread.ended)) {
-        zt__lock(&profiler->mutex);
-        profiler->thread_is_idle = 0;
-        profiler->thread_is_thorough |= thorough;
-        zt__unlock(&profiler->mutex);
-        zt__wake_thread(&profiler->thread);
-        return 0;
-    }
-    if (!zt__try_lock(&profiler->collector)) {
-        return 0;
-    }
-    zt__run_collection(profiler, handle, thorough);
-    zt__unlock_timed(&profiler->collector);
-    return 1;
-}
-
-ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    uint32_t before = zt__load(&profiler->collections);
-    int is_current = 0, awaits = 0;
-    const zt__list *list;
-    const zt__slot *slot;
-    if (zt__is_owner(&profiler->collector)) {
-        return 0;
-    }
-    do {
-        /* A collection from all lists that begins from now on reads them. One of another thread that is already
-           running may have passed them, so the next one counts. */
-        is_current = zt__try_collect(profiler, NULL, 1) || is_current ||
-                     zt__load(&profiler->collections) - before >= 2;
-        if (is_current && goal == ZT__ALL_SAMPLES) {
-            zt__lock(&profiler->mutex);
-            awaits = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
-                     profiler->is_delivering;
-            /* RECORDED slots may be on their way where an execution need not be submitted by zt_execute. */
-            list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL;
-            for (; list && !awaits; list = list->next) {
-                int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
-                              (list->state == ZT__LIST_RECORDED && !profiler->has_submitted);
-                for (slot = may_run ? list->first : NULL; slot && !awaits; slot = slot->next) {
-                    awaits = slot->state == ZT__SLOT_RECORDED;
-                }
-            }
-            zt__unlock(&profiler->mutex);
-        }
-    } while ((!is_current || awaits) && zt__wait_again(&wait));
-    return is_current && !awaits;
-}
-
-ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *call) {
-    int is_inside = zt__is_owner(&profiler->collector);
-    if (is_inside) {
-        zt__report(&profiler->diagnostics, INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
-    }
-    return is_inside;
-}
-
-ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
-    void (*collect_hotspots)(zt_profiler *);
-    const char *not_ended = NULL;
-    int is_complete = 1;
-    if (!profiler || !profiler->device) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (zt__refuse_inside_callback(profiler, "zt_collect")) {
-        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    }
-    collect_hotspots = zt__load(&profiler->collect_hotspots);
-    if (collect_hotspots) {
-        collect_hotspots(profiler);
-    }
-    if (timeout_ns) {
-        is_complete = zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns));
-    } else {
-        zt__try_collect(profiler, NULL, 0);
-    }
-    if (zt__is_device_lost(&profiler->diagnostics)) {
-        return ZE_RESULT_ERROR_DEVICE_LOST;
-    }
-    if (timeout_ns && is_complete) {
-        not_ended = zt__name_open_region(profiler);
-    }
-    if (not_ended) {
-        return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
-    }
-    return is_complete ? ZE_RESULT_SUCCESS
-                       : zt__report(&profiler->diagnostics, TIMED_OUT, ZE_RESULT_NOT_READY, "zt_collect",
-                                    (unsigned long long)timeout_ns);
-}
-
-/* ---- the collecting thread ------------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__run_collecting_thread(void *user) {
-    zt_profiler *profiler = (zt_profiler *)user;
-    uint64_t sleep_ns = UINT64_C(1000000000);
-    int thorough;
-    zt__lock(&profiler->mutex);
-    /* Waking a thread is expensive. So while regions come, it polls every millisecond instead. */
-    profiler->thread_is_idle = profiler->state_counts[ZT__SLOT_PENDING] == 0 &&
-                               profiler->counts.begun == profiler->begun_at_last_look;
-    profiler->begun_at_last_look = profiler->counts.begun;
-    if (!profiler->thread_is_idle) {
-        sleep_ns = 1000000;
-    } else if (profiler->state_counts[ZT__SLOT_RECORDED] || profiler->state_counts[ZT__SLOT_ARMED]) {
-        sleep_ns = 50000000; /* if these run without zt_execute, nothing wakes the thread */
-    }
-    zt__unlock(&profiler->mutex);
-    zt__sleep_thread(&profiler->thread, sleep_ns);
-    zt__lock(&profiler->mutex);
-    thorough = profiler->thread_is_thorough;
-    profiler->thread_is_thorough = 0;
-    zt__unlock(&profiler->mutex);
-    if (zt__try_lock(&profiler->collector)) {
-        zt__run_collection(profiler, NULL, thorough);
-        zt__unlock_timed(&profiler->collector);
-    }
-    return 1;
-}
-
-ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
-    int is_needed = profiler->config.thread && profiler->thread_is_idle;
-    if (is_needed) {
-        profiler->thread_is_idle = 0;
-    }
-    return is_needed;
 }
 
 /* ==== regions/ending.h ================================================================================== */
@@ -10968,15 +11500,13 @@ ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
 
-/* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
-   way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
-   may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
-   not running. `call` is zt_close, or the call that destroys the context of the profiler. */
-ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call);
+/* Counts what is still in flight: regions that are not ended are dropped, and samples on their way are lost.
+   Marks what the device may still write to. By the conditions of zt_close, a recording that was read, or not seen
+   to run, is not running. `call` is zt_close, or the call that destroys the context of the profiler. */
+ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call);
 
-/* Collects until no region is known to be on its way, also none that was dropped, but no longer than the
-   configured time. Recorded regions whose execution is not submitted are waited for only briefly, because
-   most likely they will never run. */
+/* Collects until nothing is known to be on its way, also no region that was dropped, but no longer than the
+   configured time. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler);
 
 /* ==== regions/ending.c ================================================================================== */
@@ -10986,86 +11516,81 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler);
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    zt__list *list;
+    zt__recording *recording;
     uint32_t i;
     zt__unregister_profiler(profiler);
     for (i = 0; i < ZT__MAX_PASSES; i++) {
         ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
     }
     while (profiler->blocks) {
-        zt__slot_block *block = profiler->blocks;
+        zt__probe_block *block = profiler->blocks;
         profiler->blocks = block->next;
         ZT__INTERNAL(zt__destroy_block(profiler, block));
     }
     if (profiler->device) {
         zt__deactivate_groups(profiler, pass, pass->group_count);
     }
-    for (list = profiler->lists; list; list = list->next) {
-        list->first = list->last = NULL;
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        recording->first = recording->last = recording->unread = NULL;
+        recording->count = 0;
+        recording->chain = NULL;
     }
+    memset(&profiler->in_flight, 0, sizeof profiler->in_flight);
+    memset(&profiler->idle, 0, sizeof profiler->idle);
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
-    memset(profiler->state_counts, 0, sizeof profiler->state_counts);
     profiler->device = NULL;
     profiler->context = NULL;
     zt__register_profiler(profiler);
 }
 
-/* Returns whether a list may be running unseen: it runs without zt_execute, or may be immediate. */
-static int zt__may_run_unseen(const zt__list *list) {
-    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
+/* Returns whether the device may still write to the probes of a recording, as far as is known. */
+static int zt__may_run(const zt__recording *recording) {
+    switch (recording->state) {
+    case ZT__RECORDING_OPEN: /* an immediate list of unknown kind may be running */
+        return recording->list && recording->list->kind == ZT__LIST_UNKNOWN;
+    case ZT__RECORDING_READY:
+        return 0;
+    case ZT__RECORDING_CLOSED:
+        return !recording->has_ended;
+    default:
+        return !recording->has_ended || recording->is_queue;
+    }
 }
 
-ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
-    const char *not_ended = NULL;
-    unsigned long long unfinished = 0, running = 0;
-    zt__slot_block *block;
-    uint32_t i;
-    int may_run;
-    zt__lock(&profiler->mutex);
-    for (block = profiler->blocks; block; block = block->next) {
-        for (i = 0; i < block->count; i++) {
-            zt__slot *slot = &block->slots[i];
-            switch (slot->state) {
-            case ZT__SLOT_OPEN:
-                not_ended = slot->region->name;
-                zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
-                                  ZT_DROPPED_NOT_CLOSED);
-                zt__leave_nesting(profiler, slot);
-                zt__add(&slot->generation, 1);
-                break;
-            case ZT__SLOT_PENDING:
-                unfinished++;
-                zt__count_lost(profiler, slot, ZT_LOST_NEVER_DELIVERED, 1);
-                break;
-            case ZT__SLOT_RECORDED:
-                if (zt__may_run_unseen(slot->list)) {
-                    break;
-                }
-                zt__unbind_slot(slot);
-                zt__free_slot(profiler, slot);
-                continue;
-            case ZT__SLOT_PARTIAL:
-                /* The device may still execute what it has on its list. */
-                may_run = zt__is_submitted(slot);
-                if (zt__may_run_unseen(slot->list)) {
-                    may_run = slot->is_dropped && slot->needs_reset && !zt__is_complete(slot) &&
-                              (slot->list->state == ZT__LIST_UNOBSERVED ||
-                               slot->number > slot->list->ran_up_to); /* else it has run */
-                }
-                if (!may_run) {
-                    continue;
-                }
-                running++;
-                break;
-            default:
-                continue;
-            }
+/* Loses the samples in flight, and marks what the device may still write to. Returns how many dropped regions
+   may run. With the mutex held. */
+static unsigned long long zt__abandon_samples(zt_profiler *profiler, unsigned long long *unfinished) {
+    unsigned long long running = 0;
+    zt__recording *recording;
+    zt__probe *probe;
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        int may_run = recording->first && zt__may_run(recording);
+        *unfinished += zt__lose_samples(profiler, recording, ZT_LOST_NEVER_DELIVERED);
+        for (probe = may_run ? recording->first : NULL; probe; probe = probe->next) {
             /* Around a launch that signals an event of the application, the device writes nothing. */
-            slot->may_be_written = slot->measurement != ZT__KEPT_EVENT_STAMPS;
-            zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
+            probe->may_be_written |= !probe->is_settled && !probe->way->is_foreign;
+            running += !probe->is_settled && probe->is_dropped;
         }
+    }
+    return running;
+}
+
+ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call) {
+    const char *not_ended = NULL;
+    unsigned long long unfinished = 0, running;
+    zt__list *list;
+    zt__lock(&profiler->mutex);
+    running = zt__abandon_samples(profiler, &unfinished);
+    for (list = profiler->lists; list; list = list->next) {
+        while (list->innermost) {
+            not_ended = list->innermost->region->name;
+            zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
+        }
+    }
+    if (not_ended) {
+        zt__abandon_samples(profiler, &unfinished);
     }
     zt__unlock(&profiler->mutex);
     if (not_ended) {
@@ -11081,355 +11606,797 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
 }
 
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
-    const uint64_t brief_ns = 20000000;
-    uint64_t timeout_ns = profiler->config.wait_timeout_ns;
-    zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
-    for (;;) {
-        const zt__list *list;
-        int is_running;
+    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
+    int is_running;
+    zt__request_looks(profiler);
+    do {
+        zt__try_collect(profiler, NULL);
         zt__lock(&profiler->mutex);
-        is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
-        list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
-        for (; list && !is_running; list = list->next) {
-            is_running = zt__awaits_ends(list);
-        }
+        is_running = profiler->in_flight.first != NULL;
         zt__unlock(&profiler->mutex);
-        if (!is_running || !zt__wait_again(&wait)) {
-            return;
+    } while (is_running && zt__wait_again(&wait));
+}
+
+/* ==== regions/passes.h ================================================================================== */
+
+/* ZT_PASSES: activates the groups of one pass after another. */
+
+/* Tries again to return to the groups of the first pass, if that has failed after ZT_PASSES. */
+ZT__PRIVATE void zt__return_to_first_pass(zt_profiler *profiler);
+
+/* ==== regions/passes.c ================================================================================== */
+
+/* ZT_PASSES: activates the groups of one pass after another. */
+
+/* Collects the samples of the active pass, and activates the groups of another. If that fails, returns to the
+   groups of the active pass. */
+static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
+    zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
+    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    zt__counter_holder holder;
+    const char *call = "zetContextActivateMetricGroups";
+    ze_result_t result;
+    if (pass == before) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
+        uint64_t awaited;
+        zt__lock(&profiler->mutex);
+        awaited = profiler->awaited;
+        zt__unlock(&profiler->mutex);
+        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
+                   (unsigned long long)awaited);
+    }
+    if (!zt__lock_until(&profiler->collector, deadline)) {
+        return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
+    }
+    zt__lock(&profiler->mutex);
+    profiler->activation++; /* regions that are open now are measured in neither pass */
+    zt__unlock(&profiler->mutex);
+    zt__deactivate_groups(profiler, before, before->group_count);
+    result = zt__activate_groups(profiler, pass, &holder);
+    if (result == ZE_RESULT_SUCCESS && pass->probe_count == 0) {
+        result = zt__make_probes(profiler, pass, &call);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__deactivate_groups(profiler, pass, pass->group_count);
         }
-        zt__try_collect(profiler, NULL, 1);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(zt__run_first_query(profiler, pass, NULL));
+        zt__lock(&profiler->mutex);
+        profiler->active_pass = index;
+        zt__unlock(&profiler->mutex);
+    } else {
+        zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, call, zt_result_name(result),
+                   holder.text[0] ? holder.text : "none known");
+        zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
+                  "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");
+    }
+    zt__unlock_timed(&profiler->collector);
+    return result;
+}
+
+ZT__PRIVATE void zt__return_to_first_pass(zt_profiler *profiler) {
+    int is_due;
+    zt__lock(&profiler->mutex);
+    is_due = profiler->returns_to_first_pass;
+    profiler->returns_to_first_pass = 0;
+    zt__unlock(&profiler->mutex);
+    if (is_due && zt__enter_pass(profiler, 0) != ZE_RESULT_SUCCESS) {
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 1;
+        zt__unlock(&profiler->mutex);
     }
 }
 
-/* ==== regions/kept_events.h ============================================================================= */
+ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
+    zt__pass_state passes = {NULL, 0, 0};
+    if (profiler && profiler->pass_count > 1 && profiler->device &&
+        !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
+        passes.profiler = profiler;
+    }
+    return passes;
+}
 
-/* Events of the application that measure a launch: their stamps are read before the event changes. */
+/* A pass that cannot be entered is skipped, but the statement runs at least once. */
+ZT_API int zt__next_pass(zt__pass_state *passes) {
+    while (passes->profiler && passes->next < passes->profiler->pass_count) {
+        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
+            passes->runs++;
+            return 1;
+        }
+    }
+    if (passes->runs++ == 0) {
+        return 1;
+    }
+    zt__end_passes(passes);
+    return 0;
+}
 
-/* What changes an event of the application that a slot keeps, other than its launch. */
-typedef enum zt__event_change {
-    ZT__EVENT_RESET,     /* by the host */
-    ZT__EVENT_SIGNALLED, /* by the host or another command, or reset by a command */
-    ZT__EVENT_ENDS       /* it is destroyed, or nobody observes it any more */
-} zt__event_change;
+ZT_API void zt__end_passes(zt__pass_state *passes) {
+    zt_profiler *profiler = passes->profiler;
+    if (profiler) {
+        passes->profiler = NULL;
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 1;
+        zt__unlock(&profiler->mutex);
+        zt__return_to_first_pass(profiler);
+    }
+}
 
-/* Called before an event of the application that a slot keeps is changed. If the launch has signalled it, saves
-   its time stamps. Unless the host resets the event, the slot no longer keeps it, and the sample is lost if no
-   time stamps were saved. But where they are copied in a recorded list, the slot keeps the event until it ends,
-   for zt__note_earlier_signals. Returns whether the launch may still signal it. No mutex is held. */
-ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
-                                     zt__event_change change);
+/* ==== regions/regions.h ================================================================================= */
 
-/* Called before a list is executed: queries which of the events that its slots keep have signalled already,
-   and with which time stamps. A copy of the time stamps of such an event does not wait for the launch. An event
-   whose time stamps are copied, and that is no longer kept, may have signalled, too. */
-ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list_handle_t handle);
+/* zt_begin and zt_end. */
 
-/* ==== regions/kept_events.c ============================================================================= */
+/* Queries whether a list is immediate. Returns UNKNOWN with loaders before 1.16, which lack the call. */
+ZT__PRIVATE zt__list_kind zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle);
 
-/* Events of the application that measure a launch: their stamps are read before the event changes. */
+/* Opens a region, without commands. `kind` is UNKNOWN if the driver is to be asked. With `times_alone`, it has
+   no metrics. If it is dropped, `slot` is NULL, and the cause was reported, but for a lost device, which is
+   reported where that is noticed. */
+ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                       zt__list_kind kind, const char *name, int times_alone);
 
-ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
-                                     zt__event_change change) {
-    enum { LONGEST_NS = 1000000000 };
-    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
-    zt__sample_times times;
-    ze_result_t result = ZE_RESULT_NOT_READY;
+/* Appends the commands with which a region begins. If the driver refuses them, the region is dropped, and
+   `slot` is NULL. */
+ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region);
+
+/* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
+ZT__PRIVATE void zt__end(zt_region *region, int refused);
+
+/* ==== regions/regions.c ================================================================================= */
+
+/* zt_begin and zt_end. */
+
+#define ZT__APPEND_REMEDY                                                                                    \
+    "The region is not measured. The list must be open for commands, and of the profiler's context."
+
+/* ---- beginning ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt__list_kind zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
+    ze_bool_t is_immediate = 0;
+    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (profiler->driver.zeCommandListIsImmediate) {
+        ZT__INTERNAL(result = profiler->driver.zeCommandListIsImmediate(handle, &is_immediate));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return ZT__LIST_UNKNOWN;
+    }
+    return is_immediate ? ZT__LIST_IMMEDIATE : ZT__LIST_RECORDED;
+}
+
+/* Returns the pass whose probes a region uses. With the mutex held. */
+static zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
+    int is_extra = times_alone && profiler->metric_count > 0;
+    return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
+}
+
+/* Collects because zt_begin has found no free probe. What is seen to have run then is another recording than the
+   one that goes on: it is closed, and collected once more. Returns whether there are free probes. No mutex is
+   held. */
+static int zt__free_probes_for(zt_profiler *profiler, zt__list *list, int times_alone, int waits) {
+    enum { COLLECTIONS = 2 };
+    int has_free = 0;
+    uint32_t i;
+    for (i = 0; i < COLLECTIONS && !has_free; i++) {
+        zt__request_looks(profiler);
+        if (waits) {
+            zt__collect_until(profiler, ZT__ONE_COLLECTION, zt__deadline(profiler->config.wait_timeout_ns));
+        } else {
+            zt__try_collect(profiler, NULL);
+        }
+        zt__lock(&profiler->mutex);
+        zt__prepare_recording(profiler, list);
+        has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
+        zt__unlock(&profiler->mutex);
+    }
+    return has_free;
+}
+
+/* Provides free probes: collects, then makes more, and at config.max_slots waits for another collection.
+   Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
+static zt_cause zt__provide_probes(zt_profiler *profiler, zt__list *list, int times_alone) {
+    static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
+    enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
+    uint64_t now = zt__now_ns();
+    zt__pass *pass;
     const char *call;
-    int is_queried = 0, goes_on, may_signal;
+    int may_grow;
+    ze_result_t result;
+    if (zt__free_probes_for(profiler, list, times_alone, 0)) {
+        return ZT_CAUSE_COUNT;
+    }
     zt__lock(&profiler->mutex);
-    for (;;) {
-        /* No function of the application runs while slots are READING, or while the watch queries, so the
-           wait is short. */
-        int is_read =
-            profiler->watch_queries_kept || (slot->kept == event && slot->state == ZT__SLOT_READING);
-        int is_due = !is_read && !is_queried && slot->kept == event && slot->state == ZT__SLOT_PENDING &&
-                     slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->has_saved_stamps;
-        if (!is_read && !is_due) {
-            break;
+    may_grow = now >= profiler->no_growth_until_ns;
+    pass = zt__pass_to_measure(profiler, times_alone);
+    zt__unlock(&profiler->mutex);
+    if (!may_grow) {
+        return ZT_DROPPED_NO_MEMORY;
+    }
+    result = zt__make_probes(profiler, pass, &call);
+    if (result == ZE_RESULT_SUCCESS) {
+        return ZT_CAUSE_COUNT;
+    }
+    if (call) {
+        zt__lock(&profiler->mutex);
+        profiler->no_growth_until_ns = now + PAUSE_AFTER_FAILURE_NS;
+        zt__unlock(&profiler->mutex);
+        zt__check(&profiler->diagnostics, result, call, remedy);
+        return ZT_DROPPED_NO_MEMORY;
+    }
+    /* There are config.max_slots. */
+    return zt__free_probes_for(profiler, list, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+}
+
+/* Counts a region that zt_begin drops before it looks up the name. */
+static void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
+    zt__lock(&profiler->mutex);
+    zt__count_drop(profiler, NULL, NULL, NULL, cause);
+    zt__unlock(&profiler->mutex);
+}
+
+/* Appends a time stamp of the device. With `after_work`, a barrier before it makes it wait for earlier
+   commands. On failure, `*call` is the call that failed. */
+static ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
+                                    ze_event_handle_t signal, int *has_commands, const char **call) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeCommandListAppendBarrier";
+    if (after_work) {
+        ZT__INTERNAL(result = zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        *has_commands |= after_work;
+        *call = "zeCommandListAppendWriteGlobalTimestamp";
+        ZT__INTERNAL(result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL));
+        *has_commands |= result == ZE_RESULT_SUCCESS;
+    }
+    return result;
+}
+
+/* Called after the begin or the end of a region was appended. If the driver has refused a command, appends a
+   barrier with the event of the probe, which shows when the device is done with the commands before it. The
+   message comes last, because the log function may destroy the list. */
+static ze_result_t zt__complete_append(zt_profiler *profiler, zt__probe *probe, ze_command_list_handle_t list,
+                                       ze_result_t result, const char *call, int has_commands) {
+    ze_result_t marked = ZE_RESULT_NOT_READY;
+    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
+        ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, probe->event, 0, NULL));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        probe->shows_end = marked == ZE_RESULT_SUCCESS;
+    }
+    return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
+}
+
+/* Ensures that it is known whether a list is immediate. It is asked once a recording, and at each region of an
+   immediate list, because a handle can come back as that of a list of another kind. The mutex is held, and
+   unlocked meanwhile. */
+static void zt__find_out_kind(zt_profiler *profiler, zt__list *list, zt__list_kind given) {
+    zt__list_kind kind = given;
+    if (given == ZT__LIST_UNKNOWN) {
+        /* Where the loader cannot tell, a list that zt_execute has executed is recorded. */
+        if (list->kind == ZT__LIST_RECORDED &&
+            (!profiler->driver.zeCommandListIsImmediate ||
+             (list->current && list->current->state == ZT__RECORDING_OPEN))) {
+            return;
         }
         zt__unlock(&profiler->mutex);
-        if (is_due) {
-            ZT__INTERNAL(result = zt__read_kept_stamps(profiler, event, slot->was_signalled,
-                                                       slot->signalled_end, &times, &call));
-            is_queried = 1;
-        }
-        goes_on = is_due || zt__wait_again(&wait);
+        kind = zt__query_list_kind(profiler, list->handle);
         zt__lock(&profiler->mutex);
-        if (!goes_on) {
-            break;
+    }
+    list->kind = kind;
+}
+
+/* Opens a probe for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
+static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_kind kind,
+                                 const char *name, int times_alone, zt_cause *cause) {
+    enum { TRIES = 4 };
+    zt__region_record *region;
+    zt__path *path = NULL;
+    zt__list *list;
+    zt__probe *probe = NULL;
+    uint32_t tries;
+    *cause = ZT_DROPPED_NO_MEMORY;
+    zt__lock(&profiler->mutex);
+    region = zt__find_or_add_region(profiler, name, cause);
+    list = zt__find_list(profiler, handle);
+    if (region && !list) {
+        list = zt__add_list(profiler, handle);
+    }
+    if (region && list) {
+        list->open_count++; /* keeps the record of the list while the mutex is unlocked */
+        zt__find_out_kind(profiler, list, kind);
+        *cause = zt__prepare_recording(profiler, list) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
+        for (tries = 0; !probe && *cause == ZT_CAUSE_COUNT; tries++) {
+            /* Found anew in each try, because callbacks in zt__provide_probes may begin and end regions. */
+            path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
+                                        region);
+            probe = path ? zt__pop_free_probe(zt__pass_to_measure(profiler, times_alone)) : NULL;
+            if (!path) {
+                *cause = ZT_DROPPED_NO_MEMORY;
+            } else if (!probe && tries == TRIES) {
+                *cause = ZT_DROPPED_NO_SLOT; /* other threads have acquired the new ones */
+            } else if (!probe) {
+                zt__unlock(&profiler->mutex);
+                *cause = zt__provide_probes(profiler, list, times_alone);
+                zt__lock(&profiler->mutex);
+            }
         }
+        list->open_count--;
     }
-    may_signal = slot->kept == event && !slot->has_saved_stamps;
-    if (may_signal && slot->state == ZT__SLOT_PENDING && result == ZE_RESULT_SUCCESS) {
-        slot->saved_stamps[0] = times.begin_ticks;
-        slot->saved_stamps[1] = times.end_ticks;
-        slot->has_saved_stamps = 1;
-        may_signal = 0;
-    }
-    if (slot->kept == event) {
-        int is_immediate = slot->list->state == ZT__LIST_IMMEDIATE;
-        if (change == ZT__EVENT_ENDS ||
-            (change == ZT__EVENT_RESET && slot->has_saved_stamps && is_immediate) ||
-            (change == ZT__EVENT_SIGNALLED && (is_immediate || slot->measurement == ZT__KEPT_EVENT_STAMPS))) {
-            slot->kept = NULL;
+
+    if (probe) {
+        probe->region = region;
+        probe->path = path;
+        probe->list = list;
+        probe->outer = list->innermost;
+        list->innermost = probe;
+        list->open_count++;
+        profiler->open_regions++;
+        /* No zt_region of the probe is valid, so no zt_end increases it meanwhile. */
+        zt__store(&probe->generation, zt__load(&probe->generation) + 1);
+        probe->activation = profiler->activation;
+        probe->way = &zt__by_commands;
+        probe->shows_end = 0;
+        probe->is_dropped = probe->is_unordered = probe->has_trail = probe->spans_passes = 0;
+        probe->needs_reset = 0;
+        probe->failures = 0;
+        probe->bytes = 0;
+        /* A recording is submitted after its first region is begun, so the clock is read once for all regions
+           of it. Timelines show when each region was begun. */
+        if (profiler->timeline || list->kind != ZT__LIST_RECORDED) {
+            list->begun_ns = zt__now_ns();
+        }
+        probe->begun_ns = list->begun_ns;
+    } else {
+        zt__count_drop(profiler, NULL, region, list, *cause);
+        if (list && list->innermost) {
+            list->innermost->path->is_own_unknown = 1;
         }
     }
     zt__unlock(&profiler->mutex);
-    return may_signal;
+    return probe;
 }
 
-ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    zt__slot *slots[ZT__BATCH], *slot;
-    ze_event_handle_t events[ZT__BATCH];
-    uint64_t done = 0;
-    uint32_t i, count;
-    do {
-        const zt__list *list;
-        count = 0;
+/* Reports that all of config.max_slots are in use. */
+static void zt__report_no_slot(zt_profiler *profiler, const char *name) {
+    const zt__recording *recording;
+    const char *open = zt__name_open_region(profiler);
+    uint32_t recorded = 0, open_count;
+    zt__lock(&profiler->mutex);
+    open_count = profiler->open_regions;
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        recorded += recording->list && !recording->is_queue ? recording->count : 0;
+    }
+    zt__unlock(&profiler->mutex);
+    if (open && (uint64_t)open_count * 2 >= profiler->config.max_slots) {
+        zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                   (unsigned)profiler->config.max_slots, (unsigned)open_count, open, name);
+        return;
+    }
+    zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+               (unsigned)profiler->config.max_slots, (unsigned)recorded, name);
+}
+
+ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                       zt__list_kind kind, const char *name, int times_alone) {
+    zt_region region = {NULL, 0, 0, 0};
+    zt__probe *probe;
+    zt_cause cause;
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
+        return region;
+    }
+    probe = zt__open_probe(profiler, list, kind, name, times_alone, &cause);
+    if (!probe && cause == ZT_DROPPED_NO_SLOT) {
+        zt__report_no_slot(profiler, name);
+    } else if (!probe && cause == ZT_DROPPED_TOO_MANY_NAMES) {
+        zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "zt_begin",
+                   (unsigned)ZT__MAX_REGIONS);
+    } else if (!probe) {
+        zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
+    }
+    if (!probe) {
+        return region;
+    }
+    if (profiler->timeline) {
+        memset(&probe->origin, 0, sizeof probe->origin);
+        probe->origin.list_name = probe->list->name;
+        probe->origin.appended_by = probe->origin.submitted_by = zt__get_thread_number();
+        probe->origin.appended_ns = probe->begun_ns;
+    }
+    region.generation = zt__load(&probe->generation);
+    region.slot = probe;
+    region.profiler = profiler->id;
+    return region;
+}
+
+ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
+    zt__probe *probe = (zt__probe *)region->slot;
+    const zt__pass *pass = &profiler->passes[probe->pass];
+    ze_command_list_handle_t list = probe->list->handle;
+    const char *call = NULL;
+    int has_commands = 0;
+    uint32_t g;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, probe->queries[g]);
+        has_commands |= result == ZE_RESULT_SUCCESS;
+    }
+    if (probe->stamps && result == ZE_RESULT_SUCCESS) {
+        result =
+            zt__append_stamp(list, &probe->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
+    }
+    if (zt__complete_append(profiler, probe, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
-        list = zt__find_list(profiler, handle);
-        for (slot = list && list->keeps_events ? list->first : NULL; slot && count < ZT__BATCH;
-             slot = slot->next) {
-            if (slot->kept && slot->number > done && !zt__is_final(slot)) {
-                slots[count] = slot;
-                events[count++] = slot->kept;
-                done = slot->number;
-            } else if (slot->measurement == ZT__KEPT_EVENT_COPY && !slot->kept &&
-                       (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED)) {
-                slot->was_signalled = 1;
-            }
+        /* The log function may have released the list, which has dropped the region. */
+        if (zt__load(&probe->generation) == region->generation) {
+            zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
         }
         zt__unlock(&profiler->mutex);
-        for (i = 0; i < count; i++) {
-            zt__sample_times times;
-            const char *call;
-            ze_result_t result;
-            ZT__INTERNAL(result = zt__query_kernel_stamps(profiler, events[i], &times, &call));
-            zt__lock(&profiler->mutex);
-            if (slots[i]->kept == events[i] &&
-                (slots[i]->state == ZT__SLOT_RECORDED || slots[i]->state == ZT__SLOT_ARMED)) {
-                slots[i]->was_signalled = result != ZE_RESULT_NOT_READY;
-                slots[i]->signalled_end = result == ZE_RESULT_SUCCESS ? times.end_ticks : 0;
-                if (slots[i]->was_signalled && slots[i]->measurement == ZT__KEPT_EVENT_STAMPS &&
-                    (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
-                    slots[i]->kept = NULL; /* its new time stamps cannot be told from the old ones */
-                }
-            }
-            zt__unlock(&profiler->mutex);
-        }
-    } while (count == ZT__BATCH);
+        region->slot = NULL;
+    }
 }
 
-/* ==== regions/execution.h =============================================================================== */
+ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+    zt_region region = {NULL, 0, 0, 0};
+    if (!profiler || !profiler->device) {
+        return region;
+    }
+    if (!list) {
+        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
+        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
+        return region;
+    }
+    region = zt__begin_region(profiler, list, ZT__LIST_UNKNOWN, zt__shown_name(name), 0);
+    if (region.slot) {
+        zt__append_begin(profiler, &region);
+    }
+    return region;
+}
+
+/* ---- ending ---------------------------------------------------------------------------------------------- */
+
+/* Adds a region that has ended to its list. Returns whether a batch is due. With the mutex held. */
+static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
+    zt__list *list = probe->list;
+    if (profiler->timeline) {
+        uint64_t append_ns = zt__now_ns() - probe->begun_ns;
+        probe->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
+    }
+    probe->spans_passes = probe->activation != profiler->activation && probe->pass != ZT__TIMES_PASS;
+    if (!zt__prepare_recording(profiler, list)) {
+        zt__drop_region(profiler, probe, ZT_DROPPED_NO_MEMORY, 1);
+        return 0;
+    }
+    zt__leave_nesting(profiler, probe);
+    probe->shows_end = 1;
+    zt__add_to_recording(list, probe);
+    if (list->kind != ZT__LIST_RECORDED) {
+        zt__owe_sample(profiler, list->current, probe);
+        profiler->uncollected++;
+    }
+    zt__chain_recording(profiler, list->current);
+    return list->kind != ZT__LIST_RECORDED && !profiler->config.thread && profiler->uncollected >= ZT__BATCH;
+}
+
+ZT__PRIVATE void zt__end(zt_region *region, int refused) {
+    zt__probe *probe = (zt__probe *)region->slot;
+    zt_profiler *profiler = probe ? zt__find_profiler(region->profiler) : NULL;
+    const char *call = NULL;
+    int is_due = 0, wakes_thread = 0, has_commands;
+    uint32_t g;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    region->slot = NULL;
+    if (!profiler) {
+        return;
+    }
+    if (!zt__increment_if(&probe->generation, region->generation)) {
+        return; /* it was dropped, or a copy of this zt_region has ended it */
+    }
+    has_commands = probe->way == &zt__by_commands;
+    if (has_commands) {
+        const zt__pass *pass = &profiler->passes[probe->pass];
+        ze_command_list_handle_t list = probe->list->handle;
+        /* The last command signals the event: then the others are complete, too. */
+        if (probe->stamps) {
+            result = zt__append_stamp(list, &probe->stamps[1], 1, pass->group_count ? NULL : probe->event,
+                                      &has_commands, &call);
+        }
+        for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+            call = "zetCommandListAppendMetricQueryEnd";
+            /* It waits for no event, but the validation layer rejects a NULL pointer. */
+            result = zetCommandListAppendMetricQueryEnd(list, probe->queries[g], g ? NULL : probe->event, 0,
+                                                        &probe->event);
+        }
+        zt__complete_append(profiler, probe, list, result, call, has_commands);
+    }
+    zt__lock(&profiler->mutex);
+    if (zt__load(&probe->generation) != region->generation + 1) {
+        /* The list was released meanwhile, which has dropped the region. */
+    } else if (result != ZE_RESULT_SUCCESS || refused) {
+        probe->shows_end |= has_commands && result == ZE_RESULT_SUCCESS;
+        zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
+    } else {
+        is_due = zt__add_region(profiler, probe);
+        wakes_thread = probe->list && zt__must_wake_thread(profiler);
+    }
+    zt__unlock(&profiler->mutex);
+    if (is_due) {
+        zt__try_collect(profiler, NULL);
+    }
+    if (wakes_thread) {
+        zt__wake_thread(&profiler->thread);
+    }
+}
+
+ZT_API void zt_end(zt_region *region) {
+    if (region) {
+        zt__end(region, 0);
+    }
+}
+
+/* ==== regions/resets.h ================================================================================== */
+
+/* zt_release and zt_reset: lists whose commands never run again. */
+
+/* How a list ends. */
+typedef enum zt__list_end {
+    ZT__BY_RESET,
+    ZT__BY_RELEASE, /* or because its handle has come back */
+    ZT__BY_DESTROY  /* and its handle may have come back since then */
+} zt__list_end;
+
+/* Closes the recording of a list that is reset or destroyed. Open regions are dropped. */
+ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
+                              const char *call);
+
+/* ==== regions/resets.c ================================================================================== */
+
+/* zt_release and zt_reset: lists whose commands never run again. */
+
+/* Appends what shows when the device is done with the begin of a region that is not ended, on an immediate list
+   that may still be busy. No mutex is held. */
+static void zt__mark_open_region(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list;
+    zt__probe *probe = NULL;
+    ze_result_t result;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    if (list && list->kind == ZT__LIST_IMMEDIATE) {
+        probe = list->innermost;
+    }
+    zt__unlock(&profiler->mutex);
+    for (; probe; probe = probe->outer) {
+        ZT__INTERNAL(result = zeCommandListAppendBarrier(handle, probe->event, 0, NULL));
+        probe->shows_end = result == ZE_RESULT_SUCCESS;
+    }
+}
+
+ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
+                              const char *call) {
+    const char *not_ended = NULL;
+    zt__list *list;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
+        list->may_be_destroyed = 0;
+        while (list->innermost) {
+            not_ended = list->innermost->region->name;
+            zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
+        }
+        zt__await_reading(profiler, list);
+        if (by != ZT__BY_RESET || (list->current && !list->current->is_queue)) {
+            zt__close_recording(profiler, list);
+            list->ran_unreported = 0;
+        }
+        if (by != ZT__BY_RESET) {
+            list->name = NULL;
+            if (!profiler->driver.zeCommandListIsImmediate) {
+                list->kind = ZT__LIST_UNKNOWN; /* the handle may come back as that of a list of any kind */
+            }
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    if (not_ended) {
+        zt__report(&profiler->diagnostics, REGION_NOT_ENDED, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                   not_ended);
+    }
+}
+
+/* Returns whether samples of a list are still to be read. */
+static int zt__owes_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__recording *recording;
+    zt__lock(&profiler->mutex);
+    recording = profiler->in_flight.first;
+    while (recording && (recording->handle != handle || recording->due == 0)) {
+        recording = recording->next;
+    }
+    zt__unlock(&profiler->mutex);
+    return recording != NULL;
+}
+
+ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
+    if (!profiler || !profiler->device) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!list) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_release", "list");
+    }
+    zt__mark_open_region(profiler, list);
+    zt__end_list(profiler, list, ZT__BY_RELEASE, "zt_release");
+    zt__try_collect(profiler, list);
+    return zt__owes_samples(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
+    ze_result_t result;
+    if (!list) { /* some loaders dereference it */
+        return zt__report_null_handle(zt__diagnostics_of(profiler), "zt_reset", "list");
+    }
+    result = zeCommandListReset(list);
+    if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
+        zt__end_list(profiler, list, ZT__BY_RESET, "zt_reset");
+        zt__try_collect(profiler, list);
+    }
+    return result;
+}
+
+/* ==== regions/submitting.h ============================================================================== */
 
 /* zt_execute, and executions that a tracer observes. */
 
-/* Reads the samples of earlier executions of a list. With `waits`, waits for them until the deadline; else
-   waits only for other threads that collect. Also resets slots of the list that are PARTIAL and complete. */
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
-                                 int waits);
-
-/* Called when a queue has been seen to be idle after the last execution on it: executions of lists that have
-   overlapped there have ended, and the samples that are read next are those of the last one. */
+/* Called when a queue has been seen to be idle after the last execution on it: overlapping executions of lists
+   have ended there, and what is read next is the last of them. */
 ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue);
 
-/* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
-   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. With
-   `waits`, samples that are on their way are waited for. `call` is what the application has called. */
+/* Called before lists are executed by zt_execute, or as a tracer sees: reads what the execution would overwrite.
+   `queue` is NULL if it is not known. With `waits`, samples that are on their way are waited for. `call` is what
+   the application has called. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                                       const ze_command_list_handle_t *lists, int waits, const char *call);
 
-/* Completes zt__before_execution when it is known whether the driver has refused the execution. */
-ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
+/* Called when the driver has accepted or refused the execution. */
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused, const char *call);
 
-/* ==== regions/execution.c =============================================================================== */
+/* ==== regions/submitting.c ============================================================================== */
 
 /* zt_execute, and executions that a tracer observes. */
 
-/* Returns whether a list has regions that are on their way, or samples of an execution without zt_execute.
-   Such an execution has signalled the event of the last slot, since that ends after all others. If the list
-   was reset and recorded anew since then, the last slot is new, and the first one may be of the old
-   recording: so its event is queried, too, unless it is known to have run. No mutex is held. */
-static int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__list *list;
-    const zt__slot *slot, *first = NULL, *last = NULL;
-    ze_event_handle_t events[2] = {NULL, NULL};
-    int has_unread;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
-    for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
-        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
-            !zt__is_final(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
-            first = first ? first : slot;
-            last = slot;
-            has_unread |= slot->failing_since_ns != 0; /* it has signalled, and was not read then */
-        }
-    }
-    if (first) {
-        events[0] = last->event;
-        events[1] = first != last && first->state != ZT__SLOT_ARMED ? first->event : NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    for (i = 0; i < 2 && events[i] && !has_unread; i++) {
-        ze_result_t result;
-        ZT__INTERNAL(result = zeEventQueryStatus(events[i]));
-        has_unread = result != ZE_RESULT_NOT_READY; /* a failed call is repeated */
-    }
-    return has_unread;
+/* ---- before -----------------------------------------------------------------------------------------------*/
+
+/* Returns the recording of a list, unless it is a queue. With the mutex held. */
+static zt__recording *zt__find_recording(const zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list = zt__find_list(profiler, handle);
+    return list && list->current && !list->current->is_queue ? list->current : NULL;
 }
 
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
-                                 int waits) {
-    int has_unread = zt__has_unread_regions(profiler, handle);
-    const zt__list *list;
-    const zt__slot *slot = NULL;
-    zt__wait wait = zt__wait_until(deadline);
-    while (has_unread) {
-        if (!zt__try_collect(profiler, handle, 1) && !waits) {
-            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
-        }
-        has_unread = zt__has_unread_regions(profiler, handle);
-        if (has_unread && (!waits || !zt__wait_again(&wait))) {
-            break;
-        }
+/* Returns whether a recording has samples that can be read, now or later. With the mutex held. */
+static int zt__is_unread(zt_profiler *profiler, zt__recording *recording) {
+    if (recording && recording->state == ZT__RECORDING_OPEN && recording->unread &&
+        recording->unread->failures) {
+        zt__request_look(profiler, recording); /* its data comes later than its event */
     }
-    zt__lock(&profiler->mutex);
-    if (!has_unread && profiler->state_counts[ZT__SLOT_PARTIAL]) {
-        list = zt__find_list(profiler, handle);
-        slot = list ? list->first : NULL;
-    }
-    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_complete(slot))) {
-        slot = slot->next;
-    }
-    zt__unlock(&profiler->mutex);
-    if (slot) {
-        zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
-    }
+    return recording && recording->chain &&
+           (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_READING ||
+            recording->is_looked_at || recording->has_ended);
 }
 
-/* Locks the mutex at a moment when no other thread reads these lists. No sample or log function runs while
-   slots are READING, so the wait is short. */
-static void zt__lock_unread_lists(zt_profiler *profiler, uint32_t count,
-                                  const ze_command_list_handle_t *lists) {
-    enum { LONGEST_NS = 1000000000 };
-    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
-    int is_read, goes_on = 1;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    do {
-        is_read = 0;
-        for (i = 0; i < count && profiler->state_counts[ZT__SLOT_READING] && !is_read; i++) {
-            const zt__list *list = zt__find_list(profiler, lists[i]);
-            const zt__slot *slot;
-            for (slot = list ? list->first : NULL; slot && !is_read; slot = slot->next) {
-                is_read = slot->state == ZT__SLOT_READING;
-            }
-        }
-        if (is_read) {
-            zt__unlock(&profiler->mutex);
-            goes_on = zt__wait_again(&wait);
-            zt__lock(&profiler->mutex);
-        }
-    } while (is_read && goes_on);
-}
-
-/* Returns the cause by which an execution loses the sample of a slot that it finds neither RECORDED nor
-   ARMED. */
-static zt_cause zt__loss_by_execution(zt__slot_state state) {
-    return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
-}
-
-ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
-    zt__list *list;
-    zt__lock(&profiler->mutex);
-    for (list = profiler->lists; list; list = list->next) {
-        if (list->overlaps && list->queue == queue && list->state == ZT__LIST_SUBMITTED) {
-            list->overlaps = 0;
-        }
-    }
-    zt__unlock(&profiler->mutex);
-}
-
-/* If executions of a list have overlapped, all on this queue as far as can be told, queries whether all have
-   ended. Returns whether they have: then the samples that are read next are those of the last one. No mutex is
-   held. */
-static int zt__end_overlaps(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                            ze_command_list_handle_t handle) {
+/* Asks the device, without the collector, whether it is done with the last execution of a list: READY and OPEN
+   ones may have run unreported. Returns whether it is. The probes of the recording stay, because the caller
+   executes the list. No mutex is held. */
+static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__recording copy;
+    const zt__recording *recording;
+    const char *call;
     ze_result_t result = ZE_RESULT_NOT_READY;
     const zt__list *list;
-    int overlaps;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_SUBMITTED;
-    zt__unlock(&profiler->mutex);
-    if (overlaps) {
-        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    if (list) { /* a visit may have looked just before the device was done */
+        zt__await_reading(profiler, list);
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__note_idle_queue(profiler, queue);
+    recording = zt__find_recording(profiler, handle);
+    if (recording && recording->state != ZT__RECORDING_DIRTY && recording->state != ZT__RECORDING_READING) {
+        copy = *recording;
+        recording = &copy;
+        if (copy.has_ended) {
+            result = ZE_RESULT_SUCCESS;
+        }
+    } else {
+        recording = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (recording && result != ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(result = zt__query_end(profiler, recording, &copy.polled, &call));
     }
     return result == ZE_RESULT_SUCCESS;
 }
 
-/* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
-static void zt__submit_slots(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
-                             uint64_t now) {
-    uint32_t thread = profiler->timeline ? zt__get_thread_number() : 0;
-    zt__slot *slot = list->first;
-    int is_repeated = list->submissions++ > 0; /* the call names the list again */
-    if (!is_repeated) {
-        list->overwritten = 0;
-        list->ran_before = list->ran_up_to;
-        list->complete_before = list->complete_up_to;
-        list->overlapped_before = list->overlaps;
+/* Reads what is left of the last execution of a list, and of one that nobody has reported. With `waits`, waits
+   until the device is done with it; else only for the collector, if the device is. */
+static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
+                            int waits) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__recording *recording;
+    int has_run = zt__has_run(profiler, handle), is_unread;
+    zt__lock(&profiler->mutex);
+    recording = zt__find_recording(profiler, handle);
+    /* Of what may be immediate, the first may have ended, and the last not. */
+    if (recording && (has_run || (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN))) {
+        zt__request_look(profiler, recording);
+        has_run = 1;
     }
-    if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
-        /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
-           immediate list that had this handle, to a recording before a reset, or to an execution that is
-           still running. They are not submitted. */
-        while (slot && slot->state != ZT__SLOT_RECORDED) {
-            slot = slot->next;
-        }
-        if (slot) {
-            uint64_t number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
-            if (number > list->unsubmitted_up_to) {
-                list->unsubmitted_up_to = number;
-            }
+    has_run |= recording && recording->has_ended;
+    is_unread = zt__is_unread(profiler, recording) && (waits || has_run);
+    zt__unlock(&profiler->mutex);
+    while (is_unread) {
+        zt__try_collect(profiler, handle);
+        zt__lock(&profiler->mutex);
+        is_unread = zt__is_unread(profiler, zt__find_recording(profiler, handle));
+        zt__unlock(&profiler->mutex);
+        is_unread = is_unread && zt__wait_again(&wait);
+    }
+}
+
+/* If executions of a list have overlapped, asks their queue, which the application names in this call, whether
+   it is idle. No mutex is held. */
+static void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                            ze_command_list_handle_t handle) {
+    const zt__recording *recording;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    uint32_t executions = 0;
+    int overlaps;
+    zt__lock(&profiler->mutex);
+    recording = zt__find_recording(profiler, handle);
+    overlaps = recording && recording->state == ZT__RECORDING_DIRTY && queue && recording->queue == queue &&
+               !recording->has_ended;
+    executions = overlaps ? recording->executions : 0;
+    zt__unlock(&profiler->mutex);
+    if (overlaps) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    zt__lock(&profiler->mutex);
+    recording = zt__find_recording(profiler, handle);
+    overlaps = recording && recording->executions == executions; /* no other thread has executed it since */
+    zt__unlock(&profiler->mutex);
+    if (overlaps) {
+        zt__note_idle_queue(profiler, queue);
+    }
+}
+
+ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
+    zt__recording *recording;
+    zt__lock(&profiler->mutex);
+    recording = profiler->dirty_count ? profiler->all_recordings : NULL;
+    for (; recording; recording = recording->next_of_all) {
+        if (recording->state == ZT__RECORDING_DIRTY && recording->queue == queue) {
+            recording->has_ended = 1;
+            zt__chain_recording(profiler, recording);
         }
     }
-    list->overlaps |= zt__awaits_ends(list);
-    for (slot = list->first; slot; slot = slot->next) {
-        int is_submitted = !zt__is_final(slot) && slot->number > list->unsubmitted_up_to && !slot->is_dropped;
-        if (!is_repeated) {
-            slot->submitted_from = is_submitted ? slot->state : ZT__SLOT_FREE;
-        }
-        slot->needs_reset = 1;
-        if (!is_submitted) {
-            continue;
-        }
-        if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
-            slot->submitted_ns = now;
-            slot->origin.submitted_by = thread;
-            slot->origin.executions++;
-            zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
-        } else {
-            zt_cause cause = zt__loss_by_execution(slot->state);
-            zt__count_begun(profiler, slot->path, 1);
-            zt__count_lost(profiler, slot, cause, 1);
-            slot->overwritten += cause == ZT_LOST_OVERWRITTEN;
-            list->overwritten += cause == ZT_LOST_OVERWRITTEN;
-            list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
-        }
+    zt__unlock(&profiler->mutex);
+}
+
+/* Begins a call of the driver with a recording. With the mutex held. */
+static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now) {
+    zt__recording *recording;
+    while (list->innermost) {
+        zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
     }
-    list->queue = list->overlaps && list->queue != queue ? NULL : queue;
-    list->complete_up_to = 0;
-    list->ran_up_to = list->ended;
-    if (list->state != ZT__LIST_UNOBSERVED) {
-        zt__move_list(profiler, list, ZT__LIST_SUBMITTED);
+    zt__await_reading(profiler, list);
+    recording = list->current;
+    if (recording && !recording->is_queue && recording->state != ZT__RECORDING_READING) {
+        recording->calls++;
+        recording->call_ns = now;
+        if (recording->state != ZT__RECORDING_SUBMITTING) {
+            zt__move_recording(profiler, recording, ZT__RECORDING_SUBMITTING);
+        }
     }
 }
 
@@ -11437,35 +12404,18 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
                                       const ze_command_list_handle_t *lists, int waits, const char *call) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
-    zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
-    if (zt__refuse_inside_callback(profiler, call)) {
-        zt__lock(&profiler->mutex);
-        for (i = 0; i < count; i++) {
-            list = zt__find_list(profiler, lists[i]);
-            if (list && list->state != ZT__LIST_IMMEDIATE) {
-                zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-            }
-        }
-        zt__unlock(&profiler->mutex);
-        return;
-    }
-    for (i = 0; i < count; i++) {
-        /* Before anything is read, because times that are read while executions may still overlap are lost. */
-        zt__end_overlaps(profiler, queue, lists[i]);
+    int can_read = !zt__refuse_inside_callback(profiler, call);
+    for (i = 0; i < count && can_read; i++) {
+        zt__end_overlap(profiler, queue, lists[i]);
         zt__finish_list(profiler, lists[i], deadline, waits);
-        if (zt__end_overlaps(profiler, queue, lists[i])) {
-            zt__try_collect(profiler, lists[i], 1);
-        }
-        zt__note_earlier_signals(profiler, lists[i]);
     }
-    zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
-    profiler->has_submitted = 1;
+    zt__lock(&profiler->mutex);
     for (i = 0; i < count; i++) {
-        list = zt__find_list(profiler, lists[i]);
-        if (list && list->state != ZT__LIST_IMMEDIATE) {
-            zt__submit_slots(profiler, list, queue, now);
+        zt__list *list = zt__find_list(profiler, lists[i]);
+        if (list && list->kind != ZT__LIST_IMMEDIATE) {
+            zt__submit_recording(profiler, list, now);
         }
     }
     if (profiler->lists_executed) {
@@ -11474,62 +12424,50 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     zt__unlock(&profiler->mutex);
 }
 
-/* Reverts what zt__submit_slots has changed in slots, after the driver has refused the execution. Called once
-   for each call of zt__submit_slots. The state of the list, its queue and `unsubmitted_up_to` stay. With the
-   mutex held. */
-static void zt__retract_slots(zt_profiler *profiler, zt__list *list) {
-    int is_last = --list->submissions == 0;
-    zt__slot *slot;
-    for (slot = list->first; slot; slot = slot->next) {
-        zt__slot_state from = slot->submitted_from;
-        if (is_last) {
-            slot->submitted_from = ZT__SLOT_FREE;
-        }
-        if (is_last && (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED)) {
-            slot->origin.executions--;
-            if (slot->state == ZT__SLOT_PENDING) {
-                zt__move_slot(profiler, slot, from);
-            }
-        } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-            zt_cause cause = zt__loss_by_execution(from);
-            slot->overwritten -= cause == ZT_LOST_OVERWRITTEN;
-            zt__count_begun(profiler, slot->path, -1);
-            zt__count_lost(profiler, slot, cause, -1);
-        }
+/* ---- after ------------------------------------------------------------------------------------------------*/
+
+/* Counts an execution that the driver has accepted. Returns how many samples it overwrites. With the mutex
+   held. */
+static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recording,
+                                     ze_command_queue_handle_t queue) {
+    int overlaps = recording->before == ZT__RECORDING_SUBMITTED || recording->before == ZT__RECORDING_DIRTY ||
+                   recording->has_ended;
+    uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
+    if (overlaps && (!queue || recording->queue != queue)) {
+        recording->is_mixed = 1;
     }
-    list->ran_up_to = list->ran_before;
-    list->complete_up_to = list->complete_before;
-    list->overlaps = list->overlapped_before;
+    recording->is_overlapped = overlaps;
+    recording->queue = queue;
+    recording->thread = profiler->timeline ? zt__get_thread_number() : 0;
+    recording->list->kind = ZT__LIST_RECORDED;
+    zt__count_execution(profiler, recording);
+    if (recording->is_mixed) { /* nothing shows which execution a sample would be of */
+        overwritten += zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN);
+    }
+    recording->before = overlaps ? ZT__RECORDING_DIRTY : ZT__RECORDING_SUBMITTED;
+    return overwritten;
 }
 
-ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused,
                                      const char *call) {
     uint32_t i, overwritten = 0;
     int wakes_thread;
-    if (zt__is_owner(&profiler->collector)) {
-        return; /* zt__before_execution has moved no slot */
-    }
-    if (is_refused) {
-        zt__lock_unread_lists(profiler, count, lists);
-    } else {
-        zt__lock(&profiler->mutex);
-    }
+    zt__lock(&profiler->mutex);
     if (profiler->lists_executed) {
         profiler->lists_executed(profiler, 0);
     }
     for (i = 0; i < count; i++) {
-        zt__list *list = zt__find_list(profiler, lists[i]);
-        if (!list || list->submissions == 0) {
-            continue;
+        zt__recording *recording = zt__find_recording(profiler, lists[i]);
+        if (!recording || recording->state != ZT__RECORDING_SUBMITTING) {
+            continue; /* it had no region, or was closed meanwhile */
         }
-        if (is_refused) {
-            zt__retract_slots(profiler, list);
-        } else {
-            overwritten += list->overwritten;
-            list->submissions = 0;
+        if (!is_refused) {
+            overwritten += zt__accept_execution(profiler, recording, queue);
         }
-        list->overwritten = 0;
+        if (--recording->calls == 0) {
+            zt__move_recording(profiler, recording, recording->before);
+        }
     }
     wakes_thread = !is_refused && zt__must_wake_thread(profiler);
     zt__unlock(&profiler->mutex);
@@ -11574,10 +12512,13 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         }
         zt__before_execution(profiler, queue, end - first, lists + first, 1, "zt_execute");
         zt__executing_for = profiler;
+        zt__begin_submission();
         result =
             zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
+        zt__end_submission();
         zt__executing_for = outer;
-        zt__after_execution(profiler, end - first, lists + first, result != ZE_RESULT_SUCCESS, "zt_execute");
+        zt__after_execution(profiler, queue, end - first, lists + first, result != ZE_RESULT_SUCCESS,
+                            "zt_execute");
         if (result == ZE_RESULT_SUCCESS) {
             first = end;
         }
@@ -11589,601 +12530,36 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists", remedy);
 }
 
-/* ==== regions/passes.c ================================================================================== */
+/* ==== regions/waiting.c ================================================================================= */
 
-/* ZT_PASSES: activates the groups of one pass after another. */
+/* zt_collect: collects what is ready, and waits for what is on its way. */
 
-/* Collects the samples of the active pass, and activates the groups of another. If that fails, returns to the
-   groups of the active pass. */
-static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
-    zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
-    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    zt__counter_holder holder;
-    const char *call = "zetContextActivateMetricGroups";
-    ze_result_t result;
-    if (pass == before) {
+ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
+    void (*collect_hotspots)(zt_profiler *);
+    int is_complete = 1;
+    if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
     }
-    if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
-        zt__count_states(profiler, states);
-        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
-                   (unsigned long long)states[ZT__SLOT_PENDING]);
+    if (zt__refuse_inside_callback(profiler, "zt_collect")) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_until(&profiler->collector, deadline)) {
-        return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
+    collect_hotspots = zt__load(&profiler->collect_hotspots);
+    if (collect_hotspots) {
+        collect_hotspots(profiler);
     }
-    zt__lock(&profiler->mutex);
-    profiler->activation++; /* regions that are open now are measured in neither pass */
-    zt__unlock(&profiler->mutex);
-    zt__deactivate_groups(profiler, before, before->group_count);
-    result = zt__activate_groups(profiler, pass, &holder);
-    if (result == ZE_RESULT_SUCCESS && pass->slot_count == 0) {
-        result = zt__make_slots(profiler, pass, &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__deactivate_groups(profiler, pass, pass->group_count);
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        ZT__INTERNAL(zt__run_first_query(profiler, pass, NULL));
-        zt__lock(&profiler->mutex);
-        profiler->active_pass = index;
-        zt__unlock(&profiler->mutex);
+    zt__return_to_first_pass(profiler);
+    zt__request_looks(profiler);
+    if (timeout_ns) {
+        is_complete = zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns));
     } else {
-        zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, call, zt_result_name(result),
-                   holder.text[0] ? holder.text : "none known");
-        zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
-                  "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");
+        zt__try_collect(profiler, NULL);
     }
-    zt__unlock_timed(&profiler->collector);
-    return result;
-}
-
-ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
-    zt__pass_state passes = {NULL, 0, 0};
-    if (profiler && profiler->pass_count > 1 && profiler->device &&
-        !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
-        passes.profiler = profiler;
-    }
-    return passes;
-}
-
-/* A pass that cannot be entered is skipped, but the statement runs at least once. */
-ZT_API int zt__next_pass(zt__pass_state *passes) {
-    while (passes->profiler && passes->next < passes->profiler->pass_count) {
-        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
-            passes->runs++;
-            return 1;
-        }
-    }
-    if (passes->runs++ == 0) {
-        return 1;
-    }
-    zt__end_passes(passes);
-    return 0;
-}
-
-ZT_API void zt__end_passes(zt__pass_state *passes) {
-    if (passes->profiler) {
-        zt__enter_pass(passes->profiler, 0);
-        passes->profiler = NULL;
-    }
-}
-
-/* ==== regions/regions.h ================================================================================= */
-
-/* zt_begin and zt_end. */
-
-/* Queries whether a list is immediate. Returns UNKNOWN with loaders before 1.16, which lack the call. Each
-   zt_begin queries it, because a handle can come back as a list of another kind. */
-ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle);
-
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
-   held. */
-ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands);
-
-/* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, `slot` is NULL,
-   and the cause was reported, but for a lost device, which is reported where that is noticed. */
-ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
-                                       zt__list_state kind, const char *name, int times_alone);
-
-/* As zt_begin, on a list of this kind. */
-ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
-                                   const char *name, int times_alone);
-
-/* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
-ZT__PRIVATE void zt__end(zt_region *region, int refused);
-
-/* ==== regions/regions.c ================================================================================= */
-
-/* zt_begin and zt_end. */
-
-#define ZT__APPEND_REMEDY                                                                                    \
-    "The region is not measured. The list must be open for commands, and of the profiler's context."
-
-/* ---- beginning ------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
-    ze_bool_t is_immediate = 0;
-    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (profiler->driver.zeCommandListIsImmediate) {
-        ZT__INTERNAL(result = profiler->driver.zeCommandListIsImmediate(handle, &is_immediate));
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return ZT__LIST_UNKNOWN;
-    }
-    return is_immediate ? ZT__LIST_IMMEDIATE : ZT__LIST_RECORDED;
-}
-
-/* Updates what is known about a list when a region is begun on it. Returns whether slots have become final.
-   With the mutex held. */
-static int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
-    uint64_t final_before = list->final_up_to, complete;
-    if (list->state == ZT__LIST_UNKNOWN) {
-        zt__move_list(profiler, list, kind);
-    } else if (kind != ZT__LIST_UNKNOWN &&
-               (kind == ZT__LIST_IMMEDIATE) != (list->state == ZT__LIST_IMMEDIATE)) {
-        list->final_up_to = list->complete_up_to = list->ended; /* the list with this handle was destroyed */
-        zt__move_list(profiler, list, kind);
-    } else if (kind == ZT__LIST_UNKNOWN && list->state == ZT__LIST_IMMEDIATE &&
-               profiler->driver.zeCommandListIsImmediate) {
-        /* The query has failed, and the handle may be that of a recorded list now. */
-        zt__move_list(profiler, list, kind);
-    }
-    /* A recorded list that has run accepts commands only after a reset. An immediate list never runs commands
-       twice. Slots that ended after the newest one that has run may belong to the recording that goes on. */
-    if (list->ran_up_to > list->final_up_to) {
-        list->final_up_to = list->ran_up_to;
-    }
-    /* A recorded list is not reset before the device is done with it. An immediate list may be in use. */
-    complete = kind == ZT__LIST_RECORDED ? list->final_up_to : list->ran_up_to;
-    if (complete > list->complete_up_to) {
-        list->complete_up_to = complete;
-    }
-    list->overlaps = 0;
-    return list->final_up_to > final_before;
-}
-
-/* Returns the pass whose slots a region uses. With the mutex held. */
-static zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
-    int is_extra = times_alone && profiler->metric_count > 0;
-    return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
-}
-
-/* Collects because zt_begin has found no free slot. If this shows that slots of the list have run, they are
-   final, and the next collection frees them. Returns whether there are free slots. No mutex is held. */
-static int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind, int times_alone,
-                              int waits) {
-    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    int has_free, more_are_final;
-    do {
-        if (waits) {
-            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
-        } else {
-            zt__try_collect(profiler, NULL, 0);
-        }
-        zt__lock(&profiler->mutex);
-        has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
-        more_are_final = zt__note_begin(profiler, list, kind);
-        zt__unlock(&profiler->mutex);
-    } while (!has_free && more_are_final);
-    return has_free;
-}
-
-/* Provides free slots: collects, then makes more slots, and at config.max_slots waits for another collection.
-   Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
-static zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt__list_state kind,
-                                  int times_alone) {
-    static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
-    enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
-    uint64_t now = zt__now_ns();
-    zt__pass *pass;
-    const char *call;
-    int may_grow;
-    ze_result_t result;
-    if (zt__free_slots_for(profiler, list, kind, times_alone, 0)) {
-        return ZT_CAUSE_COUNT;
-    }
-    zt__lock(&profiler->mutex);
-    may_grow = now >= profiler->no_growth_until_ns;
-    pass = zt__pass_to_measure(profiler, times_alone);
-    zt__unlock(&profiler->mutex);
-    if (!may_grow) {
-        return ZT_DROPPED_NO_MEMORY;
-    }
-    result = zt__make_slots(profiler, pass, &call);
-    if (result == ZE_RESULT_SUCCESS) {
-        return ZT_CAUSE_COUNT;
-    }
-    if (call) {
-        zt__lock(&profiler->mutex);
-        profiler->no_growth_until_ns = now + PAUSE_AFTER_FAILURE_NS;
-        zt__unlock(&profiler->mutex);
-        zt__check(&profiler->diagnostics, result, call, remedy);
-        return ZT_DROPPED_NO_MEMORY;
-    }
-    /* There are config.max_slots. */
-    return zt__free_slots_for(profiler, list, kind, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
-}
-
-/* Counts a region that zt_begin drops before it looks up the name. */
-static void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
-    zt__lock(&profiler->mutex);
-    profiler->counts.begun++;
-    zt__count_dropped(profiler, NULL, NULL, zt__now_ns(), cause);
-    zt__unlock(&profiler->mutex);
-}
-
-ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
-    zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
-    zt__leave_nesting(profiler, slot);
-    zt__add(&slot->generation, 1);
-    slot->is_dropped = slot->needs_reset = 1;
-    if (has_commands) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
-        zt__bind_slot(slot);
-    } else {
-        slot->list->open_count--;
-        zt__free_slot(profiler, slot);
-    }
-}
-
-/* Appends a time stamp of the device. With `after_work`, a barrier before it makes it wait for earlier
-   commands. On failure, `*call` is the call that failed. */
-static ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
-                                    ze_event_handle_t signal, int *has_commands, const char **call) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    *call = "zeCommandListAppendBarrier";
-    if (after_work) {
-        ZT__INTERNAL(result = zeCommandListAppendBarrier(list, NULL, 0, NULL));
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        *has_commands |= after_work;
-        *call = "zeCommandListAppendWriteGlobalTimestamp";
-        ZT__INTERNAL(result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL));
-        *has_commands |= result == ZE_RESULT_SUCCESS;
-    }
-    return result;
-}
-
-/* Called after the begin or the end of a region was appended. If the driver has refused a command, appends a
-   barrier with the event of the slot, which shows when the device is done with the commands before it. The
-   message comes last, because the log function may destroy the list. */
-static ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slot, ze_command_list_handle_t list,
-                                       ze_result_t result, const char *call, int has_commands) {
-    ze_result_t marked = ZE_RESULT_NOT_READY;
-    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
-        ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, slot->event, 0, NULL));
-    }
-    slot->shows_end = marked == ZE_RESULT_SUCCESS;
-    return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
-}
-
-/* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
-static zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_state kind,
-                               const char *name, int times_alone, zt_cause *cause) {
-    enum { TRIES = 4 };
-    zt__region_record *region;
-    zt__path *path = NULL;
-    zt__list *list;
-    zt__slot *slot = NULL;
-    uint32_t tries;
-    *cause = ZT_DROPPED_NO_MEMORY;
-    zt__lock(&profiler->mutex);
-    region = zt__find_or_add_region(profiler, name, cause);
-    list = zt__find_list(profiler, handle);
-    if (region && !list) {
-        list = zt__add_list(profiler, handle);
-    }
-    if (region && list) {
-        list->open_count++; /* keeps the record of the list while the mutex is unlocked */
-        zt__note_begin(profiler, list, kind);
-        *cause = ZT_CAUSE_COUNT;
-        for (tries = 0; !slot && *cause == ZT_CAUSE_COUNT; tries++) {
-            /* Found anew in each try, because callbacks in zt__provide_slots may begin and end regions. */
-            path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
-                                        region);
-            slot = path ? zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone)) : NULL;
-            if (!path) {
-                *cause = ZT_DROPPED_NO_MEMORY;
-            } else if (!slot && tries == TRIES) {
-                *cause = ZT_DROPPED_NO_SLOT; /* other threads have acquired the new slots */
-            } else if (!slot) {
-                zt__unlock(&profiler->mutex);
-                *cause = zt__provide_slots(profiler, list, kind, times_alone);
-                zt__lock(&profiler->mutex);
-            }
-        }
-        list->open_count--;
-    }
-
-    if (slot) {
-        slot->path = path;
-        slot->outer = list->innermost;
-        list->innermost = slot;
-        zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-        /* No zt_region of the slot is valid, so no zt_end increases it meanwhile. */
-        zt__store(&slot->generation, zt__load(&slot->generation) + 1);
-        slot->activation = profiler->activation;
-        slot->list = list;
-        slot->region = region;
-        slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-        slot->measurement = ZT__SURROUNDING_COMMANDS;
-        slot->is_unordered = slot->trails_event = 0;
-        slot->was_signalled = slot->has_saved_stamps = slot->copy_may_be_late = 0;
-        slot->overwritten = 0;
-        slot->bytes = 0;
-        /* A recording is submitted after its first region is begun, so the clock is read once for all regions
-           of it. Timelines show when each region was begun. */
-        if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
-            list->ended == list->final_up_to) {
-            list->begun_ns = zt__now_ns();
-        }
-        slot->submitted_ns = slot->not_before_ns = list->begun_ns;
-        list->open_count++;
-    } else {
-        profiler->counts.begun++;
-        zt__count_dropped(profiler, region, list, zt__now_ns(), *cause);
-        if (list && list->innermost) {
-            list->innermost->path->is_own_unknown = 1;
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    return slot;
-}
-
-ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
-                                       zt__list_state kind, const char *name, int times_alone) {
-    zt_region region = {NULL, 0, 0, 0};
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    const char *open;
-    zt__slot *slot;
-    zt_cause cause;
     if (zt__is_device_lost(&profiler->diagnostics)) {
-        zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
-        return region;
+        return ZE_RESULT_ERROR_DEVICE_LOST;
     }
-    slot = zt__open_slot(profiler, list, kind, name, times_alone, &cause);
-    if (!slot && cause == ZT_DROPPED_NO_SLOT) {
-        zt__count_states(profiler, states);
-        open = zt__name_open_region(profiler);
-        if (open && states[ZT__SLOT_OPEN] * 2 >= profiler->config.max_slots) {
-            zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                       (unsigned)profiler->config.max_slots, (unsigned)states[ZT__SLOT_OPEN], open, name);
-            return region;
-        }
-        zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                   (unsigned)profiler->config.max_slots,
-                   (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
-    } else if (!slot && cause == ZT_DROPPED_TOO_MANY_NAMES) {
-        zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "zt_begin",
-                   (unsigned)ZT__MAX_REGIONS);
-    } else if (!slot) {
-        zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
-    }
-    if (!slot) {
-        return region;
-    }
-    if (profiler->timeline) {
-        memset(&slot->origin, 0, sizeof slot->origin);
-        slot->origin.list_name = slot->list->name;
-        slot->origin.appended_by = slot->origin.submitted_by = zt__get_thread_number();
-        slot->origin.appended_ns = slot->submitted_ns;
-    }
-    region.generation = zt__load(&slot->generation);
-    region.slot = slot;
-    region.profiler = profiler->id;
-    return region;
-}
-
-ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
-                                   const char *name, int times_alone) {
-    zt_region region = zt__begin_region(profiler, list, kind, name, times_alone);
-    zt__slot *slot = (zt__slot *)region.slot;
-    const zt__pass *pass;
-    const char *call = NULL;
-    int has_commands = 0;
-    uint32_t g;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!slot) {
-        return region;
-    }
-    pass = &profiler->passes[slot->pass];
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-        has_commands |= result == ZE_RESULT_SUCCESS;
-    }
-    if (slot->stamps && result == ZE_RESULT_SUCCESS) {
-        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
-    }
-    if (zt__complete_append(profiler, slot, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
-        zt__lock(&profiler->mutex);
-        /* The log function may have released the list, which has dropped the region. */
-        if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
-            zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
-        }
-        zt__unlock(&profiler->mutex);
-        region.slot = NULL;
-    }
-    return region;
-}
-
-ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
-    static const zt_region none = {NULL, 0, 0, 0};
-    if (!profiler || !profiler->device) {
-        return none;
-    }
-    if (!list) {
-        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
-        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
-        return none;
-    }
-    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name), 0);
-}
-
-/* ---- ending ---------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__end(zt_region *region, int refused) {
-    zt__slot *slot = (zt__slot *)region->slot;
-    zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
-    const char *call = NULL;
-    int is_due = 0, wakes_thread = 0, has_commands;
-    uint32_t g;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    region->slot = NULL;
-    if (!profiler) {
-        return;
-    }
-    if (!zt__increment_if(&slot->generation, region->generation)) {
-        return; /* it was dropped, or a copy of this zt_region has ended it */
-    }
-    has_commands = slot->measurement == ZT__SURROUNDING_COMMANDS;
-    if (has_commands) {
-        const zt__pass *pass = &profiler->passes[slot->pass];
-        ze_command_list_handle_t list = slot->list->handle;
-        /* The last command signals the event: then the others are complete, too. */
-        if (slot->stamps) {
-            result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
-                                      &has_commands, &call);
-        }
-        for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-            call = "zetCommandListAppendMetricQueryEnd";
-            /* It waits for no event, but the validation layer rejects a NULL pointer. */
-            result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
-                                                        &slot->event);
-        }
-        zt__complete_append(profiler, slot, list, result, call, has_commands);
-    }
-    zt__lock(&profiler->mutex);
-    if (slot->state != ZT__SLOT_OPEN || zt__load(&slot->generation) != region->generation + 1) {
-        /* The list was released meanwhile, which has dropped the region. */
-    } else if (result != ZE_RESULT_SUCCESS || refused) {
-        slot->shows_end |= result == ZE_RESULT_SUCCESS;
-        zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
-    } else {
-        zt__list_state kind = slot->list->state;
-        if (profiler->timeline) {
-            uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
-            slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
-        }
-        slot->spans_passes = slot->activation != profiler->activation && slot->pass != ZT__TIMES_PASS;
-        zt__leave_nesting(profiler, slot);
-        zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
-        zt__bind_slot(slot);
-        if (kind == ZT__LIST_IMMEDIATE || kind == ZT__LIST_UNKNOWN) {
-            profiler->uncollected++;
-            is_due = !profiler->config.thread && profiler->uncollected >= ZT__BATCH;
-            wakes_thread = zt__must_wake_thread(profiler);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    if (is_due) {
-        zt__try_collect(profiler, NULL, 0);
-    }
-    if (wakes_thread) {
-        zt__wake_thread(&profiler->thread);
-    }
-}
-
-ZT_API void zt_end(zt_region *region) {
-    if (region) {
-        zt__end(region, 0);
-    }
-}
-
-/* ==== regions/resets.h ================================================================================== */
-
-/* zt_release and zt_reset: lists whose commands never run again. Their slots are freed by the next collection. */
-
-/* How a list ends. */
-typedef enum zt__list_end {
-    ZT__BY_RESET,
-    ZT__BY_RELEASE, /* or because its handle has come back */
-    ZT__BY_DESTROY  /* and its handle may have come back since then */
-} zt__list_end;
-
-/* Updates what is known about a list when it is reset or destroyed. Slots that have ended are final, and the
-   next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
-                                     const char *call);
-
-/* ==== regions/resets.c ================================================================================== */
-
-/* zt_release and zt_reset: lists whose commands never run again. Their slots are freed by the next collection. */
-
-ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
-                                     const char *call) {
-    const char *not_ended = NULL;
-    int is_destroyed = by != ZT__BY_RESET;
-    zt__slot *open;
-    zt__list *list;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
-        list->may_be_destroyed = 0;
-        while ((open = list->innermost) != NULL) {
-            not_ended = open->region->name;
-            zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
-        }
-        list->final_up_to = list->ended;
-        if (is_destroyed) {
-            list->name = NULL;
-            if (list->ended > list->destroyed_up_to) { /* else it is released again */
-                list->destroyed_up_to = list->ended;
-                list->destroyed_was_unobserved = 0;
-            }
-            list->destroyed_was_unobserved |= list->state == ZT__LIST_UNOBSERVED;
-        }
-        /* The handle of a destroyed list may come back as a list of any kind. */
-        if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
-            zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
-        } else if (list->state == ZT__LIST_SUBMITTED ||
-                   (list->state == ZT__LIST_UNOBSERVED && is_destroyed)) {
-            zt__move_list(profiler, list, ZT__LIST_RECORDED);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    if (not_ended) {
-        zt__report(&profiler->diagnostics, REGION_NOT_ENDED, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                   not_ended);
-    }
-}
-
-/* Marks a list as final, and collects from it. Returns NOT_READY if samples of it are still on their way. */
-static ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_end by,
-                                const char *call) {
-    const zt__list *left;
-    int is_pending;
-    zt__mark_list_final(profiler, list, by, call);
-    zt__try_collect(profiler, list, 1);
-    zt__lock(&profiler->mutex);
-    left = zt__find_list(profiler, list);
-    is_pending = left && zt__is_on_its_way(left);
-    zt__unlock(&profiler->mutex);
-    return is_pending ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
-}
-
-ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
-    if (!profiler || !profiler->device) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!list) {
-        return zt__report_null_handle(&profiler->diagnostics, "zt_release", "list");
-    }
-    return zt__end_list(profiler, list, ZT__BY_RELEASE, "zt_release");
-}
-
-ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
-    ze_result_t result;
-    if (!list) { /* some loaders dereference it */
-        return zt__report_null_handle(zt__diagnostics_of(profiler), "zt_reset", "list");
-    }
-    result = zeCommandListReset(list);
-    if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
-        zt__end_list(profiler, list, ZT__BY_RESET, "zt_reset");
-    }
-    return result;
+    return is_complete ? ZE_RESULT_SUCCESS
+                       : zt__report(&profiler->diagnostics, TIMED_OUT, ZE_RESULT_NOT_READY, "zt_collect",
+                                    (unsigned long long)timeout_ns);
 }
 
 /* ==== results/clocks.h ================================================================================== */
@@ -14033,7 +14409,7 @@ ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now);
 ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
 
 /* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by);
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing);
 
 /* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
    ends now. Hooks may execute lists inside of a call. The mutex is held. */
@@ -14146,26 +14522,19 @@ ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by) {
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing) {
     zt__timeline *timeline = profiler->timeline;
-    uint64_t i = timeline->missing_written, oldest = zt__oldest_kept(i, ZT__MISSING_KEPT);
-    int is_same = 0;
+    zt__missing *newest =
+        &timeline->missing[(timeline->missing_written + ZT__MISSING_KEPT - 1) % ZT__MISSING_KEPT];
+    if (timeline->missing_written && newest->region == missing->region && newest->list == missing->list &&
+        newest->list_name == missing->list_name && newest->cause == missing->cause) {
+        newest->count++;
+    } else {
+        newest = &timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT];
+        *newest = *missing;
+    }
+    newest->kept_before = timeline->written;
     timeline->changes++;
-    while (i > oldest && !is_same) {
-        const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
-        is_same = kept->count > 0 && kept->region == missing->region && kept->list == missing->list &&
-                  kept->list_name == missing->list_name && kept->cause == missing->cause;
-        oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
-    }
-    if (!is_same && by > 0) {
-        i = timeline->missing_written++;
-        timeline->missing[i % ZT__MISSING_KEPT] = *missing;
-    } else if (is_same) {
-        timeline->missing[i % ZT__MISSING_KEPT].count += (uint32_t)by;
-    }
-    if (by > 0) {
-        timeline->missing[i % ZT__MISSING_KEPT].kept_before = timeline->written;
-    }
 }
 
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
@@ -14222,8 +14591,8 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
 ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[ZT__TIMES_PASS];
     const char *call;
-    if (profiler->metric_count > 0 && pass->slot_count == 0 &&
-        zt__make_slots(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
+    if (profiler->metric_count > 0 && pass->probe_count == 0 &&
+        zt__make_probes(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
         ZT__INTERNAL(zt__relate_kernel_clock(profiler));
     }
 }
@@ -14234,18 +14603,17 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     const zt__clock *clock = &timeline->clock;
     const zt__sample_times *times = &reading->times;
     const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
-    const zt__slot *slot = reading->slot;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->row_length;
-    uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t submitted = zt__convert_time(clock, reading->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
     uint64_t second = 1000000000u, rate = stamp_clock->ticks_per_second,
              tolerance = zt__clock_tolerance(stamp_clock);
     uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
     zt__timeline_sample sample;
     /* Only the first execution of a recorded list has a queue latency. */
-    if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
+    if (reading->knows_execution && reading->origin.executions == 1) {
         row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
-            (double)(slot->submitted_ns - slot->origin.appended_ns);
+            (double)(reading->submitted_ns - reading->origin.appended_ns);
     }
     /* It ran between its submission and the moment at which it was seen complete. In that time the device's
        clock may have wrapped around, and then the time stamps fit in two places, or in none. */
@@ -14264,38 +14632,37 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
     if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
         zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
-        missing.region = slot->region;
+        missing.region = reading->region;
         missing.list = times->list;
-        missing.list_name = slot->origin.list_name;
-        missing.since_ns = slot->submitted_ns;
+        missing.list_name = reading->origin.list_name;
+        missing.since_ns = reading->submitted_ns;
         timeline->ambiguous++;
-        zt__keep_missing(profiler, &missing, 1);
+        zt__keep_missing(profiler, &missing);
         return;
     }
     sample.list = times->list;
-    sample.submitted_ns = slot->submitted_ns;
-    sample.origin = slot->origin;
-    if (reading->from == ZT__SLOT_ARMED ||
-        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, slot->submitted_ns) < submitted) {
+    sample.submitted_ns = reading->submitted_ns;
+    sample.origin = reading->origin;
+    if (!reading->knows_execution ||
+        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, reading->submitted_ns) < submitted) {
         sample.origin.submitted_by = 0; /* it is not the execution that was submitted */
     }
-    sample.bytes = slot->bytes;
-    sample.region = slot->region->index;
-    sample.path = slot->path->index;
-    sample.pass = slot->pass;
-    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
+    sample.bytes = reading->bytes;
+    sample.region = reading->region->index;
+    sample.path = reading->path->index;
+    sample.pass = profiler->batch.pass->index;
+    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
     /* The launch latency is known only if the sample is of the execution that was submitted. */
-    if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
-        !zt__ran_unobserved(slot)) {
+    if (reading->knows_execution && sample.origin.submitted_by) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         double error_ns = (double)zt__clock_error(clock, begin_ns) +
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
-            (double)(int64_t)(begin_ns - slot->submitted_ns);
-        if (slot->path->launch_error_ns < error_ns) {
-            slot->path->launch_error_ns = error_ns;
+            (double)(int64_t)(begin_ns - reading->submitted_ns);
+        if (reading->path->launch_error_ns < error_ns) {
+            reading->path->launch_error_ns = error_ns;
         }
     }
     if (timeline->written >= timeline->capacity &&
@@ -14717,11 +15084,6 @@ static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
     }
 }
 
-/* Returns how many samples are on their way, which may be kept too late to be copied. The mutex is held. */
-static uint64_t zt__count_in_flight(const zt_profiler *profiler) {
-    return (uint64_t)profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
-}
-
 /* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
    memory. */
 static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
@@ -14729,8 +15091,8 @@ static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     const zt__timeline *timeline = profiler->timeline;
     uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
-    zt__lock(&profiler->mutex);
-    intervals->missing = zt__count_in_flight(profiler);
+    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
+    intervals->missing = profiler->awaited;
     zt__unlock(&profiler->mutex);
     zt__get_kept_samples(profiler, &i, &end);
     if (i < end) {
@@ -14912,7 +15274,7 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
     }
     zt__lock(&profiler->mutex);
     changes = timeline->changes;
-    in_flight = zt__count_in_flight(profiler);
+    in_flight = profiler->awaited;
     coverage = timeline->coverage;
     is_current =
         changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
@@ -20058,7 +20420,6 @@ enum {
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \
     X(LIST_CREATE, NULL, zt__after_list_create, ZT__ALWAYS)                                                  \
-    X(LIST_CLOSE, NULL, zt__after_list_close, ZT__FOR_COMMANDS)                                              \
     X(LIST_RESET, zt__before_list_reset, zt__after_list_reset, ZT__ALWAYS)                                   \
     X(LIST_DESTROY, zt__before_list_destroy, zt__after_list_destroy, ZT__ALWAYS)                              \
     X(EXECUTE, zt__before_execute, NULL, ZT__ALWAYS)                                                         \
@@ -20217,8 +20578,6 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListCreate:
     case ZT__CALL_CommandListCreateImmediate:
         return ZT__KIND_LIST_CREATE;
-    case ZT__CALL_CommandListClose:
-        return ZT__KIND_LIST_CLOSE;
     case ZT__CALL_CommandListReset:
         return ZT__KIND_LIST_RESET;
     case ZT__CALL_CommandListDestroy:
@@ -21991,8 +22350,7 @@ typedef struct zt__kernel_name {
 typedef struct zt__known_list {
     const void *handle;        /* the key */
     zt__traced_device *device; /* NULL: it is not measured */
-    zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
-    int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
+    zt__list_kind kind;        /* UNKNOWN, RECORDED or IMMEDIATE */
     int may_be_destroyed;      /* a call was about to destroy it, and may have been refused */
     int is_in_order;           /* 0: it is not, or that is not known */
 
@@ -22006,21 +22364,36 @@ typedef struct zt__known_list {
 /* What is known of an event pool. */
 typedef struct zt__known_pool {
     const void *handle; /* the key */
-    int has_stamps;     /* kernel time stamps that the application may read */
-    int may_be_kept;    /* the tracer can read those of its events, and sees who changes them */
+    ze_context_handle_t context;
+    int has_stamps;  /* kernel time stamps that the application may read */
+    int can_be_lent; /* the tracer can read those of its events, and sees who changes them */
 } zt__known_pool;
+
+/* Whether a launch can be measured by an event of the application; see events.c. */
+typedef enum zt__loan_state {
+    ZT__EVENT_IDLE,   /* it is not signalled, and no command may signal it */
+    ZT__EVENT_LENT,   /* one launch signals it, and is measured by it */
+    ZT__EVENT_USED,   /* one command signals it, or has, and the host has not reset it since */
+    ZT__EVENT_SHARED, /* it may be signalled at any time: it is never lent */
+    ZT__LOAN_STATES
+} zt__loan_state;
 
 /* What is known of an event. */
 typedef struct zt__known_event {
-    const void *handle;        /* the key */
-    const void *pool;          /* NULL: it was created before the start, or has none */
-    int has_stamps;            /* as of its pool */
-    int may_be_kept;           /* likewise */
-    zt__slot *keeper;          /* the slot that keeps it, or kept it last, */
-    zt_profiler *keeper_owner; /* and its profiler */
-    uint32_t other_signals;    /* signals by the host, and by commands that may be in flight besides a launch
-                                  that is measured by it. When the host resets it after one, 0 again. 2 or
-                                  more: it may be signalled at any time, and is never kept */
+    const void *handle;          /* the key */
+    const void *pool;            /* NULL: it was created before the start, or has none */
+    ze_context_handle_t context; /* likewise */
+    int has_stamps;              /* as of its pool */
+    int can_be_lent;             /* likewise */
+    zt__loan_state state;
+    int has_signalled; /* while it is USED: the command has signalled it */
+
+    /* while it is LENT */
+    zt__probe *probe;
+    ze_command_list_handle_t list;
+    int is_recorded; /* the list is: the event stays LENT until that is reset */
+    int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
+    int was_read;    /* in the last execution, and not reset since */
 } zt__known_event;
 
 /* The statistics of a call that is timed. */
@@ -22080,14 +22453,14 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;              /* guards what follows */
-    zt__loaded loaded;            /* has no mutex of its own */
-    zt__map kernel_names;         /* by their text */
-    zt__map lists, pools, events; /* by handle */
-    uint32_t captures;            /* lists that are captured */
-    int keeps_events;             /* launches may be measured by events of the application */
-    uint64_t executions;          /* of lists, so far */
-    int is_stopping;              /* no more launches are measured */
+    zt__mutex mutex;      /* guards what follows */
+    zt__loaded loaded;    /* has no mutex of its own */
+    zt__map kernel_names; /* by their text */
+    zt__map lists;        /* by handle */
+    uint32_t captures;    /* lists that are captured */
+    int lends_events;     /* launches may be measured by events of the application */
+    uint64_t executions;  /* of lists, so far */
+    int is_stopping;      /* no more launches are measured */
     zt_trace_counts counts;
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
@@ -22098,6 +22471,10 @@ typedef struct zt__tracer {
     uint64_t span_count;           /* written so far */
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
+
+    /* Guards events, also while the driver is asked about one that is LENT. Nothing else is locked meanwhile. */
+    zt__mutex event_mutex;
+    zt__map pools, events; /* by handle */
 
     int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;
@@ -22111,19 +22488,12 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer);
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list);
 
-ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool);
-
-ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event);
-
 ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module);
 
 ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel);
 
-/* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
+/* Returns the record of a kernel, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
-ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event);
-
-/* The same of a kernel. */
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
@@ -22153,16 +22523,6 @@ ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_com
     return (zt__known_list *)zt__map_find(&tracer->lists, &handle, sizeof handle);
 }
 
-ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool) {
-    const void *handle = pool;
-    return (zt__known_pool *)zt__map_find(&tracer->pools, &handle, sizeof handle);
-}
-
-ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
-    const void *handle = event;
-    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
-}
-
 ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module) {
     const void *handle = module;
     return (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
@@ -22171,11 +22531,6 @@ ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, 
 ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel) {
     const void *handle = kernel;
     return (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-}
-
-ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
-    return (zt__known_event *)zt__find_or_add_record(&tracer->loaded, &tracer->events, event,
-                                                     sizeof(zt__known_event));
 }
 
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
@@ -22349,12 +22704,11 @@ typedef struct zt__frame {
     uint32_t waits;              /* its value before */
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
-    ze_command_list_handle_t list; /* then: the list, */
-    int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
-    uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
-    int has_kept_event;            /* it is measured by the event of the application that it signals */
-    ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
+    ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
+    int is_lent;                 /* the event of the application that it signals measures it */
+    int is_submission;           /* zt__begin_submission was called */
+    uint64_t executions;         /* of a zeCommandQueueSynchronize: tracer->executions before it */
+    ze_event_pool_desc_t pool;   /* of a zeEventPoolCreate: what the driver gets */
     const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
     const ze_event_pool_desc_t *given_pool; /* its value before */
     zt__build build;                        /* of a zeModuleCreate */
@@ -22363,6 +22717,8 @@ typedef struct zt__frame {
 
     /* Of a launch or a zeKernelDestroy: what the application has passed. Hooks may put another in its place. */
     ze_kernel_handle_t kernel_before_hooks;
+
+    zt__command command; /* of a call that appends one: what zt__read_command has read */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
@@ -22375,6 +22731,9 @@ typedef struct zt__frame {
 /* Returns one of the kernels of a launch. */
 ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
                                                    uint32_t index);
+
+/* Returns the event of the application that the command of a frame signals, or NULL. */
+ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame);
 
 #endif
 
@@ -22392,6 +22751,10 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                        ->pphKernels)[index];
 }
 
+ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame) {
+    return frame->signal ? frame->signalled : frame->command.signal ? *frame->command.signal : NULL;
+}
+
 #endif
 
 /* ==== tracer/events.h =================================================================================== */
@@ -22400,40 +22763,49 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
 
 #ifdef ZETOOLS_TRACER
 
-/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
+/* Called before a pool is created: adds kernel time stamps to its events, if they may be lent. */
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_pool_create(zt__frame *frame);
 
 /* The handle may be that of an earlier event, the destruction of which was not observed: a hook may destroy it,
-   or it went with its pool. A counter-based event has no pool, and is never kept. */
+   or it went with its pool. A counter-based event has no pool, and is never lent. */
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame);
 
 /* Called before the host resets or signals an event. Both calls have the same parameters. */
 ZT__PRIVATE void zt__before_event_change(zt__frame *frame);
 
-/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a barrier that waits for the event, a copy of its time stamps, and a barrier. The copy itself does
-   not wait: if the second barrier is refused, the reset may overtake the copy, which would then never run. */
+/* Called before a reset of an event is appended. */
 ZT__PRIVATE void zt__before_event_reset(zt__frame *frame);
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame);
 
-/* Makes slots no longer keep events: those of a pool (NULL: all) for a profiler (NULL: any). Time stamps of launches that
-   have signalled are saved; samples of others are lost. No mutex is held. */
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
-                                         const zt_profiler *owner);
-
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 
-/* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
-   Saves what another launch has left in the event. */
-ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame);
+/* Ends loans: those of events of a pool, of a context, or for launches on a list; with NULL for each, all. Time
+   stamps of launches that have ended are saved; samples of others are lost. No mutex is held. */
+ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                               ze_command_list_handle_t list);
 
-/* Called before a command that signals an event is appended, and after the tracer has chosen how to measure
-   it. Counts its signal, unless the command is measured by that event. */
-ZT__PRIVATE void zt__note_signal(zt__frame *frame);
+/* Stores whether the application may read kernel time stamps of an event, and whether it can be lent now. */
+ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
+                                    int *can_be_lent);
+
+/* Lends the event of a launch to a probe, which it then measures, if it is IDLE. Returns whether it was. The
+   launch is not appended yet, so nobody reads the event. With `has_marker`, the event of the probe is signalled
+   after the launch. */
+ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                               zt__probe *probe, int is_recorded, int has_marker);
+
+/* Called when the driver has refused the launch. */
+ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
+
+/* Called before a command is appended that signals an event, and is not measured by it. `is_once`: it does so
+   once, on an immediate list that is not captured. */
+ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once);
+
+/* A launch that signals an event of the application, with time stamps. */
 
 #endif
 
@@ -22443,30 +22815,314 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame);
 
 #ifdef ZETOOLS_TRACER
 
-/* A launch with an event of the application is measured by the time stamps of that event, if they can be read
-   on the host and every call that changes the event is seen. In this order:
+/* An event of the application that is LENT measures the launch that signals it. Where an event goes:
 
-     zeEventPoolCreate    gets the flag for kernel time stamps, if such events may be kept
-     zeEventCreate        the event has a record, from here to its destruction
-     a launch             a slot becomes its keeper, if it has none and no other command may signal it. The
-                          slot reads the time stamps when it is collected
-     another signal       (of a command or of the host) The time stamps are saved first if the launch has
-                          signalled; otherwise the sample is lost, and no slot keeps the event again, because
-                          that launch may signal it later. The event has no keeper afterwards, and none until
-                          the host resets it
-     a reset              On the host: the time stamps are saved first if the launch has signalled; otherwise
-                          the slot keeps the event. In a list: a barrier that waits for the event, a copy of
-                          the time stamps and a barrier are appended before the reset
-     zeEventDestroy, zeEventPoolDestroy
-                          The time stamps are saved first if the launch has signalled; otherwise the sample is
-                          lost. No slot keeps the event again, also if the driver refuses
-     zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
+     what happens          IDLE     LENT                                            USED           SHARED
+     a launch that it      LENT     -                                               -              -
+     measures
+     the collector has     -        USED, has signalled; on a recorded list LENT,   -              -
+     read it                        until that is reset
+     another signal        USED     SHARED; the stamps are saved, or the sample     SHARED         SHARED
+                                    is lost
+     another signal, on a  SHARED   likewise                                        SHARED         SHARED
+     recorded list
+     a reset by the host   IDLE     IDLE, if the launch has ended: the stamps are   IDLE, if it    SHARED
+                                    saved; else LENT, or with a marker SHARED       has signalled,
+                                    and lost. On a recorded list LENT               else SHARED
+     a reset in a list     SHARED   SHARED; as for another signal                   SHARED         SHARED
+     its list is reset     -        USED, or IDLE if the launch has not run         -              -
+     destroyed             forgotten, in each state; LENT: as for another signal
 
-   The record of an event names its keeper, under the mutex of the tracer. A slot names the event that it keeps,
-   under the mutex of the profiler. No thread holds both. */
+   The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
+   the host has reset it. */
+
+/* What a probe has of the event that it was lent (`source_state`). */
+enum { ZT__LOAN_NONE, ZT__LOAN_HOLDS, ZT__LOAN_SAVED, ZT__LOAN_LOST };
+
+/* ---- records: with the mutex of events held --------------------------------------------------------------- */
+
+static zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
+    const void *handle = event;
+    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+}
+
+/* Returns the record of a handle, which is added if there is none, or NULL without memory. The mutex is unlocked
+   while the allocator runs. */
+static void *zt__remember(zt__tracer *tracer, zt__map *map, const void *handle, size_t size) {
+    zt__loaded events;
+    memset(&events, 0, sizeof events);
+    events.allocator = &tracer->allocator;
+    events.mutex = &tracer->event_mutex;
+    return zt__find_or_add_record(&events, map, handle, size);
+}
+
+static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
+    ze_event_handle_t handle;
+    memcpy(&handle, &event->handle, sizeof handle);
+    return handle;
+}
+
+/* Asks whether the launch has ended to whose probe an event is lent, and when it ran. */
+static ze_result_t zt__query_event(zt_profiler *profiler, const zt__known_event *event,
+                                   zt__sample_times *times, const char **call) {
+    if (!times) {
+        *call = "zeEventQueryStatus";
+        return zeEventQueryStatus(zt__handle_of(event));
+    }
+    times->is_kernel = 1;
+    return zt__query_kernel_stamps(profiler, zt__handle_of(event), times, call);
+}
+
+/* Saves the time stamps of an event before it changes. Returns whether the launch has ended. */
+static int zt__save_stamps(zt__known_event *event) {
+    zt__probe *probe = event->probe;
+    zt_profiler *profiler = (zt_profiler *)probe->source;
+    zt__sample_times times;
+    const char *call;
+    int has_ended = event->was_read;
+    if (!has_ended && zt__query_event(profiler, event, &times, &call) == ZE_RESULT_SUCCESS) {
+        probe->stamps[0] = times.begin_ticks;
+        probe->stamps[1] = times.end_ticks;
+        probe->source_state = ZT__LOAN_SAVED;
+        has_ended = 1;
+    }
+    return has_ended;
+}
+
+/* Ends a loan: the stamps are saved, or the sample is lost. Returns whether the launch has ended. */
+static int zt__end_loan(zt__known_event *event, zt__loan_state to) {
+    int has_ended = 0;
+    if (event->state == ZT__EVENT_LENT) {
+        if (event->probe->source_state == ZT__LOAN_HOLDS) {
+            has_ended = zt__save_stamps(event);
+            if (event->probe->source_state == ZT__LOAN_HOLDS) {
+                event->probe->source_state = ZT__LOAN_LOST;
+            }
+        }
+        event->probe = NULL;
+    }
+    event->state = to;
+    event->has_signalled = has_ended;
+    return has_ended;
+}
+
+/* ---- how a probe reads it --------------------------------------------------------------------------------- */
+
+/* Returns the event that a probe was lent, or NULL. The mutex of events is held. */
+static zt__known_event *zt__lent_event(zt__tracer *tracer, const zt__probe *probe) {
+    zt__known_event *event =
+        probe->source_state == ZT__LOAN_HOLDS ? zt__find_event(tracer, probe->lent) : NULL;
+    return event && event->state == ZT__EVENT_LENT && event->probe == probe ? event : NULL;
+}
+
+static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
+                                       const char **call) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    const zt__known_event *event;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeEventQueryStatus";
+    if (probe->has_trail) { /* its own event follows, whatever happens to the other */
+        result = zeEventQueryStatus(probe->event);
+    }
+    if (result != ZE_RESULT_SUCCESS || !tracer) {
+        return result;
+    }
+    result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    zt__lock(&tracer->event_mutex);
+    event = zt__lent_event(tracer, probe);
+    if (probe->source_state == ZT__LOAN_SAVED) {
+        result = ZE_RESULT_SUCCESS;
+        if (times) {
+            times->begin_ticks = probe->stamps[0];
+            times->end_ticks = probe->stamps[1];
+            times->is_kernel = 1;
+        }
+    } else if (event && !event->was_read) { /* else its time stamps may be those of the execution before */
+        result = zt__query_event(profiler, event, times, call);
+    }
+    zt__unlock(&tracer->event_mutex);
+    return result;
+}
+
+static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    zt__known_event *event;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeEventHostReset";
+    if (probe->has_trail) {
+        result = zeEventHostReset(probe->event);
+    }
+    if (!tracer || result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    zt__lock(&tracer->event_mutex);
+    if (probe->source_state == ZT__LOAN_SAVED) {
+        /* Of a recorded list, the event may still be lent for the next execution. */
+        probe->source_state = ZT__LOAN_HOLDS;
+        if (!zt__lent_event(tracer, probe)) {
+            probe->source_state = ZT__LOAN_LOST;
+        }
+    } else if ((event = zt__lent_event(tracer, probe)) != NULL && event->is_recorded) {
+        event->was_read = 1;
+    } else if (event) {
+        event->state = ZT__EVENT_USED;
+        event->has_signalled = 1;
+        event->probe = NULL;
+        probe->source_state = ZT__LOAN_NONE;
+    }
+    zt__unlock(&tracer->event_mutex);
+    return result;
+}
+
+ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_lent_event, 1};
+
+/* ---- lending ---------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
+                                    int *can_be_lent) {
+    ze_event_pool_handle_t pool = NULL;
+    ze_event_pool_flags_t flags = 0;
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    *is_stamped = known && known->has_stamps;
+    *can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    zt__unlock(&tracer->event_mutex);
+    if (known) {
+        return;
+    }
+    /* It was created before the start, or by a call that nobody sees: the driver is queried. An event that is
+       counter-based has no pool; whether it has time stamps is not known. */
+    *is_stamped = !tracer->get_pool || !tracer->get_pool_flags ||
+                  tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
+                  tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                  (flags & ZT__POOL_FLAGS_STAMPED);
+    zt__lock(&tracer->event_mutex);
+    known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
+    if (known) {
+        known->has_stamps = *is_stamped;
+        known->state = ZT__EVENT_SHARED;
+    }
+    zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                               zt__probe *probe, int is_recorded, int has_marker) {
+    zt__known_event *known;
+    int is_lent;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    is_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    if (is_lent) {
+        known->state = ZT__EVENT_LENT;
+        known->probe = probe;
+        known->list = probe->list->handle;
+        known->is_recorded = is_recorded;
+        known->has_marker = has_marker;
+        known->was_read = 0;
+        probe->lent = event;
+        probe->source = profiler;
+        probe->source_state = ZT__LOAN_HOLDS;
+    }
+    zt__unlock(&tracer->event_mutex);
+    return is_lent;
+}
+
+ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event) {
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    if (known && known->state == ZT__EVENT_LENT) {
+        known->probe->source_state = ZT__LOAN_NONE;
+        known->probe = NULL;
+        known->state = ZT__EVENT_IDLE;
+    }
+    zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                               ze_command_list_handle_t list) {
+    uint32_t i;
+    zt__lock(&tracer->event_mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        zt__known_event *event = (zt__known_event *)tracer->events.entries[i].value;
+        if (!event || (pool && event->pool != pool) || (context && event->context != context) ||
+            (list && (event->state != ZT__EVENT_LENT || event->list != list))) {
+            continue;
+        }
+        if (event->state == ZT__EVENT_LENT) {
+            zt__end_loan(event, ZT__EVENT_USED);
+            if (list && !event->has_signalled) {
+                event->state = ZT__EVENT_IDLE;
+            }
+        }
+        if (!list) { /* it is destroyed, or nobody observes it any more */
+            event->can_be_lent = 0;
+        }
+    }
+    zt__unlock(&tracer->event_mutex);
+}
+
+/* ---- signals and resets ----------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once) {
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    if (known && known->state == ZT__EVENT_IDLE && is_once) {
+        known->state = ZT__EVENT_USED;
+        known->has_signalled = 0;
+    } else if (known) {
+        zt__end_loan(known, ZT__EVENT_SHARED);
+    }
+    zt__unlock(&tracer->event_mutex);
+}
+
+/* The host is about to reset an event. The mutex of events is held. */
+static void zt__note_host_reset(zt__known_event *event) {
+    if (event->state == ZT__EVENT_USED) {
+        int has_signalled =
+            event->has_signalled || zeEventQueryStatus(zt__handle_of(event)) == ZE_RESULT_SUCCESS;
+        event->state = has_signalled ? ZT__EVENT_IDLE : ZT__EVENT_SHARED;
+    } else if (event->state == ZT__EVENT_LENT && event->is_recorded) {
+        if (event->probe->source_state == ZT__LOAN_HOLDS && !zt__save_stamps(event) && event->has_marker) {
+            event->probe->source_state = ZT__LOAN_LOST;
+        }
+        event->was_read = 0;
+    } else if (event->state == ZT__EVENT_LENT) {
+        if (zt__save_stamps(event)) {
+            zt__end_loan(event, ZT__EVENT_IDLE);
+        } else if (event->has_marker) {
+            zt__end_loan(event, ZT__EVENT_SHARED);
+        }
+    }
+}
+
+ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
+    zt__known_event *known;
+    if (frame->call != ZT__CALL_EventHostReset) {
+        zt__note_signal(tracer, event, 1);
+        return;
+    }
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    if (known) {
+        zt__note_host_reset(known);
+    }
+    zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__note_signal(frame->tracer,
+                    *ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t)->phEvent, 0);
+}
+
+/* ---- creation and destruction ----------------------------------------------------------------------------- */
 
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-static int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {
+static int zt__pool_allows_lending(const ze_event_pool_desc_t *desc) {
     return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
            !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
 }
@@ -22474,7 +23130,7 @@ static int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->keeps_events && given && zt__pool_allows_keeping(given) &&
+    if (frame->tracer->lends_events && given && zt__pool_allows_lending(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         ze_event_pool_handle_t trial =
             NULL; /* if the driver refuses the flag, the application's call succeeds */
@@ -22494,268 +23150,88 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     zt__known_pool *known;
-    zt__lock(&tracer->mutex);
-    known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
-                                                     sizeof *known);
+    zt__lock(&tracer->event_mutex);
+    known = (zt__known_pool *)zt__remember(tracer, &tracer->pools, **p->pphEventPool, sizeof *known);
     if (known) {
+        known->context = *p->phContext;
         known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
-        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc) &&
+        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc) &&
                              (known->has_stamps || frame->pool_desc);
     }
-    zt__unlock(&tracer->mutex);
+    zt__unlock(&tracer->event_mutex);
+}
+
+/* Frees the record of an event that is destroyed. The sample of a launch that it measures is read, or lost. */
+static void zt__forget_event(zt__tracer *tracer, const void *handle) {
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+    if (known) {
+        zt__end_loan(known, ZT__EVENT_SHARED);
+        zt__map_remove(&tracer->events, &handle, sizeof handle);
+    }
+    zt__unlock(&tracer->event_mutex);
+    zt__free(&tracer->allocator, known);
 }
 
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t handle;
     zt__known_event *event;
+    zt__known_pool pool;
+    int is_known = 1;
+    memset(&pool, 0, sizeof pool);
     if (frame->call == ZT__CALL_EventCounterBasedCreate) {
         const zt__event_counter_based_create_params *p =
             ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
-        zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
-        zt__lock(&tracer->mutex);
-        event = zt__remember_event(tracer, **p->pphEvent);
-        if (event) {
-            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
-        }
-        zt__unlock(&tracer->mutex);
+        handle = **p->pphEvent;
+        pool.has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
     } else {
         const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        const void *key = *p->phEventPool;
         const zt__known_pool *known;
-        zt__known_pool pool = {NULL, 0, 0};
-        zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
-        zt__lock(&tracer->mutex);
-        known = zt__find_pool(tracer, *p->phEventPool);
+        handle = **p->pphEvent;
+        zt__lock(&tracer->event_mutex);
+        known = (const zt__known_pool *)zt__map_find(&tracer->pools, &key, sizeof key);
+        is_known = known != NULL;
         if (known) {
-            pool = *known; /* it may be stale when the event has a record */
+            pool = *known;
         }
-        event = known ? zt__remember_event(tracer, **p->pphEvent) : NULL;
-        if (event) {
-            event->has_stamps = pool.has_stamps;
-            event->may_be_kept = pool.may_be_kept;
-            event->pool = *p->phEventPool;
-        }
-        zt__unlock(&tracer->mutex);
+        zt__unlock(&tracer->event_mutex);
     }
-}
-
-/* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
-static int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event, zt__event_change change) {
-    zt__known_event *known;
-    zt__slot *keeper = NULL;
-    zt_profiler *owner = NULL;
-    int may_signal, is_kept;
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    if (known) {
-        keeper = known->keeper;
-        owner = known->keeper_owner;
-        known->keeper = change == ZT__EVENT_ENDS ? NULL : keeper;
+    zt__lock(&tracer->event_mutex);
+    event = zt__find_event(tracer, handle);
+    if (event) { /* an earlier event with this handle is gone: it is not asked any more */
+        event->was_read = 1;
+        zt__end_loan(event, ZT__EVENT_IDLE);
+        memset(event, 0, sizeof *event);
+        event->handle = handle;
     }
-    zt__unlock(&tracer->mutex);
-    if (!keeper) {
-        return 0;
+    event =
+        is_known ? (zt__known_event *)zt__remember(tracer, &tracer->events, handle, sizeof *event) : event;
+    if (event) {
+        event->has_stamps = is_known ? pool.has_stamps : 1;
+        event->can_be_lent = pool.can_be_lent;
+        event->pool = pool.handle;
+        event->context = pool.context;
     }
-    may_signal = zt__save_kept_stamps(owner, keeper, event, change);
-    if (change == ZT__EVENT_SIGNALLED) {
-        zt__lock(&owner->mutex);
-        is_kept = keeper->kept == event;
-        zt__unlock(&owner->mutex);
-        zt__lock(&tracer->mutex);
-        known = zt__find_event(tracer, event);
-        if (known && known->keeper == keeper && !is_kept) {
-            known->keeper = NULL;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-    return may_signal;
-}
-
-/* Counts commands that signal an event and are not measured by it. No mutex is held. */
-static void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
-    zt__known_event *known;
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    if (known && known->other_signals < 2) {
-        known->other_signals += count;
-    }
-    zt__unlock(&tracer->mutex);
-}
-
-ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
-    zt__known_event *known;
-    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    if (!is_reset) { /* before the keeper is looked up: a launch may become it meanwhile, which checks this */
-        zt__count_signals(tracer, event, 1);
-    }
-    if (zt__save_stamps_of_event(tracer, event, is_reset ? ZT__EVENT_RESET : ZT__EVENT_SIGNALLED) &&
-        !is_reset) {
-        zt__count_signals(tracer, event, 1); /* the launch may signal it later */
-    }
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    has_other = is_reset && known && known->other_signals == 1;
-    zt__unlock(&tracer->mutex);
-    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
-        zt__lock(&tracer->mutex);
-        known = zt__find_event(tracer, event);
-        if (known && known->other_signals == 1) {
-            known->other_signals = 0;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-}
-
-ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const ze_command_list_append_event_reset_params_t *p =
-        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
-    ze_command_list_handle_t list = *p->phCommandList;
-    ze_event_handle_t event = *p->phEvent;
-    const zt__known_event *known;
-    zt__slot *slot;
-    zt_profiler *profiler;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    const char *call = "zeCommandListAppendBarrier";
-    int is_measured = 0, has_copy = 0;
-    uint32_t i;
-    zt__save_stamps_of_event(tracer, event, ZT__EVENT_RESET);
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    slot = known ? known->keeper : NULL;
-    profiler = known ? known->keeper_owner : NULL;
-    zt__unlock(&tracer->mutex);
-    if (slot) {
-        zt__lock(&profiler->mutex);
-        is_measured = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                      !slot->has_saved_stamps && !slot->was_signalled && slot->list->handle == list &&
-                      (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
-                      profiler->tiles_stamped == 1;
-        if (is_measured) { /* A slot without metrics has `stamps`. */
-            slot->measurement = ZT__KEPT_EVENT_COPY;
-            for (i = 0; i < ZT__STAMPS; i++) {
-                zt__store(&slot->stamps[i], UINT64_MAX);
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    }
-
-    if (is_measured) {
-        result = zeCommandListAppendBarrier(list, NULL, 1, &event);
-        if (result == ZE_RESULT_SUCCESS) {
-            call = "zeCommandListAppendQueryKernelTimestamps";
-            result =
-                zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
-            has_copy = result == ZE_RESULT_SUCCESS;
-        }
-        if (has_copy) {
-            call = "zeCommandListAppendBarrier";
-            result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
-        }
-    }
-    if (is_measured && result != ZE_RESULT_SUCCESS) {
-        zt__lock(&profiler->mutex);
-        if (has_copy) {
-            slot->copy_may_be_late = 1;
-        } else {
-            slot->measurement = ZT__KEPT_EVENT_STAMPS;
-        }
-        zt__unlock(&profiler->mutex);
-    }
-
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED);
-    }
-    zt__count_signals(tracer, event, 2);
-    if (is_measured) {
-        zt__check(&profiler->diagnostics, result, call,
-                  "A launch is not measured, because its event is reset.");
-    }
+    zt__unlock(&tracer->event_mutex);
 }
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
-    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
-    zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_ENDS);
-    zt__forget_handle(frame->tracer, &frame->tracer->events, event);
-}
-
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
-                                         const zt_profiler *owner) {
-    const void *handle = pool;
-    uint32_t i;
-    int is_complete;
-    do { /* again, because the table may change while the mutex is unlocked */
-        is_complete = 1;
-        zt__lock(&tracer->mutex);
-        for (i = 0; i < tracer->events.capacity; i++) {
-            const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
-            if (known && known->keeper && (!pool || known->pool == handle) &&
-                (!owner || known->keeper_owner == owner)) {
-                ze_event_handle_t event;
-                memcpy(&event, &known->handle, sizeof event);
-                zt__unlock(&tracer->mutex);
-                zt__save_stamps_of_event(tracer, event, ZT__EVENT_ENDS);
-                is_complete = 0;
-                zt__lock(&tracer->mutex);
-            }
-        }
-        zt__unlock(&tracer->mutex);
-    } while (!is_complete);
+    zt__forget_event(frame->tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
 }
 
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
-    const void *handle = pool;
-    uint32_t i;
-    zt__release_kept_events(tracer, pool, NULL);
-    zt__lock(&tracer->mutex);
-    for (i = 0; i < tracer->events.capacity; i++) {
-        zt__known_event *known = (zt__known_event *)tracer->events.entries[i].value;
-        if (known && known->pool == handle) {
-            known->may_be_kept = 0; /* if the driver refuses, launches that were recorded may signal it */
-        }
-    }
-    zt__unlock(&tracer->mutex);
-    zt__forget_handle(tracer, &tracer->pools, pool);
-}
-
-/* Returns the event of the application that a command signals, or NULL. */
-static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
-    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
-}
-
-ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
-    zt__command command;
-    ze_event_handle_t event;
-    zt__read_command(frame->call, frame->parameters, &command);
-    event = zt__find_signalled(frame, &command);
-    if (event && zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_SIGNALLED)) {
-        zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
-    }
-}
-
-ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__known_list *list;
-    zt__command command;
-    ze_event_handle_t event;
-    int is_signalled_once;
-    zt__read_command(frame->call, frame->parameters, &command);
-    event = zt__find_signalled(frame, &command);
-    if (event && !frame->has_kept_event) {
-        zt__lock(&tracer->mutex);
-        list = zt__find_known_list(tracer, command.list);
-        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
-        zt__unlock(&tracer->mutex);
-        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
-        /* Another thread may have appended a launch that is measured by it since
-           zt__save_stamps_before_signal. */
-        if (zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED)) {
-            zt__count_signals(tracer, event, 2);
-        }
-    }
+    const void *handle = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
+    void *known;
+    zt__end_loans(tracer, handle, NULL, NULL);
+    zt__lock(&tracer->event_mutex);
+    known = zt__map_find(&tracer->pools, &handle, sizeof handle);
+    zt__map_remove(&tracer->pools, &handle, sizeof handle);
+    zt__unlock(&tracer->event_mutex);
+    zt__free(&tracer->allocator, known);
 }
 
 #endif
@@ -23000,7 +23476,7 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
         zt__set_captured(tracer, known, 0);
         known->kind = ZT__LIST_UNKNOWN;
         known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
-        known->was_closed = known->may_be_destroyed = 0;
+        known->may_be_destroyed = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -23012,7 +23488,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
-    zt__list_state kind = ZT__LIST_UNKNOWN;
+    zt__list_kind kind = ZT__LIST_UNKNOWN;
     int is_in_order = 0, is_cloneable = 0;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
@@ -23264,25 +23740,15 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame);
 ZT__PRIVATE void zt__after_list_change(zt__frame *frame);
 
 /* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
-   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. The launches
-   of a list whose kind is unknown are recorded, and may never run, unless it may be immediate. */
-ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                        int may_be_immediate);
-
-/* Returns whether launches are unread on lists of unknown kind that may be immediate: none of these was closed,
-   which only the tracer knows. */
-ZT__PRIVATE int zt__has_unread_unknown_lists(zt__tracer *tracer, zt_profiler *profiler);
-
-/* Only recorded lists are closed. Loaders before 1.16 cannot query the kind of those that were created before
-   the start. */
-ZT__PRIVATE void zt__after_list_close(zt__frame *frame);
+   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. */
+ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle);
 
 ZT__PRIVATE void zt__before_list_reset(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_list_reset(zt__frame *frame);
 
 /* The driver may refuse. So a list is over only after the call, when its handle may already be that of a new
-   list: then zt__after_list_create has marked what was on the old one as final. */
+   list: then zt__after_list_create has closed what was on the old one. */
 ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame);
@@ -23314,13 +23780,15 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame);
 
 #ifdef ZETOOLS_TRACER
 
-/* Marks a list as final in all profilers of the tracer. */
-static void zt__mark_list_final_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, zt__list_end by,
-                                           const char *call) {
+/* Closes what was recorded on a list, in all profilers of the tracer. */
+static void zt__end_list_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, zt__list_end by,
+                                    const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
-        zt__mark_list_final(device->profiler, list, by, call);
+        zt__end_list(device->profiler, list, by, call);
+        zt__try_collect(device->profiler, list);
     }
+    zt__end_loans(tracer, NULL, NULL, list);
 }
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
@@ -23330,7 +23798,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_command_list_handle_t list;
     zt__traced_device *traced;
     zt__known_list *known;
-    zt__list_state kind;
+    zt__list_kind kind;
     uint32_t ordinal, is_in_order, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
         const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
@@ -23353,7 +23821,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     }
     traced = zt__find_or_open_device(tracer, context, device);
     /* The call that has destroyed the list with this handle may not have returned to its thread yet. */
-    zt__mark_list_final_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
+    zt__end_list_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
     zt__lock(&tracer->mutex);
     known = zt__remember_list(tracer, list, traced, ordinal);
     if (known) {
@@ -23380,55 +23848,33 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                        int may_be_immediate) {
-    const zt__list *list;
-    int found = 0;
+ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__recording *recording;
+    const zt__probe *probe = NULL;
     zt__lock(&profiler->mutex);
-    list = handle ? zt__find_list(profiler, handle) : profiler->lists;
-    for (; list && !found; list = handle ? NULL : list->next) {
-        const zt__slot *slot = list->first;
-        int may_run = may_be_immediate && list->state == ZT__LIST_UNKNOWN;
-        for (; slot && !found; slot = slot->next) {
-            found = (slot->trails_event || slot->kept) &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING ||
-                     (slot->state == ZT__SLOT_RECORDED && may_run && !zt__is_final(slot)));
+    for (recording = profiler->in_flight.first; recording && !probe; recording = recording->next) {
+        /* Of what has ended, only the collector has something to do. */
+        if ((!handle || recording->handle == handle) && !recording->has_ended) {
+            probe = recording->due ? recording->first : NULL;
+            while (probe && !(probe->is_due && (probe->has_trail || probe->way->is_foreign))) {
+                probe = probe->next;
+            }
         }
     }
     zt__unlock(&profiler->mutex);
-    return found;
-}
-
-ZT__PRIVATE int zt__has_unread_unknown_lists(zt__tracer *tracer, zt_profiler *profiler) {
-    uint32_t i = 0;
-    for (;;) {
-        ze_command_list_handle_t handle = NULL;
-        zt__lock(&tracer->mutex);
-        for (; i < tracer->lists.capacity && !handle; i++) {
-            const zt__known_list *known = (const zt__known_list *)tracer->lists.entries[i].value;
-            if (known && known->kind == ZT__LIST_UNKNOWN && !known->was_closed) {
-                memcpy(&handle, &known->handle, sizeof handle);
-            }
-        }
-        zt__unlock(&tracer->mutex);
-        if (!handle || zt__has_unread_launches(profiler, handle, 1)) {
-            return handle != NULL;
-        }
-    }
+    return probe != NULL;
 }
 
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
    signalled, so this waits for commands of the library that follow them, and reads the events. */
-static void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list,
-                                      int may_be_immediate) {
+static void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list) {
     uint64_t deadline = zt__deadline(tracer->wait_timeout_ns);
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
         zt__wait wait = zt__wait_until(deadline);
-        while (!zt__is_owner(&profiler->collector) &&
-               zt__has_unread_launches(profiler, list, may_be_immediate)) {
-            zt__finish_list(profiler, list, deadline, 1);
+        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
+            zt__try_collect(profiler, list);
             if (!zt__wait_again(&wait)) {
                 break;
             }
@@ -23436,26 +23882,15 @@ static void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle
     }
 }
 
-ZT__PRIVATE void zt__after_list_close(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__known_list *list;
-    zt__lock(&tracer->mutex);
-    list = zt__find_known_list(tracer, *ZT__PARAMETERS(frame, ze_command_list_close_params_t)->phCommandList);
-    if (list) {
-        list->was_closed = 1;
-    }
-    zt__unlock(&tracer->mutex);
-}
-
 ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
     zt__await_unread_launches(frame->tracer,
-                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0);
+                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
 }
 
 ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
-    zt__mark_list_final_everywhere(frame->tracer,
-                                   *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
-                                   ZT__BY_RESET, "zeCommandListReset");
+    zt__end_list_everywhere(frame->tracer,
+                            *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                            ZT__BY_RESET, "zeCommandListReset");
 }
 
 ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
@@ -23464,15 +23899,13 @@ ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     zt__known_list *known;
     zt__list *list;
-    int may_be_immediate;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, handle);
-    may_be_immediate = known && !known->was_closed;
     if (known) {
         known->may_be_destroyed = 1;
     }
     zt__unlock(&tracer->mutex);
-    zt__await_unread_launches(tracer, handle, may_be_immediate);
+    zt__await_unread_launches(tracer, handle);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__lock(&device->profiler->mutex);
         list = zt__find_list(device->profiler, handle);
@@ -23488,7 +23921,7 @@ ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
     ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
     const void *handle = list;
     zt__known_list *known;
-    zt__mark_list_final_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
+    zt__end_list_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
     if (known && known->may_be_destroyed) {
@@ -23528,7 +23961,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
             continue;
         }
         if (result) {
-            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS,
+            zt__after_execution(device->profiler, queue, count, lists, *result != ZE_RESULT_SUCCESS,
                                 zt__call_name(frame->call));
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
@@ -23540,14 +23973,16 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
 
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    if (tracer->keeps_events) {
-        zt__save_stamps_before_signal(frame);
-        zt__note_signal(frame);
+    zt__read_command(frame->call, frame->parameters, &frame->command);
+    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
+        zt__note_signal(tracer, *frame->command.signal, 0);
     }
     zt__lock(&tracer->mutex);
     tracer->executions++;
     zt__unlock(&tracer->mutex);
     zt__observe_execution(frame, NULL);
+    zt__begin_submission();
+    frame->is_submission = 1;
 }
 
 ZT__PRIVATE void zt__before_queue_synchronize(zt__frame *frame) {
@@ -23572,7 +24007,7 @@ ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
 ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
-    while (device && !zt__has_unread_launches(device->profiler, NULL, 0)) {
+    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
         device = zt__next_measured(tracer, device);
     }
     if (device) {
@@ -23585,6 +24020,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
+    zt__end_loans(frame->tracer, NULL, context, NULL);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);
@@ -23593,9 +24029,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
-                zt__release_kept_events(frame->tracer, NULL,
-                                        device->profiler); /* they end with the context */
-                zt__abandon_slots(device->profiler, "zeContextDestroy");
+                zt__abandon_recordings(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
                 device->profiler->peaks = peaks;
@@ -23777,11 +24211,10 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
 
 ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__command command;
+    const zt__command *command = &frame->command;
     uint32_t i;
-    zt__read_command(frame->call, frame->parameters, &command);
-    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-        ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
+    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command->kernel_count; i++) {
+        ze_kernel_handle_t kernel = zt__launched_kernel(frame, command, i);
         int knows_handle = i > 0 || frame->knows_kernel;
         zt__kernel_facts described = zt__unknown_facts();
         zt__loaded_kernel *record = NULL, known;
@@ -23911,6 +24344,10 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
    whether and how it is measured, and begins its region. */
 ZT__PRIVATE void zt__before_command(zt__frame *frame);
 
+/* Called after the call: signals the event of the application that was replaced by one of the library, or the one
+   of the library that shows the end of the launch. */
+ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result);
+
 #endif
 
 /* ==== tracer/launches.c ================================================================================= */
@@ -23919,6 +24356,20 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame);
 
 #ifdef ZETOOLS_TRACER
 
+/* How a command without metrics is measured: by the first of these that fits.
+
+     BARRIERS  a list that is not known; no signal (a wait); or a tracer before this one has put its event in
+               place of the application's
+     OWN       no event of the application: the command signals the event of the probe
+     OWN       a list that is in order, if the application does not read time stamps of its event: the command
+               signals the event of the probe, and a signal of the application's follows
+     LENT      its event can be lent (events.c): the command signals it as without the tracer. On a list that is
+               in order, a signal of the event of the probe follows, and shows the end
+     BARRIERS  all others: time stamps between barriers, before and after the command
+
+   With metrics, queries take the place of the time stamps between barriers. */
+typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
+
 /* What zt__select_command has decided about a command. */
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: the command is not measured */
@@ -23926,126 +24377,119 @@ typedef struct zt__selected_command {
     zt__known_list list; /* a copy */
     int has_metrics;     /* else it is measured with times alone */
     zt__measurement measurement;
-    int was_signalled;      /* the event of the application, before the launch, */
-    uint64_t signalled_end; /* with time stamps of which this is the end */
+    uint32_t group_size[3]; /* of its kernel; 0: not known */
 } zt__selected_command;
 
-/* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
-   because the driver may be queried.
+/* ---- the event of the probe ------------------------------------------------------------------------------- */
 
-     a list that is not known, or no signal (a wait)  SURROUNDING_COMMANDS
-     no event of the application                      EVENT_STAMPS, of the event of the slot
-     one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
-     list that is not in order, or of a pool with
-     time stamps that the application reads
-     one that has these, and cannot be kept           SURROUNDING_COMMANDS: the launch has to signal it
-     a list that is in order                          EVENT_STAMPS: a signal follows
-     a copy engine, which executes one command        EVENT_STAMPS: a barrier follows
-     at a time
-     another immediate list                           COPIED_STAMPS: a copy of the time stamps follows, which
-                                                      waits for the event of the slot
-     a recorded list: there, the copy would find      SURROUNDING_COMMANDS
-     that event signalled by an earlier execution
-
-   What follows signals the event of the application. On a list that is in order it delays nothing, and the
-   launch is measured whatever happens to that event.
-
-   An event can be kept if no other command that signals it may be in flight, nor is it on another recorded
-   list. One that has signalled, and was not reset, has other time stamps after the launch. */
-static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
-                                              const ze_event_handle_t *signal,
-                                              zt__selected_command *selected) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__known_list *list = &selected->list;
-    zt__known_event event, *known;
-    int can_be_kept;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
-        return ZT__SURROUNDING_COMMANDS;
+static ze_result_t zt__read_own_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
+                                      const char **call) {
+    if (!times) {
+        *call = "zeEventQueryStatus";
+        return zeEventQueryStatus(probe->event);
     }
-    if (!*signal) {
-        return ZT__EVENT_STAMPS;
-    }
-
-    memset(&event, 0, sizeof event);
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, *signal);
-    if (known) {
-        event = *known;
-    }
-    zt__unlock(&tracer->mutex);
-    if (!known) { /* it was created before the start: the driver is queried */
-        ze_event_pool_handle_t pool;
-        ze_event_pool_flags_t flags = 0;
-        event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
-                           tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
-                           !pool || /* counter-based: drivers crash when they are asked for its flags */
-                           tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                           (flags & ZT__POOL_FLAGS_STAMPED);
-        zt__lock(&tracer->mutex);
-        known = zt__remember_event(tracer, *signal);
-        if (known) {
-            known->has_stamps = event.has_stamps;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-
-    can_be_kept = event.may_be_kept && !event.other_signals && !event.keeper &&
-                  (!list->is_in_order || event.has_stamps);
-    /* For a recorded list, zt__note_earlier_signals queries the event before each execution. */
-    if (can_be_kept && list->kind == ZT__LIST_IMMEDIATE) {
-        zt__sample_times times;
-        const char *call;
-        ze_result_t result = zt__query_kernel_stamps(profiler, *signal, &times, &call);
-        selected->was_signalled = result == ZE_RESULT_SUCCESS;
-        selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
-        can_be_kept =
-            result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
-    }
-    if (can_be_kept) {
-        return ZT__KEPT_EVENT_STAMPS;
-    }
-    if (event.has_stamps) {
-        return ZT__SURROUNDING_COMMANDS;
-    }
-    if (list->is_in_order || list->is_copy_only) {
-        return ZT__EVENT_STAMPS;
-    }
-    return list->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
+    times->is_kernel = 1;
+    return zt__query_kernel_stamps(profiler, probe->event, times, call);
 }
 
-/* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
-   that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
-   it. First gathers facts, for which the driver may be queried; then counts and decides while the mutex is
-   locked once. So zt_trace_stop, which sets `is_stopping` under it, either finds `has_region` set and waits
-   for this command, or the command is neither counted nor measured. No mutex is held. */
-static zt__selected_command zt__select_command(zt__frame *frame, const zt__command *command) {
+static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0};
+
+/* ---- which commands --------------------------------------------------------------------------------------- */
+
+/* Returns how a command without metrics is measured; LENT if its event can be lent, unless another thread uses it
+   meanwhile. The driver may be queried for an event. */
+static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt__known_list *list) {
+    const ze_event_handle_t *signal = frame->command.signal;
+    int is_stamped, can_be_lent;
+    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
+        return ZT__BARRIERS;
+    }
+    if (!*signal) {
+        return ZT__OWN;
+    }
+    zt__describe_event(frame->tracer, *signal, &is_stamped, &can_be_lent);
+    return list->is_in_order && !is_stamped ? ZT__OWN : can_be_lent ? ZT__LENT : ZT__BARRIERS;
+}
+
+/* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
+   a list that was created before the start. */
+static void zt__copy_list(zt__tracer *tracer, ze_command_list_handle_t handle, zt__known_list *copy) {
+    const zt__known_list *known = zt__find_known_list(tracer, handle);
+    if (!known) {
+        zt__unlock(&tracer->mutex);
+        zt__query_unknown_list(tracer, handle);
+        zt__lock(&tracer->mutex);
+        known = zt__find_known_list(tracer, handle);
+    }
+    if (known) {
+        *copy = *known;
+    }
+}
+
+/* Returns the name of the region of a command, or NULL without memory. The mutex is held, and unlocked if the
+   name is new. */
+static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    const zt__loaded_kernel *known;
+    zt__kernel_name *name;
+    const char *call = zt__call_name(frame->call) + strlen("zeCommandListAppend");
+    uint32_t i;
+    if (!command->kernel) {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, call, strlen(call));
+        if (!name) {
+            zt__unlock(&tracer->mutex);
+            name = zt__find_or_add_name(tracer, call, 0);
+            zt__lock(&tracer->mutex);
+        }
+        return name;
+    }
+    known = zt__find_loaded_kernel(tracer, command->kernel);
+    if (known && known->name && frame->knows_kernel && command->kernel_count == 1 &&
+        !known->may_be_destroyed && (known->is_placed || !zt__load(&tracer->loaded.is_sampled))) {
+        return known->name;
+    }
+    zt__unlock(&tracer->mutex);
+    for (i = frame->knows_kernel ? 0 : 1; i < command->kernel_count; i++) {
+        /* It may have been created before the start. */
+        zt__observe_kernel(tracer, zt__launched_kernel(frame, command, i));
+    }
+    name = zt__name_of_kernel(tracer, command->kernel, frame->knows_kernel);
+    if (name && command->kernel_count > 1) { /* the name of the first, and the number of others */
+        name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
+    }
+    zt__lock(&tracer->mutex);
+    return name;
+}
+
+/* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so that
+   launches elsewhere do not count for `every` and `limit`. If `is_complete` is 0, the driver will refuse it. The
+   last decision and the counts are made while the mutex is locked once. So zt_trace_stop, which sets
+   `is_stopping` under it, either finds `has_region` set and waits for this command, or the command is neither
+   counted nor measured. No mutex is held. */
+static zt__selected_command zt__select_command(zt__frame *frame, int is_complete) {
     const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
     zt__selected_command selected;
-    const zt__known_list *known;
+    const zt__loaded_kernel *kernel;
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    uint32_t captures;
-    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within, chooses;
     memset(&selected, 0, sizeof selected);
-    if (command) {
-        zt__query_unknown_list(tracer, command->list);
-    }
     zt__lock(&tracer->mutex);
-    known = command ? zt__find_known_list(tracer, command->list) : NULL;
-    if (known) {
-        selected.list = *known;
+    if (is_complete) {
+        zt__copy_list(tracer, command->list, &selected.list);
     }
     device = selected.list.device;
     if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
         device->copies_seen++; /* which an empty report of zt_auto mentions */
     }
-    captures = tracer->captures;
-    zt__unlock(&tracer->mutex);
     profiler = zt__is_measured(device) ? device->profiler : NULL;
-    frame->counted_for = command && command->kernel ? profiler : NULL;
+    frame->counted_for = is_complete && command->kernel ? profiler : NULL;
     if (!tracer->measured[frame->call] || (is_sync && (!profiler || profiler->passes[0].group_count))) {
+        zt__unlock(&tracer->mutex);
         return selected;
     }
 
@@ -24056,33 +24500,31 @@ static zt__selected_command zt__select_command(zt__frame *frame, const zt__comma
     /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
        for one of its events. So while there is a capture, the driver is queried, and a command that waits may
        be the one with which its list joins. */
-    if (can_be_measured && captures > 0) {
+    if (can_be_measured && tracer->captures > 0) {
+        zt__unlock(&tracer->mutex);
         can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
                           (uint32_t)tracer->query_capture(command->list) != query_true;
+        zt__lock(&tracer->mutex);
     }
-    if (can_be_measured && command->kernel) {
-        name = zt__name_of_kernel(tracer, command->kernel, frame->knows_kernel);
-        if (name && command->kernel_count > 1) { /* the name of the first, and the number of others */
-            name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
-        }
-    } else if (can_be_measured) {
-        name = zt__find_or_add_name(tracer, zt__call_name(frame->call) + strlen("zeCommandListAppend"), 0);
+    if (can_be_measured) {
+        name = zt__name_of_command(frame);
+        selected.has_metrics = name && profiler->metric_count > 0;
     }
-    if (name) {
-        selected.has_metrics = profiler->metric_count > 0;
-    }
-    if (name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)))) {
-        selected.measurement = zt__choose_measurement(frame, profiler, command->signal, &selected);
+    chooses = name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)));
+    if (chooses && command->signal && *command->signal) {
+        zt__unlock(&tracer->mutex);
+        selected.measurement = zt__choose_measurement(frame, &selected.list);
+        zt__lock(&tracer->mutex);
+    } else if (chooses) {
+        selected.measurement = zt__choose_measurement(frame, &selected.list);
     }
 
-    zt__lock(&tracer->mutex);
     if (tracer->is_stopping) {
         zt__unlock(&tracer->mutex);
         return selected;
     }
     tracer->counts.launches++;
-    if (!name ||
-        (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.list.is_in_order)) {
+    if (!name || (is_sync && selected.measurement == ZT__BARRIERS && !selected.list.is_in_order)) {
         tracer->counts.elsewhere++; /* barriers around a barrier or a wait would measure themselves */
         name = NULL;
     }
@@ -24100,11 +24542,15 @@ static zt__selected_command zt__select_command(zt__frame *frame, const zt__comma
             tracer->counts.times_alone++;
         }
         if (is_within && selected.has_metrics) {
-            selected.measurement = ZT__SURROUNDING_COMMANDS;
+            selected.measurement = ZT__BARRIERS;
         }
         selected.has_metrics = is_within && selected.has_metrics;
-        tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
-                                     (!selected.list.is_in_order || selected.has_metrics);
+        kernel = command->kernel && frame->knows_kernel && profiler->timeline
+                     ? zt__find_loaded_kernel(tracer, command->kernel)
+                     : NULL;
+        if (kernel) {
+            memcpy(selected.group_size, kernel->group_size, sizeof selected.group_size);
+        }
         selected.profiler = profiler;
         selected.region = name->text;
         zt__store(&frame->has_region, 1);
@@ -24113,133 +24559,117 @@ static zt__selected_command zt__select_command(zt__frame *frame, const zt__comma
     return selected;
 }
 
-/* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
-   it, else those of the event of the slot, which then takes the place of the application's. */
-static void zt__begin_by_event(zt__frame *frame, const zt__command *command,
-                               const zt__selected_command *selected) {
-    zt_profiler *profiler = selected->profiler;
-    zt__slot *slot;
-    uint32_t i;
-    frame->region = zt__begin_region(profiler, command->list, selected->list.kind,
-                                     zt__shown_name(selected->region), !selected->has_metrics);
-    slot = (zt__slot *)frame->region.slot;
-    if (!slot) {
-        return;
-    }
-    slot->measurement = selected->measurement;
-    slot->is_unordered = !selected->list.is_in_order;
-    if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
-        zt__tracer *tracer = frame->tracer;
-        zt__known_event *known;
-        /* Before the slot is the keeper: a thread that finds the keeper finds the event in it. */
-        zt__lock(&profiler->mutex);
-        slot->kept = *command->signal;
-        slot->was_signalled = selected->was_signalled;
-        slot->signalled_end = selected->signalled_end;
-        slot->list->keeps_events = 1;
-        zt__unlock(&profiler->mutex);
-        zt__lock(&tracer->mutex);
-        known = zt__find_event(tracer, *command->signal);
-        /* Else another thread has used the event since zt__choose_measurement. */
-        frame->has_kept_event = known && !known->keeper && !known->other_signals;
-        if (frame->has_kept_event) {
-            known->keeper = slot;
-            known->keeper_owner = profiler;
-        }
-        zt__unlock(&tracer->mutex);
-        if (!frame->has_kept_event) {
-            zt__lock(&profiler->mutex);
-            slot->kept = NULL;
-            zt__unlock(&profiler->mutex);
-        }
-        return;
-    }
+/* ---- before and after the call ---------------------------------------------------------------------------- */
 
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
-        zt__store(&slot->stamps[i], UINT64_MAX);
+/* Begins a command between barriers or queries. A wait for the events of the command is appended before, so that
+   the GPU time is that of the command alone, which then need not wait itself. If the driver refuses the command,
+   the wait stays on the list. A command without an event to signal is a wait itself. */
+static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_command *selected) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    uint32_t count = command->signal ? *command->wait_count : 0;
+    if (!selected->list.is_in_order || selected->has_metrics) {
+        zt__lock(&tracer->mutex);
+        tracer->counts.serialised++;
+        zt__unlock(&tracer->mutex);
     }
-    slot->trails_event = slot->measurement == ZT__COPIED_STAMPS;
-    frame->list = command->list;
-    frame->is_in_order = selected->list.is_in_order;
-    frame->copied_stamps = slot->trails_event ? slot->stamps : NULL;
-    frame->signal = command->signal;
-    frame->signalled = *command->signal;
-    *command->signal = slot->event;
+    if (count && command->wait_events &&
+        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
+        frame->wait_count = command->wait_count;
+        frame->waits = count;
+        *command->wait_count = 0;
+    }
+    zt__append_begin(selected->profiler, &frame->region);
 }
 
 /* Begins to measure a command, which this may change. zt__after_call ends the region. */
-static void zt__begin_command(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__command command;
+static void zt__begin_command(zt__frame *frame, int is_complete) {
+    const zt__command *command = &frame->command;
     zt__selected_command selected;
-    zt__slot *slot;
-    int is_complete = zt__read_command(frame->call, frame->parameters, &command);
-    uint32_t i;
-    /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
-       each launch. */
-    frame->knows_kernel = command.kernel == frame->kernel_before_hooks;
-    for (i = frame->knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
-        /* It may have been created before the start. */
-        zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
-    }
-    selected = zt__select_command(frame, is_complete ? &command : NULL);
+    zt__probe *probe;
+    int is_recorded;
+    selected = zt__select_command(frame, is_complete);
     if (!selected.profiler) {
         return;
     }
-
-    if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
-        zt__list_state kind = selected.list.kind;
-        /* A wait for the events of the command is appended before the region, so that the GPU time is that of
-           the command alone, which then need not wait itself. If the driver refuses the command, the wait
-           stays on the list. A command without an event to signal is a wait itself. */
-        uint32_t count = command.signal ? *command.wait_count : 0;
-        if (count && command.wait_events &&
-            zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
-            frame->wait_count = command.wait_count;
-            frame->waits = count;
-            *command.wait_count = 0;
-        }
-        if (kind == ZT__LIST_UNKNOWN) {
-            kind = zt__query_list_kind(selected.profiler, command.list);
-        }
-        frame->region = zt__begin_on(selected.profiler, command.list, kind, zt__shown_name(selected.region),
-                                     !selected.has_metrics);
-        if (frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->trails_event = command.signal && *command.signal;
-        }
-    } else {
-        zt__begin_by_event(frame, &command, &selected);
+    frame->region = zt__begin_region(selected.profiler, command->list, selected.list.kind,
+                                     zt__shown_name(selected.region), !selected.has_metrics);
+    probe = (zt__probe *)frame->region.slot;
+    if (!probe) {
+        return;
+    }
+    /* The region is open, so no other thread uses the probe. */
+    if (selected.profiler->timeline || !command->kernel) {
+        probe->origin.kind = command->kernel                                  ? ZT__REGION_OF_KERNEL
+                             : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
+                                                                              : ZT__REGION_OF_SYNC;
+        memcpy(probe->origin.group_size, selected.group_size, sizeof selected.group_size);
+        probe->bytes = zt__read_size(frame->call, frame->parameters, &probe->origin);
     }
 
-    /* The bytes of a copy and, for the timeline, the geometry of a launch. The region is open, so no other
-       thread uses the slot. */
-    slot = (zt__slot *)frame->region.slot;
-    if (slot && (selected.profiler->timeline || !command.kernel)) {
-        const zt__loaded_kernel *known;
-        slot->origin.kind = command.kernel                                   ? ZT__REGION_OF_KERNEL
-                            : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                             : ZT__REGION_OF_SYNC;
-        zt__lock(&tracer->mutex);
-        known = zt__find_loaded_kernel(tracer, command.kernel);
-        if (known && frame->knows_kernel) {
-            memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
-        }
-        zt__unlock(&tracer->mutex);
-        slot->bytes = zt__read_size(frame->call, frame->parameters, &slot->origin);
+    is_recorded = selected.list.kind != ZT__LIST_IMMEDIATE;
+    if (selected.measurement == ZT__LENT && zt__lend_event(frame->tracer, *command->signal, selected.profiler,
+                                                           probe, is_recorded, selected.list.is_in_order)) {
+        probe->way = &zt__by_lent_event;
+        frame->is_lent = 1;
+        frame->marker = selected.list.is_in_order ? probe->event : NULL;
+        probe->is_unordered = !selected.list.is_in_order;
+        probe->has_trail = selected.list.is_in_order;
+    } else if (selected.measurement == ZT__OWN) {
+        probe->way = &zt__by_own_event;
+        probe->is_unordered = !selected.list.is_in_order;
+        frame->signal = command->signal;
+        frame->signalled = *command->signal;
+        *command->signal = probe->event;
+    } else {
+        probe->has_trail = command->signal && *command->signal;
+        zt__begin_between_barriers(frame, &selected);
     }
 }
 
 ZT__PRIVATE void zt__before_command(zt__frame *frame) {
-    const zt__tracer *tracer = frame->tracer;
-    if (tracer->keeps_events) {
-        zt__save_stamps_before_signal(frame);
-    }
+    zt__tracer *tracer = frame->tracer;
+    int is_complete = zt__read_command(frame->call, frame->parameters, &frame->command);
+    ze_event_handle_t event;
+    frame->knows_kernel = tracer->hook_count == 0 || frame->command.kernel == frame->kernel_before_hooks;
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
-        zt__begin_command(frame);
+        zt__begin_command(frame, is_complete);
     }
-    if (tracer->keeps_events) {
-        zt__note_signal(frame);
+    event = tracer->lends_events && !frame->is_lent ? zt__find_signalled(frame) : NULL;
+    if (event) {
+        const zt__known_list *list;
+        int is_once;
+        zt__lock(&tracer->mutex);
+        list = zt__find_known_list(tracer, frame->command.list);
+        is_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
+        zt__unlock(&tracer->mutex);
+        zt__note_signal(tracer, event, is_once);
+    }
+}
+
+ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result) {
+    ze_command_list_handle_t list = frame->command.list;
+    ze_event_handle_t event = frame->marker;
+    ze_result_t signalled;
+    if (frame->signal) {
+        event = frame->signalled;
+        *frame->signal = event;
+        frame->signal = NULL;
+    }
+    if (result != ZE_RESULT_SUCCESS && frame->is_lent && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__take_event_back(frame->tracer, *frame->command.signal);
+    }
+    if (result != ZE_RESULT_SUCCESS || !event) {
+        return;
+    }
+    signalled = zeCommandListAppendSignalEvent(list, event);
+    if (signalled != ZE_RESULT_SUCCESS) {
+        signalled = zeCommandListAppendBarrier(list, event, 0, NULL);
+    }
+    if (signalled != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
     }
 }
 
@@ -24389,7 +24819,8 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.place = NULL;
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
-    frame->has_kept_event = 0;
+    frame->marker = NULL;
+    frame->is_lent = frame->is_submission = 0;
     frame->kernel_before_hooks = NULL;
     frame->pool_desc = NULL;
     memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
@@ -24408,7 +24839,7 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     zt__current_call = frame;
     zt__change_depth(1);
     tracer = frame->tracer;
-    if (kind == ZT__KIND_LAUNCH) {
+    if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
         zt__command command;
         zt__read_command(call, parameters, &command);
         frame->kernel_before_hooks = command.kernel;
@@ -24532,35 +24963,6 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
     }
 }
 
-/* Signals the event of the application that zt__begin_by_event has replaced by that of a slot, because the
-   application may wait for it. If the tracer was destroyed meanwhile, the slot is still there. */
-static void zt__signal_replaced_event(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    ze_result_t signalled = ZE_RESULT_NOT_READY;
-    int has_tracer = zt__load(&frame->state) == ZT__FRAME_CALLBACK;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                             event, 1, &own);
-    } else if (frame->is_in_order) {
-        signalled = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
-        signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (has_tracer) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (signalled != ZE_RESULT_SUCCESS && has_tracer) {
-        zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
-    }
-}
-
 static void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
@@ -24575,9 +24977,11 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
 
-    /* Parameters are the application's: they are restored also if the tracer was destroyed. */
-    if (frame->signal) {
-        zt__signal_replaced_event(frame, result);
+    /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
+       needed: its probe is still there. */
+    zt__signal_after_launch(frame, result);
+    if (frame->is_submission) {
+        zt__end_submission();
     }
     if (frame->wait_count) {
         *frame->wait_count = frame->waits;
@@ -25002,6 +25406,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->diagnostics = diagnostics;
     tracer->wait_timeout_ns = wait_timeout_ns;
     zt__create_mutex(&tracer->mutex);
+    zt__create_mutex(&tracer->event_mutex);
     zt__create_mutex(&tracer->opening.mutex);
     tracer->loaded.allocator = &tracer->allocator;
     tracer->loaded.mutex = &tracer->mutex;
@@ -25042,6 +25447,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     zt__destroy_mutex(&tracer->mutex);
+    zt__destroy_mutex(&tracer->event_mutex);
     zt__destroy_mutex(&tracer->opening.mutex);
     zt__destroy_mutex(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
@@ -25123,12 +25529,12 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
     /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
     measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
-    tracer->keeps_events = (!config->no_launches || config->copies) &&
+    tracer->lends_events = (!config->no_launches || config->copies) &&
                            (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
     present |= config->no_launches ? 0 : ZT__FOR_LAUNCHES;
     present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
-    present |= tracer->keeps_events ? ZT__FOR_EVENTS : 0;
+    present |= tracer->lends_events ? ZT__FOR_EVENTS : 0;
     present |= tracer->automatic ? ZT__FOR_AUTO : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
@@ -25255,14 +25661,12 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt_profiler *profiler = device->profiler;
-            while (!zt__is_owner(&profiler->collector) &&
-                   (zt__has_unread_launches(profiler, NULL, 0) ||
-                    zt__has_unread_unknown_lists(tracer, profiler)) &&
+            while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL) &&
                    zt__wait_again(&launches)) {
-                zt__try_collect(profiler, NULL, 1);
+                zt__try_collect(profiler, NULL);
             }
         }
-        zt__release_kept_events(tracer, NULL, NULL);
+        zt__end_loans(tracer, NULL, NULL, NULL);
     }
 
     zt__lock(&zt__dispatch_setup);
@@ -25355,8 +25759,6 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
-    zt__list *list;
-    ze_result_t result;
     if (!tracer || !zt__load(&tracer->is_live)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -25364,15 +25766,7 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
         return zt__report(&profiler->diagnostics, INSIDE_HOOK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "zt_trace_stop");
     }
-    result = zt__stop_tracer(tracer, "zt_trace_stop");
-    /* Resets of lists are no longer observed. So what is recorded on a list now may be gone when the list
-       is executed next: it is not submitted then, but measured if it is seen to have run. */
-    zt__lock(&profiler->mutex);
-    for (list = profiler->lists; list; list = list->next) {
-        list->unsubmitted_up_to = list->ended;
-    }
-    zt__unlock(&profiler->mutex);
-    return result;
+    return zt__stop_tracer(tracer, "zt_trace_stop");
 }
 
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
@@ -26105,7 +26499,7 @@ static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] 
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
-    "Some drivers return a wrong GPU time of a region around others.",
+    "Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
     "Let no two commands that signal an event be in flight at once.",
     "Open a new profiler when the device is back.",
     "Raise config.max_slots, or call zt_collect more often.",
@@ -26114,6 +26508,7 @@ static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] 
     "The log names the call that failed.",
     "Call zt_end before zt_release and zt_close.",
     "Open a new profiler when the device is back.",
+    "Call zt_reset or zt_release for lists that are reset or destroyed.",
 };
 
 /* Notes how many of something are missing, and what to do. */
@@ -26330,7 +26725,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
     zt_counts counts = zt__get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, others = 0, states[ZT__SLOT_STATE_COUNT], waiting;
+    uint64_t all = 0, with_metrics = 0, others = 0, open, recorded, submitted;
     uint32_t i, unknown = 0, hotspots = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
@@ -26411,16 +26806,13 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 
     /* samples that are not in the report */
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__count_waiting(profiler, &open, &recorded, &submitted);
     name = zt__name_open_region(profiler);
     snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], text,
-                     "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+    zt__note_missing(document, note, open, text, "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, recorded, "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
-                     "Call zt_collect when the work is done.");
+    zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
@@ -26430,8 +26822,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
     if (counts.unobserved_lists > 0) {
         zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                     "measured. Execute recorded lists with zt_execute.",
+                     "%llu %s ran outside of zt_execute: only the first execution that is seen is measured. "
+                     "Execute recorded lists with zt_execute.",
                      (unsigned long long)counts.unobserved_lists,
                      counts.unobserved_lists == 1 ? "list" : "lists");
     }
@@ -30085,6 +30477,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!path) {
         return zt__report_null(diagnostics, "zt_report", "path");
     }
+    zt__collect_ready(zt__mutable(profiler));
     content.profiler = profiler;
     if (!zt__find_format(path, &content.format)) {
         return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
@@ -30105,15 +30498,10 @@ enum { ZT__SHOWN_LISTS = 32, ZT__WATCH_TEXT = 1 << 14 };
 typedef struct zt__running {
     const zt__region_record *region;
     ze_command_list_handle_t list;
-    uint64_t number, submission_ns; /* of its slot: these distinguish its executions */
+    uint64_t number, submission_ns; /* these distinguish its executions */
     uint64_t since_ns;              /* host time at which it was found to be the first of its list */
-
-    /* of its slot: what shows that it has ended. `event` is the one that its commands signal, or NULL */
-    zt__measurement measurement;
-    ze_event_handle_t event;
-    int was_signalled;
-    uint64_t signalled_end;
-    const uint64_t *stamps;
+    zt__probe *probe;               /* with `way`, shows whether it has ended */
+    const zt__way *way;
 } zt__running;
 
 typedef struct zt__watch {
@@ -30147,9 +30535,8 @@ ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler);
 /* Finds the first region of a list that the device has not finished, and records in the list which it is and
    since when. Returns 0 if there is none.
 
-   Events are queried without the mutex. A slot may be collected and used again meanwhile, but its event lives
-   until zt_close. An event of the application that a slot keeps lives while `watch_queries_kept` is set,
-   because zt__save_kept_stamps waits for that. */
+   Probes are queried without the mutex. One may be collected and used again meanwhile, but it lives until
+   zt_close. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running);
 
@@ -30172,22 +30559,13 @@ ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running,
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Queries whether the device has finished a region. If the call fails, it has not. A launch whose event
-   cannot be read any more (`event` is NULL) counts as finished, so that it is not watched. */
-static int zt__has_ended(const zt_profiler *profiler, const zt__running *region) {
-    zt__sample_times times;
+/* Queries whether the device has finished a region. If the call fails, it has not. A launch whose event cannot be
+   read any more counts as finished, so that it is not watched. */
+static int zt__has_ended(zt_profiler *profiler, const zt__running *region) {
     const char *call;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (region->measurement == ZT__KEPT_EVENT_COPY) {
-        return zt__has_all_stamps(region->stamps);
-    }
-    if (region->measurement != ZT__KEPT_EVENT_STAMPS) {
-        ZT__INTERNAL(result = zeEventQueryStatus(region->event));
-    } else if (region->event) {
-        ZT__INTERNAL(result = zt__read_kept_stamps(profiler, region->event, region->was_signalled,
-                                                   region->signalled_end, &times, &call));
-    }
-    return result == ZE_RESULT_SUCCESS;
+    ze_result_t result;
+    ZT__INTERNAL(result = region->way->read(profiler, region->probe, NULL, &call));
+    return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
 }
 
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
@@ -30196,31 +30574,30 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
     zt__list *list;
     uint32_t i, count, first; /* `first`: index of the first that has not ended */
     do {
-        const zt__slot *slot;
+        const zt__recording *recording;
+        zt__probe *probe;
         uint64_t now;
         count = 0;
 
-        /* Copy the slots that were not seen to have ended, up to a batch. */
+        /* Copy what is on its way and was not seen to have ended, up to a batch. */
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
-        for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
-            int has_signalled = slot->number <= list->watched_signalled_up_to &&
-                                slot->submitted_ns <= list->watched_signalled_ns;
-            if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
-                zt__running *copy = &pending[count++];
-                copy->region = slot->region;
+        recording = list ? list->current : NULL;
+        for (probe = recording && recording->due && recording->state != ZT__RECORDING_READING &&
+                             recording->state != ZT__RECORDING_OPEN
+                         ? recording->first
+                         : NULL;
+             probe && count < ZT__BATCH; probe = probe->next) {
+            zt__running *copy = &pending[count];
+            copy->submission_ns = recording->is_queue ? probe->begun_ns : recording->submitted_ns;
+            if (probe->is_due &&
+                (probe->number > list->watched_ended_up_to || copy->submission_ns > list->watched_ended_ns)) {
+                copy->region = probe->region;
                 copy->list = handle;
-                copy->number = slot->number;
-                copy->submission_ns = slot->submitted_ns;
-                copy->measurement = slot->measurement;
-                copy->event = slot->event;
-                copy->stamps = slot->stamps;
-                if (slot->measurement == ZT__KEPT_EVENT_STAMPS) {
-                    copy->event = slot->has_saved_stamps ? NULL : slot->kept;
-                    copy->was_signalled = slot->was_signalled;
-                    copy->signalled_end = slot->signalled_end;
-                    profiler->watch_queries_kept = 1;
-                }
+                copy->number = probe->number;
+                copy->probe = probe;
+                copy->way = probe->way;
+                count++;
             }
         }
         zt__unlock(&profiler->mutex);
@@ -30235,12 +30612,11 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         }
         now = zt__now_ns();
         zt__lock(&profiler->mutex);
-        profiler->watch_queries_kept = 0;
         list = zt__find_list(profiler, handle);
         for (i = 0; list && i < first; i++) {
-            list->watched_signalled_up_to = pending[i].number;
-            if (list->watched_signalled_ns < pending[i].submission_ns) {
-                list->watched_signalled_ns = pending[i].submission_ns;
+            list->watched_ended_up_to = pending[i].number;
+            if (list->watched_ended_ns < pending[i].submission_ns) {
+                list->watched_ended_ns = pending[i].submission_ns;
             }
         }
         if (list && first < count) {
@@ -30394,9 +30770,9 @@ static uint32_t zt__find_busy_lists(zt__watch *watch) {
         const zt__list *list;
         uint32_t count = 0;
         zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
+        list = profiler->awaited ? profiler->lists : NULL;
         for (; list; list = list->next) {
-            if (zt__is_on_its_way(list)) {
+            if (zt__is_busy(list)) {
                 if (count < watch->list_capacity) {
                     watch->lists[count] = list->handle;
                 }
@@ -32233,7 +32609,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     }
     if (result == ZE_RESULT_SUCCESS) {
         profiler->is_stamped |= profiler->config.timeline != 0;
-        result = zt__make_slots(profiler, pass, &call);
+        result = zt__make_probes(profiler, pass, &call);
     }
     if (result == ZE_RESULT_SUCCESS) {
         zt__run_first_query(profiler, pass, NULL);
@@ -32376,7 +32752,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     }
     if (result == ZE_RESULT_SUCCESS && opened->selection.group_count == 0) {
         opened->is_stamped = 1;
-        result = zt__make_slots(opened, &opened->passes[0], &call);
+        result = zt__make_probes(opened, &opened->passes[0], &call);
         zt__check(diagnostics, result, call, "No region can be measured on this device.");
     }
     if (result == ZE_RESULT_SUCCESS) {
@@ -32460,7 +32836,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
         return;
     }
     if (profiler->device) {
-        zt__abandon_slots(profiler, "zt_close");
+        zt__abandon_recordings(profiler, "zt_close");
     }
     if (profiler->reports) {
         zt__write_reports(profiler, profiler->reports, profiler->report_number, 0);
@@ -34322,23 +34698,22 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        What happens if a program calls Level Zero itself, and no tracer observes the list:
 
-       zeCommandQueueExecuteCommandLists   Of the executions between two collections, the last is measured,
-                                           and the number of the others is unknown. The list is counted
-                                           (zt_counts.unobserved_lists) and reported below the table; the
-                                           first one is logged. Until zt_release, regions whose execution
-                                           was not seen may be running: zt_collect waits for them, and
-                                           zt_close does not free their slots
-       zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
-                                           run. Others stay in use, and in flight, until zt_execute has
-                                           executed a later region of the list
+       zeCommandQueueExecuteCommandLists   The first execution that is seen is measured. Of later ones, each that
+                                           is seen is counted as lost (ZT_LOST_OVERWRITTEN); how many there
+                                           were is unknown. The list is counted (zt_counts.unobserved_lists)
+                                           and reported below the table; the first one is logged. Executions
+                                           are seen by zt_collect, zt_report, zt_reset, zt_release and
+                                           zt_execute, once the list has run: they do not wait for it
+       zeCommandListReset                  What is recorded next goes on with the old recording, until that is
+                                           seen to have run. A region that was recorded before, and has not
+                                           run when a later one has, is dropped (ZT_DROPPED_NEVER_RAN)
        zeCommandListDestroy                Unless zt_release was called before, the slots stay in use until
                                            a new list has the same handle and regions are begun on it. A
                                            program that repeats this reaches config.max_slots, and regions
                                            are dropped (ZT_DROPPED_NO_SLOT)
 
-       zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
-       submitted, and for lists that have already run without zt_execute. Until the program first calls
-       zt_execute, it waits for all recorded regions, because nothing shows whether the program ever will.
+       zt_collect with a timeout waits for what was submitted: regions of immediate lists that have ended, and
+       recorded lists that zt_execute has executed or a tracer has seen. It does not wait for open regions.
 
        Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
 
@@ -34683,42 +35058,29 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_trace_config.every and limit. How depends on the event that the application gives to the launch as
        its signal event, and on the list. The first of these that applies:
 
-       no signal event    The launch signals an event of the library. Nothing is appended
-       event kept         The launch signals the application's event, which the tracer keeps: its time
-                          stamps are read when it has signalled, before the application resets, destroys or
-                          uses it again. Nothing is appended, except a copy of the time stamps and a barrier
-                          before a reset in the same list. On a list in order, only events of pools with
-                          kernel time stamps of the application's own are kept
-       list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
-                          follows, and signals the application's event
-       copy engine        The launch signals an event of the library. A barrier follows, and signals the
-                          application's event: such an engine executes one command at a time
-       other immediate    The launch signals an event of the library.
-       list               zeCommandListAppendQueryKernelTimestamps follows, and signals the application's
-                          event. It waits for the library's event alone, so it runs soon after the kernel has
-                          ended. A device that stops at such a wait begins later commands later, even if they
-                          do not depend on the event
+       no signal event      The launch signals an event of the library. Nothing is appended
+       list in order        The launch signals an event of the library. zeCommandListAppendSignalEvent follows,
+                            and signals the application's event. If the application may read time stamps of its
+                            event, the launch signals that, and a signal of the library's event follows
+       list not in order    The launch signals the application's event, which is lent to the launch: its time
+                            stamps are read when it has signalled, before the host resets or destroys it.
+                            Nothing is appended
+       all others           The launch is measured by time stamps between barriers, after a wait for its events
 
-       To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
-       zeEventPoolGetFlags then returns this flag, too. An event cannot be kept if
+       To lend events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
+       zeEventPoolGetFlags then returns this flag, too. An event cannot be lent if
 
-       - it is counter-based, shared between processes, or not visible to the host
+       - it is counter-based, has no pool, is shared between processes, or not visible to the host
        - its pool has extensions or mapped time stamps, or was created before zt_trace_start
-       - other commands that signal it may be in flight or are recorded
+       - it is signalled, or another command may signal it
 
-       A kept event belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if the event has not
-       signalled before another command that signals it is appended, before the host signals or destroys it,
-       or before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
-       queries that signal the event meanwhile are not seen.
+       A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
+       (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
+       appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
+       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric queries
+       that signal the event meanwhile are not seen.
 
-       In few cases, a launch is instead measured by time stamps between barriers, after a wait for events:
-
-       - if the event cannot be kept, and the application may read its kernel time stamps
-       - if the event cannot be kept, and the recorded list is not in order, because the event of the
-         library may still be signalled when the list runs again
-       - if list or event were created before zt_trace_start, and the loader is too old to describe them
-
-       On lists not in order, these launches overlap with nothing; zt_trace_counts.serialised counts them.
+       On lists not in order, launches between barriers overlap with nothing; zt_trace_counts.serialised counts them.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
        ended, the tracer does not wait, and the last execution is lost (ZT_LOST_OVERWRITTEN).
@@ -35037,7 +35399,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        mutex                         guards                                               held during
                                                                                           driver  callbacks
-       of a profiler, a stream, hot  bookkeeping: names, lists, slots, counts,            no      no
+       of the events of a tracer     events of the application, and who has lent them     yes     no
+       of a profiler, a stream, hot  bookkeeping: names, lists, probes, counts,            no      no
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
@@ -35067,79 +35430,45 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
-   THE LIFE OF A SLOT
+   THE LIFE OF A RECORDING
 
-       A slot is what one sample in flight needs: a query for each metric group, an event, time stamps. Only
-       zt__move_slot changes its state, as the table zt__transitions allows. (+1) and (-1) change
-       zt_counts.begun.
+       A probe is what one sample needs: a query for each metric group, an event, time stamps. A recording has
+       the probes of a list between two resets, in the order in which their regions ended. A probe has no state
+       of its own. A recording has one, which zt__move_recording alone changes, with the mutex held:
 
-       state     means                             goes to
-       FREE      on no list; event and queries are OPEN (+1) by zt_begin; RETIRED if the first query of a
-                 reset                             pass, which the library executes, fails
-       OPEN      begun                             PENDING by zt_end on an immediate list, else RECORDED.
-                                                   When dropped, PARTIAL if it has commands on the list,
-                                                   else FREE
-       RECORDED  ended on a recorded list; no      PENDING by zt_execute; READING; FREE (-1) when it is
-                 execution is known                final and never ran, or zt_close knows that it cannot be
-                                                   running
-       PENDING   an execution is on its way        READING; if the driver refuses the execution, back to
-                                                   RECORDED, or to ARMED (-1)
-       READING   used by the collector alone       as zt__states_after_reading has it. If it was PENDING and
-                                                   is not on its list any more, RECORDED, then FREE
-       ARMED     read and reset; may run again     PENDING (+1) by zt_execute; READING, as it may run
-                                                   without zt_execute, or be final by now
-       PARTIAL   lacks commands, or is not reset;  READING, to be reset, when it is complete or its event
-                 its data is never read            may have signalled
-       RETIRED   never used again: it cannot be    nothing. zt_close also moves slots here that the device
-                 reset, or the device may still    may still write to, from OPEN, PENDING, PARTIAL and
-                 write to it                       RECORDED (-1)
+       state       means                           goes to
+       OPEN        regions are being begun on it;  SUBMITTING; READING when it is looked at; CLOSED
+                   it is not known to have run
+       READY       all that ran was read, and its  SUBMITTING; READING when it is looked at; CLOSED
+                   events are reset
+       SUBMITTING  calls of the driver with it     the state before when the driver refuses; SUBMITTED when it
+                   are in progress                 accepts, and only then the samples are counted as begun; DIRTY
+                                                   when it accepts another before the last was read; CLOSED
+       SUBMITTED   on its way                      READING; SUBMITTING; CLOSED
+       READING     the collector's alone; no       READY when all of it is read and reset; else back where it
+                   callback runs meanwhile         came from
+       DIRTY       several executions wrote to     SUBMITTING; READING when it is idle: the queue, which a call
+                   the same probes: the samples    has named, or a reset or release shows this. The last
+                   of all but the last are lost    execution is read if all were on one queue; CLOSED
+       CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
+                   after it had run
 
-       A region is submitted when it has ended on an immediate list, an execution when zt_execute has moved
-       its slots to PENDING. A tracer does what zt_execute does for the executions that it sees, and the
-       tracer of zt_auto what zt_close does when it sees that the context of a profiler is destroyed.
+       A probe is used again when its recording is closed and the device is done with it; on an immediate list,
+       when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists.
 
-       If the driver refuses a command of a region, the commands before it are on the list already. So the
-       library appends a barrier that signals the event of the slot: the event shows when the device is done
-       with them. If the driver refuses the barrier, too, nothing shows this.
+       A recording that was submitted has ended when its last probe in order has signalled, and all that are not
+       in order. A probe before it that has not signalled is on the list no more: it is dropped, as never run. A
+       region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
+       alone: its probe is never read, and reset with the others.
 
-       A slot is used again when it is final and complete. It is final when its commands can never run
-       again, and complete when the device is done with its last execution. A list numbers its slots as they
-       end, up to `ended`, and keeps four numbers:
+       zt_collect, zt_report, zt_reset, zt_release and zt_execute look at the last probe of what is OPEN or READY:
+       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS.
 
-       ran_up_to          the newest slot that has run, or that zt_execute has submitted. Raised
-                          - to a slot whose event has signalled
-                          - by zt_execute to `ended`, and restored if the driver refuses the execution
-       final_up_to        the slots up to it are final. Raised
-                          - on an immediate list, to a slot whose event has signalled
-                          - to `ended` when zt_release, zt_reset or the tracer reports that the list is
-                            destroyed or reset
-                          - to `ended` when the handle comes back: the tracer sees that a list with it is
-                            created, or zt_begin that the list is of another kind
-                          - to ran_up_to when a region is begun. Later slots may belong to the recording
-                            that goes on
-       complete_up_to     the slots up to it are complete. Set to 0 by zt_execute, and raised
-                          - to a PENDING or a submitted PARTIAL slot whose event has signalled, as the end
-                            of a region waits for all before it. Not if executions overlap, or the list also
-                            runs without zt_execute: the event may be of another execution
-                          - when a region is begun: to final_up_to on a recorded list, because a list is
-                            reset only when the device is done with it; to ran_up_to if the list is or may
-                            be immediate
-                          - to `ended` when the handle comes back as a list of another kind, or all slots
-                            are final and none is on its way
-       unsubmitted_up_to  zt_execute neither submits nor counts the slots up to it, because they may have
-                          been recorded before a reset that nothing has reported. If they run all the same,
-                          they are read. Raised
-                          - by zt_execute on a list that may also run without it and has a RECORDED slot: to
-                            ran_up_to, but below the first such slot. Slots that have run while a later one
-                            has not are of an earlier list or recording, or still running
-                          - by zt_trace_stop to `ended`, because no reset is observed any more
+       Where the loader cannot tell whether a list is immediate (before 1.16), its regions count as begun when
+       they end, signalled probes are read from the front, and are free when the next region is begun. When
+       zt_execute executes such a list, it is recorded.
 
-       The event of a launch that is measured by it, on a list that is not in order, says nothing of the
-       slots before it. It raises neither complete_up_to nor, on an immediate list, ran_up_to, and makes its
-       own slot alone final there.
-
-       A slot of a recorded list that is PENDING and complete, and whose event has not signalled, never ran:
-       it belongs to a recording that was reset.
+       What becomes of a probe that was looked at is decided by the table of zt__decide.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35177,4 +35506,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4d5e5f8065c51e28 */
+/* Joined from src/ by src/join.py: 6ecf20706b8cf56e */

@@ -218,12 +218,9 @@ static void test_recorded_list_executed_often(void **state) {
     finish_queue(w);
     collect_all(profiler);
     expect_nested(profiler, 7);
-    /* What is recorded and did not run yet is in flight, */
+    /* What is recorded and never runs changes nothing. */
     ok(zt_reset(profiler, w->list));
     append_nested(w, profiler, w->list);
-    expect_times(profiler, "outer", NAN, sum("outer"));
-    expect_times(profiler, "innermost", sum("innermost"), sum("innermost"));
-    /* until it has run, or never will. */
     ok(zt_reset(profiler, w->list));
     expect_nested(profiler, 7);
     append_nested(w, profiler, w->list);
@@ -413,8 +410,7 @@ static void test_never_ended(void **state) {
         launch(w, w->immediate);
     }
     assert_int_equal(zt_get_info(profiler).path_count, 64);
-    expect_times(profiler, "never ended", NAN, 0);
-    assert_result(zt_collect(profiler, A_WHILE), ZE_RESULT_NOT_READY);
+    ok(zt_collect(profiler, A_WHILE)); /* it does not wait for regions that are open */
     zt_release(profiler, w->immediate);
     run(w, profiler, "after them");
     collect_all(profiler);
@@ -558,8 +554,7 @@ static void test_not_ended(void **state) {
     zt_begin(profiler, w->immediate, "outer");
     append(w, profiler, w->immediate, "inner");
     finish_immediate(w, w->immediate);
-    assert_result(zt_collect(profiler, A_WHILE), ZE_RESULT_NOT_READY);
-    expect_times(profiler, "outer", NAN, 0);
+    ok(zt_collect(profiler, A_WHILE)); /* it does not wait for regions that are open */
     expect_times(profiler, "inner", sum("inner"), sum("inner"));
     zt_release(profiler, w->immediate);
     append(w, profiler, w->immediate, "next");
@@ -603,12 +598,9 @@ static void test_overwritten(void **state) {
     ok(zeEventHostSignal(gate));
     finish_queue(w);
     ok(zeEventDestroy(gate));
-    for (uint64_t end = now_ns() + A_WHILE; zt_get_info(profiler).counts.in_flight; nap()) {
-        assert_true(now_ns() < end);
-        zt_collect(profiler, 0);
-    }
+    ok(zt_release(profiler, w->list));
     assert_true(region_info(profiler, "outer").lost > 0);
-    assert_int_equal(gpu.findings(), 1); /* its query was not reset: the device had not done with it */
+    assert_int_equal(gpu.findings(), 2); /* no query was reset: the device had not done with the list */
     gpu.forget_findings();
     expect_times(profiler, "outer", NAN, sum("outer"));
     expect_times(profiler, "inner", sum("inner"), sum("inner"));

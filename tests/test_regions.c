@@ -216,13 +216,19 @@ static void test_name_is_copied(void **state) {
 
 /* ==== recorded lists ====================================================================================== */
 
+/* What is recorded is counted when it is executed; or, where the loader cannot tell that it is, when it ends. */
+static zt_counts counted_when_it_ended(uint64_t regions) {
+    uint64_t begun = can_tell_immediate() ? 0 : regions;
+    return counted(begun, 0, 0, 0, begun);
+}
+
 static void test_recorded_list_executed_once(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     append(w, profiler, w->list, "first");
     append(w, profiler, w->list, "second");
     ok(zeCommandListClose(w->list));
-    assert_counts(profiler, counted(2, 0, 0, 0, 2));
+    assert_counts(profiler, counted_when_it_ended(2));
     execute(w, profiler, w->list);
     w->launches += 2;
     collect_all(profiler);
@@ -233,7 +239,8 @@ static void test_recorded_list_executed_once(void **state) {
     check_work(w);
 }
 
-/* Executed by the application itself, without zt_execute. */
+/* Executed by the application itself, without zt_execute: the first execution is measured, and others that are seen
+   are counted. */
 static void test_recorded_list_executed_by_the_application(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -242,9 +249,11 @@ static void test_recorded_list_executed_by_the_application(void **state) {
     for (uint32_t i = 1; i <= 5; i++) {
         execute_unprofiled(w, w->list);
         collect_all(profiler);
-        expect(profiler, "plain", i, i);
+        expect(profiler, "plain", 1, 1);
+        assert_counts(profiler, counted(i, 1, i - 1, 0, 0));
     }
-    assert_counts(profiler, counted(5, 5, 0, 0, 0));
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 4);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     w->launches += 5;
     check_work(w);
 }
@@ -276,12 +285,11 @@ static void test_recorded_list_executed_by_both(void **state) {
     collect_all(profiler);
     execute_unprofiled(w, w->list);
     collect_all(profiler);
-    assert_counts(profiler, counted(4, 4, 0, 0, 0));
     execute_unprofiled(w, w->list);
-    execute(w, profiler, w->list);
+    execute(w, profiler, w->list); /* sees that the list has run */
     execute(w, profiler, w->list);
     collect_all(profiler);
-    assert_counts(profiler, counted(10, 10, 0, 0, 0));
+    assert_counts(profiler, counted(10, 6, 4, 0, 0));
     w->launches += 10;
     check_work(w);
 }
@@ -395,12 +403,12 @@ static void test_execution_that_the_driver_refused(void **state) {
     check_work(w);
 }
 
-static void test_recording_that_never_ran_is_taken_back(void **state) {
+static void test_recording_that_never_ran(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     append(w, profiler, w->list, "never");
     append(w, profiler, w->list, "never");
-    assert_counts(profiler, counted(2, 0, 0, 0, 2));
+    assert_counts(profiler, counted_when_it_ended(2));
     ok(zt_release(profiler, w->list));
     ok(zt_collect(profiler, 0));
     assert_counts(profiler, counted(0, 0, 0, 0, 0));
@@ -1150,7 +1158,7 @@ int main(void) {
         TEST(test_execute_with_fence),
         TEST(test_execute_without_regions),
         TEST(test_execution_that_the_driver_refused),
-        TEST(test_recording_that_never_ran_is_taken_back),
+        TEST(test_recording_that_never_ran),
         TEST(test_release_loses_nothing),
         TEST(test_release_ends_the_binding),
         TEST(test_a_handle_comes_back_as_another_kind),

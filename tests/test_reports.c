@@ -1533,11 +1533,10 @@ static void test_notes_in_all_formats(void **state) {
     }
     expect_note(profiler,
                 "1 sample is dropped: no slot. Raise config.max_slots, or call zt_collect more often.", 1);
-    expect_note(
-        profiler,
-        "1 list ran outside of zt_execute: only the last execution before each collection is measured. "
-        "Execute recorded lists with zt_execute.",
-        1);
+    expect_note(profiler,
+                "1 list ran outside of zt_execute: only the first execution that is seen is measured. "
+                "Execute recorded lists with zt_execute.",
+                1);
     expect_note(profiler, "No region has samples: begin regions with zt_begin, and call zt_collect.", 0);
     ok(zt_release(profiler, w->list));
     reset_list(w->list);
@@ -1584,7 +1583,8 @@ static void test_reports_count_unobserved_lists(void **state) {
     assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "outside of zt_execute"));
     execute_unprofiled(w, w->list);
     collect_all(profiler);
-    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n1 list ran outside of zt_execute: only the last ");
+    assert_contains(written(profiler, ZT_FORMAT_TABLE),
+                    "\n1 list ran outside of zt_execute: only the first ");
     assert_contains(written(profiler, ZT_FORMAT_JSON), "\"unobserved_lists\":1");
     assert_contains(written(profiler, ZT_FORMAT_CSV),
                     "\"unobserved lists\",\"\",\"profiler\",\"lists\",event,sum,1,");

@@ -520,7 +520,9 @@ static void launches_with_events_end(void **state) {
         collect_all(profiler);
         destroy_list_with_events(&with);
     }
-    assert_int_equal(zt_get_info(profiler).counts.lost, 0);
+    /* in the time that has passed, a clock of the device may have turned */
+    assert_int_equal(zt_get_info(profiler).counts.lost,
+                     zt_get_info(profiler).causes[ZT_LOST_IMPLAUSIBLE].count);
     ok(zt_trace_stop(profiler));
     close_profiler(w, profiler);
     check_work(w);
@@ -549,7 +551,9 @@ static void launches_with_events_hang(void **state) {
         destroy_list_with_events(&with);
         unload_hang(w, NULL, &of);
     }
-    assert_int_equal(zt_get_info(profiler).counts.lost, 0);
+    /* in the time that has passed, a clock of the device may have turned */
+    assert_int_equal(zt_get_info(profiler).counts.lost,
+                     zt_get_info(profiler).causes[ZT_LOST_IMPLAUSIBLE].count);
     ok(zt_trace_stop(profiler));
     close_profiler(w, profiler);
     check_work(w);

@@ -110,6 +110,7 @@ ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
         "append failed",
         "not ended",
         "begun after device loss",
+        "never ran",
     };
     return (unsigned)cause < ZT_CAUSE_COUNT ? names[cause] : "unknown";
 }

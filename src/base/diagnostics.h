@@ -60,15 +60,14 @@
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
-    X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
     X(TIMED_OUT,                                                                                             \
       "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
       "allow more time: timeouts are in nanoseconds.")                                                       \
     X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
                    "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
                    "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
-    X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only its " \
-                       "last execution before each collection is measured. Execute it with zt_execute().")   \
+    X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only the " \
+                       "first execution that is seen is measured. Execute it with zt_execute().")            \
     X(SAMPLE_LOST, "zt_collect: a sample of region '%.64s' is lost: %s. It is counted, and kept out of the " \
                    "statistics.")                                                                            \
     X(SAMPLE_DROPPED, "zt_collect: a sample of region '%.64s' is dropped: %s. It is counted, and kept out "  \

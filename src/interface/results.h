@@ -128,10 +128,12 @@ typedef enum zt_cause {
     ZT_LOST_QUERY_SPLIT,
     /* lost: other */
     ZT_LOST_NEVER_DELIVERED, /* the region ended, but its data never came; or it did not end in time */
-    ZT_LOST_OVERWRITTEN,     /* it was executed again before it was collected */
+    ZT_LOST_OVERWRITTEN,     /* it was executed again before it was collected, or by means that nobody
+                                reports (see UNREPORTED EXECUTIONS) */
     ZT_LOST_OTHER_PASS,      /* it ran in another pass than the one in which it was begun */
     ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
-    ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
+    ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted, or the device's
+                                clock may have turned more often than its time stamps show */
     ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
     ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
@@ -141,6 +143,7 @@ typedef enum zt_cause {
     ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
     ZT_DROPPED_NOT_CLOSED,     /* the list was released or the profiler closed before zt_end */
     ZT_DROPPED_DEVICE_LOST,    /* begun after the device was lost */
+    ZT_DROPPED_NEVER_RAN, /* its list ran without it: it was recorded before a reset that nobody reported */
     ZT_CAUSE_COUNT
 } zt_cause;
 

@@ -396,5 +396,5 @@
                        INSTRUCTIONS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
-       Implementation  LOCKS, THE LIFE OF A SLOT, PATHS
+       Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
 */

@@ -10,6 +10,7 @@
 #include "base/platform.h"
 #include "base/tables.h"
 #include "base/writer.h"
+#include "regions/collecting.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/csv.h"
@@ -238,6 +239,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!path) {
         return zt__report_null(diagnostics, "zt_report", "path");
     }
+    zt__collect_ready(zt__mutable(profiler));
     content.profiler = profiler;
     if (!zt__find_format(path, &content.format)) {
         return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);

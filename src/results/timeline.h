@@ -120,7 +120,7 @@ ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now);
 ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
 
 /* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by);
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing);
 
 /* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
    ends now. Hooks may execute lists inside of a call. The mutex is held. */

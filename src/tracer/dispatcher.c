@@ -1,6 +1,7 @@
 /* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #include "tracer/dispatcher.h"
+#include "metrics/activation.h"
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
@@ -88,7 +89,8 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.place = NULL;
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
-    frame->has_kept_event = 0;
+    frame->marker = NULL;
+    frame->is_lent = frame->is_submission = 0;
     frame->kernel_before_hooks = NULL;
     frame->pool_desc = NULL;
     memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
@@ -107,7 +109,7 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     zt__current_call = frame;
     zt__change_depth(1);
     tracer = frame->tracer;
-    if (kind == ZT__KIND_LAUNCH) {
+    if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
         zt__command command;
         zt__read_command(call, parameters, &command);
         frame->kernel_before_hooks = command.kernel;
@@ -231,35 +233,6 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
     }
 }
 
-/* Signals the event of the application that zt__begin_by_event has replaced by that of a slot, because the
-   application may wait for it. If the tracer was destroyed meanwhile, the slot is still there. */
-static void zt__signal_replaced_event(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    ze_result_t signalled = ZE_RESULT_NOT_READY;
-    int has_tracer = zt__load(&frame->state) == ZT__FRAME_CALLBACK;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                             event, 1, &own);
-    } else if (frame->is_in_order) {
-        signalled = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
-        signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (has_tracer) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (signalled != ZE_RESULT_SUCCESS && has_tracer) {
-        zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
-    }
-}
-
 static void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
@@ -274,9 +247,11 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
 
-    /* Parameters are the application's: they are restored also if the tracer was destroyed. */
-    if (frame->signal) {
-        zt__signal_replaced_event(frame, result);
+    /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
+       needed: its probe is still there. */
+    zt__signal_after_launch(frame, result);
+    if (frame->is_submission) {
+        zt__end_submission();
     }
     if (frame->wait_count) {
         *frame->wait_count = frame->waits;

@@ -41,12 +41,11 @@ typedef struct zt__frame {
     uint32_t waits;              /* its value before */
     ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
-    ze_command_list_handle_t list; /* then: the list, */
-    int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
-    uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
-    int has_kept_event;            /* it is measured by the event of the application that it signals */
-    ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
+    ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
+    int is_lent;                 /* the event of the application that it signals measures it */
+    int is_submission;           /* zt__begin_submission was called */
+    uint64_t executions;         /* of a zeCommandQueueSynchronize: tracer->executions before it */
+    ze_event_pool_desc_t pool;   /* of a zeEventPoolCreate: what the driver gets */
     const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
     const ze_event_pool_desc_t *given_pool; /* its value before */
     zt__build build;                        /* of a zeModuleCreate */
@@ -55,6 +54,8 @@ typedef struct zt__frame {
 
     /* Of a launch or a zeKernelDestroy: what the application has passed. Hooks may put another in its place. */
     ze_kernel_handle_t kernel_before_hooks;
+
+    zt__command command; /* of a call that appends one: what zt__read_command has read */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
@@ -67,5 +68,8 @@ typedef struct zt__frame {
 /* Returns one of the kernels of a launch. */
 ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
                                                    uint32_t index);
+
+/* Returns the event of the application that the command of a frame signals, or NULL. */
+ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame);
 
 #endif

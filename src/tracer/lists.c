@@ -119,7 +119,7 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
         zt__set_captured(tracer, known, 0);
         known->kind = ZT__LIST_UNKNOWN;
         known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
-        known->was_closed = known->may_be_destroyed = 0;
+        known->may_be_destroyed = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -131,7 +131,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
-    zt__list_state kind = ZT__LIST_UNKNOWN;
+    zt__list_kind kind = ZT__LIST_UNKNOWN;
     int is_in_order = 0, is_cloneable = 0;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);

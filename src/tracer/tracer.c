@@ -20,16 +20,6 @@ ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_com
     return (zt__known_list *)zt__map_find(&tracer->lists, &handle, sizeof handle);
 }
 
-ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool) {
-    const void *handle = pool;
-    return (zt__known_pool *)zt__map_find(&tracer->pools, &handle, sizeof handle);
-}
-
-ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
-    const void *handle = event;
-    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
-}
-
 ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module) {
     const void *handle = module;
     return (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
@@ -38,11 +28,6 @@ ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, 
 ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel) {
     const void *handle = kernel;
     return (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-}
-
-ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
-    return (zt__known_event *)zt__find_or_add_record(&tracer->loaded, &tracer->events, event,
-                                                     sizeof(zt__known_event));
 }
 
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {

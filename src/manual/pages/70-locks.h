@@ -17,7 +17,8 @@
 
        mutex                         guards                                               held during
                                                                                           driver  callbacks
-       of a profiler, a stream, hot  bookkeeping: names, lists, slots, counts,            no      no
+       of the events of a tracer     events of the application, and who has lent them     yes     no
+       of a profiler, a stream, hot  bookkeeping: names, lists, probes, counts,            no      no
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
