@@ -8506,7 +8506,7 @@ struct zt__path {
     int is_repeated;        /* its region is also one of those around it */
     int outlives_outer;     /* a region on it has ended after the one around that */
     int is_own_unknown;     /* regions directly inside were not measured, or have outlived it */
-    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time */
+    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time; open regions */
     uint64_t with_metrics;  /* collected samples that have metrics */
     uint64_t bytes;         /* that collected samples have copied or filled, */
     double bytes_ns;        /* and the GPU time of these samples */
@@ -8621,6 +8621,7 @@ struct zt__recording {
     zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
     int is_queue;
     int is_reported;    /* zt_execute or a tracer has submitted it */
+    int may_be_reset;   /* a tracer that has recorded it was stopped: what it sees later may not be this one */
     int is_looked_at;   /* the next visit looks whether it ran unreported */
     int has_ended;      /* the device is done with the last execution */
     int is_unordered;   /* some of its probes are */
@@ -9705,7 +9706,7 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     reading->bytes = probe->bytes;
     reading->origin = probe->origin;
     reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
-    reading->knows_execution = !recording->is_overlapped;
+    reading->knows_execution = (recording->is_reported || recording->is_queue) && !recording->is_overlapped;
     if (recording->is_reported) {
         reading->origin.submitted_by = recording->thread;
         reading->origin.executions = recording->executions;
@@ -10435,6 +10436,7 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
         (*place)->path->outlives_outer = 1;
     }
     *place = probe->outer;
+    probe->path->missing--;
     probe->list->open_count--;
     profiler->open_regions--;
 }
@@ -11567,6 +11569,9 @@ static unsigned long long zt__abandon_samples(zt_profiler *profiler, unsigned lo
     zt__probe *probe;
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         int may_run = recording->first && zt__may_run(recording);
+        if (recording->state == ZT__RECORDING_OPEN) { /* its list may have been immediate */
+            zt__lose_samples(profiler, recording, ZT_DROPPED_NEVER_RAN);
+        }
         *unfinished += zt__lose_samples(profiler, recording, ZT_LOST_NEVER_DELIVERED);
         for (probe = may_run ? recording->first : NULL; probe; probe = probe->next) {
             /* Around a launch that signals an event of the application, the device writes nothing. */
@@ -11605,16 +11610,27 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     }
 }
 
+/* Returns whether a recording may be on its way: OPEN ones may be of an immediate list. With the mutex held. */
+static int zt__may_be_on_its_way(const zt__recording *recording, int is_brief) {
+    return recording->state != ZT__RECORDING_OPEN || is_brief || recording->unread != recording->first;
+}
+
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
+    const uint64_t brief_ns = 20000000;
+    uint64_t brief_end_ns = zt__now_ns() + brief_ns;
     zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
-    int is_running;
+    const zt__recording *running;
     zt__request_looks(profiler);
     do {
+        int is_brief = zt__now_ns() < brief_end_ns;
         zt__try_collect(profiler, NULL);
         zt__lock(&profiler->mutex);
-        is_running = profiler->in_flight.first != NULL;
+        running = profiler->in_flight.first;
+        while (running && !zt__may_be_on_its_way(running, is_brief)) {
+            running = running->next;
+        }
         zt__unlock(&profiler->mutex);
-    } while (is_running && zt__wait_again(&wait));
+    } while (running && zt__wait_again(&wait));
 }
 
 /* ==== regions/passes.h ================================================================================== */
@@ -11932,6 +11948,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         probe->outer = list->innermost;
         list->innermost = probe;
         list->open_count++;
+        path->missing++; /* until the region has ended: regions inside it may be collected before */
         profiler->open_regions++;
         /* No zt_region of the probe is valid, so no zt_end increases it meanwhile. */
         zt__store(&probe->generation, zt__load(&probe->generation) + 1);
@@ -12251,11 +12268,15 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
    have ended there, and what is read next is the last of them. */
 ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue);
 
+/* Called when a tracer stops: from now on, lists may be reset or destroyed unseen. */
+ZT__PRIVATE void zt__note_unseen_resets(zt_profiler *profiler);
+
 /* Called before lists are executed by zt_execute, or as a tracer sees: reads what the execution would overwrite.
-   `queue` is NULL if it is not known. With `waits`, samples that are on their way are waited for. `call` is what
-   the application has called. */
+   `queue` is NULL if it is not known. With `waits`, samples that are on their way are waited for. `by_tracer`: a
+   tracer has seen it. `call` is what the application has called. */
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists, int waits, const char *call);
+                                      const ze_command_list_handle_t *lists, int waits, int by_tracer,
+                                      const char *call);
 
 /* Called when the driver has accepted or refused the execution. */
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
@@ -12285,14 +12306,15 @@ static int zt__is_unread(zt_profiler *profiler, zt__recording *recording) {
 }
 
 /* Asks the device, without the collector, whether it is done with the last execution of a list: READY and OPEN
-   ones may have run unreported. Returns whether it is. The probes of the recording stay, because the caller
-   executes the list. No mutex is held. */
-static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle) {
+   ones may have run unreported. Returns whether it is, and in `*executions` the number of the last. The probes of
+   the recording stay, because the caller executes the list. No mutex is held. */
+static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle, uint32_t *executions) {
     zt__recording copy;
     const zt__recording *recording;
     const char *call;
     ze_result_t result = ZE_RESULT_NOT_READY;
     const zt__list *list;
+    *executions = 0;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     if (list) { /* a visit may have looked just before the device was done */
@@ -12302,6 +12324,7 @@ static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle) {
     if (recording && recording->state != ZT__RECORDING_DIRTY && recording->state != ZT__RECORDING_READING) {
         copy = *recording;
         recording = &copy;
+        *executions = copy.executions;
         if (copy.has_ended) {
             result = ZE_RESULT_SUCCESS;
         }
@@ -12321,9 +12344,14 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t hand
                             int waits) {
     zt__wait wait = zt__wait_until(deadline);
     zt__recording *recording;
-    int has_run = zt__has_run(profiler, handle), is_unread;
+    uint32_t executions;
+    int has_run = zt__has_run(profiler, handle, &executions), is_unread;
     zt__lock(&profiler->mutex);
     recording = zt__find_recording(profiler, handle);
+    if (recording && has_run && recording->state == ZT__RECORDING_SUBMITTED &&
+        recording->executions == executions) {
+        recording->has_ended = 1; /* so it is not asked once more */
+    }
     /* Of what may be immediate, the first may have ended, and the last not. */
     if (recording && (has_run || (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN))) {
         zt__request_look(profiler, recording);
@@ -12384,14 +12412,16 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
 }
 
 /* Begins a call of the driver with a recording. With the mutex held. */
-static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now) {
+static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now, int by_tracer) {
     zt__recording *recording;
     while (list->innermost) {
         zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
     }
     zt__await_reading(profiler, list);
     recording = list->current;
-    if (recording && !recording->is_queue && recording->state != ZT__RECORDING_READING) {
+    if (recording && recording->may_be_reset && by_tracer) {
+        zt__request_look(profiler, recording); /* as if nobody had reported it */
+    } else if (recording && !recording->is_queue && recording->state != ZT__RECORDING_READING) {
         recording->calls++;
         recording->call_ns = now;
         if (recording->state != ZT__RECORDING_SUBMITTING) {
@@ -12400,8 +12430,18 @@ static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t
     }
 }
 
+ZT__PRIVATE void zt__note_unseen_resets(zt_profiler *profiler) {
+    zt__recording *recording;
+    zt__lock(&profiler->mutex);
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        recording->may_be_reset = recording->list && !recording->is_queue;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists, int waits, const char *call) {
+                                      const ze_command_list_handle_t *lists, int waits, int by_tracer,
+                                      const char *call) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
@@ -12415,7 +12455,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
         if (list && list->kind != ZT__LIST_IMMEDIATE) {
-            zt__submit_recording(profiler, list, now);
+            zt__submit_recording(profiler, list, now, by_tracer);
         }
     }
     if (profiler->lists_executed) {
@@ -12510,7 +12550,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
                 is_repeated |= lists[i] == lists[end];
             }
         }
-        zt__before_execution(profiler, queue, end - first, lists + first, 1, "zt_execute");
+        zt__before_execution(profiler, queue, end - first, lists + first, 1, 0, "zt_execute");
         zt__executing_for = profiler;
         zt__begin_submission();
         result =
@@ -14643,7 +14683,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     sample.list = times->list;
     sample.submitted_ns = reading->submitted_ns;
     sample.origin = reading->origin;
-    if (!reading->knows_execution ||
+    if ((sample.origin.executions > 0 && !reading->knows_execution) ||
         sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, reading->submitted_ns) < submitted) {
         sample.origin.submitted_by = 0; /* it is not the execution that was submitted */
     }
@@ -23966,7 +24006,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
-                                 device->profiler->passes[0].group_count > 0, zt__call_name(frame->call));
+                                 device->profiler->passes[0].group_count > 0, 1, zt__call_name(frame->call));
         }
     }
 }
@@ -25667,6 +25707,9 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
             }
         }
         zt__end_loans(tracer, NULL, NULL, NULL);
+        for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+            zt__note_unseen_resets(device->profiler);
+        }
     }
 
     zt__lock(&zt__dispatch_setup);
@@ -35506,4 +35549,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6ecf20706b8cf56e */
+/* Joined from src/ by src/join.py: 058042c665bfb692 */

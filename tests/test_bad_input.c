@@ -685,7 +685,8 @@ static void test_extreme_configuration(void **state) {
     profiler = open_profiler(w, &config);
     for (int i = 0; i < 5; i++)
         append(w, profiler, w->list, "few");
-    assert_int_equal(zt_get_info(profiler).counts.in_flight, 3);
+    /* where the loader cannot tell the list's kind, the three may be running */
+    assert_counts(profiler, can_tell_immediate() ? counted(2, 0, 0, 2, 0) : counted(5, 0, 0, 2, 3));
     ok(zt_release(profiler, w->list));
     close_profiler(w, profiler);
     config.samples = UINT32_MAX;
@@ -763,7 +764,7 @@ static void test_old_copy_does_not_end_another(void **state) {
     check_work(w);
 }
 
-/* Found at collection and reported, in the log and below the table; in flight until the profiler closes. */
+/* Named below the table. Collecting does not wait for it, and it is not counted, until the list is released. */
 static void test_region_never_closed(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -771,13 +772,9 @@ static void test_region_never_closed(void **state) {
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     run(w, profiler, "closed");
-    ok(zt_collect(profiler, 0)); /* it may be ended yet */
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
     assert_int_equal(w->message_count, 0);
-    assert_result(zt_collect(profiler, 1000000), ZE_RESULT_NOT_READY);
-    assert_result(zt_collect(profiler, 1000000), ZE_RESULT_NOT_READY);
-    assert_counts(profiler, counted(2, 1, 0, 0, 1));
-    assert_int_equal(heard(w, "[REGION_OPEN]"), 1);
-    assert_int_equal(heard(w, "left open"), 1);
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE),
                     "1 sample is not ended, such as 'left open'. Call");
     ok(zt_release(profiler, w->immediate));
@@ -795,7 +792,8 @@ static void test_region_closed_late(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     zt_region open = zt_begin(profiler, w->immediate, "late");
     launch(w, w->immediate);
-    assert_result(zt_collect(profiler, 1000000), ZE_RESULT_NOT_READY);
+    ok(zt_collect(profiler, 1000000));
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
     zt_end(&open);
     finish_immediate(w, w->immediate);
     collect_all(profiler);

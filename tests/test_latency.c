@@ -271,7 +271,7 @@ static void test_executions_that_are_not_seen(void **state) {
 static void execute_unseen_and_seen(world *w, zt_profiler *profiler) {
     append(w, profiler, w->list, "work");
     ok(zeCommandListClose(w->list));
-    for (int i = 0; i < 2; i++) { /* before loader 1.16 the second time shows it */
+    for (int i = 0; i < 2; i++) { /* the first is measured */
         execute_unprofiled(w, w->list);
         ok(zt_collect(profiler, 0));
     }
@@ -281,13 +281,15 @@ static void execute_unseen_and_seen(world *w, zt_profiler *profiler) {
     reset_list(w->list);
 }
 
-/* A list is released that has run by other means, too: nobody knows which execution its last sample is of. */
+/* A list is released that has run by other means, too. What that left was collected before zt_execute, so the last
+   sample is of this execution. */
 static void test_a_released_list_with_executions_that_are_not_seen(void **state) {
     world *w = *state;
     zt_profiler *profiler = measure(w, 100, execute_unseen_and_seen);
-    assert_int_equal(region_info(profiler, "work").count, 3);
+    assert_counts(profiler, counted(3, 2, 1, 0, 0));
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 1);
     assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
-    expect_no_latency(profiler, "work", ZT_LATENCY_LAUNCH);
+    assert_int_equal(latency_of(profiler, "work", ZT_LATENCY_LAUNCH).count, 1);
 }
 
 /* Without a timeline, neither clocks nor appends are looked at. */
@@ -637,7 +639,8 @@ static void test_time_of_samples_on_their_way(void **state) {
     ze_event_handle_t gate = append_gate(w, w->list);
     append(w, profiler, w->list, "late");
     ok(zeCommandListClose(w->list));
-    assert_int_equal(zt_get_overlap(profiler).missing, 0);
+    /* where the loader cannot tell the list's kind, it may be running */
+    assert_int_equal(zt_get_overlap(profiler).missing, can_tell_immediate() ? 0 : 1);
     ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
     expect_missing(profiler, 5, 1);
     ok(zeEventHostSignal(gate));

@@ -580,8 +580,8 @@ static void test_executions_that_nobody_saw(void **state) {
     check_work(w);
 }
 
-/* An execution by a plain call has begun before zt_execute submits the next: it does not come from there.
- */
+/* An execution by a plain call has begun before zt_execute submits the next: its sample is not taken for one of
+   that, and what the next has written then is not, either. */
 static void test_begun_before_it_was_submitted(void **state) {
     world *w = (world *)*state;
     uint64_t low = now_ns();
@@ -599,9 +599,11 @@ static void test_begun_before_it_was_submitted(void **state) {
     finish_queue(w);
     collect_all(profiler);
     w->launches += 2;
-    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    assert_counts(profiler, counted(2, 0, 2, 0, 0));
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_IMPLAUSIBLE].count, 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 1);
     trace_since(profiler, low);
-    expect_line("list 1: held x2");
+    assert_null(strstr(seen, "list 1: held"));
     assert_null(strstr(seen, "flow"));
     destroy_held(held);
     check_work(w);

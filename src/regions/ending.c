@@ -69,6 +69,9 @@ static unsigned long long zt__abandon_samples(zt_profiler *profiler, unsigned lo
     zt__probe *probe;
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         int may_run = recording->first && zt__may_run(recording);
+        if (recording->state == ZT__RECORDING_OPEN) { /* its list may have been immediate */
+            zt__lose_samples(profiler, recording, ZT_DROPPED_NEVER_RAN);
+        }
         *unfinished += zt__lose_samples(profiler, recording, ZT_LOST_NEVER_DELIVERED);
         for (probe = may_run ? recording->first : NULL; probe; probe = probe->next) {
             /* Around a launch that signals an event of the application, the device writes nothing. */
@@ -107,14 +110,25 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     }
 }
 
+/* Returns whether a recording may be on its way: OPEN ones may be of an immediate list. With the mutex held. */
+static int zt__may_be_on_its_way(const zt__recording *recording, int is_brief) {
+    return recording->state != ZT__RECORDING_OPEN || is_brief || recording->unread != recording->first;
+}
+
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
+    const uint64_t brief_ns = 20000000;
+    uint64_t brief_end_ns = zt__now_ns() + brief_ns;
     zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
-    int is_running;
+    const zt__recording *running;
     zt__request_looks(profiler);
     do {
+        int is_brief = zt__now_ns() < brief_end_ns;
         zt__try_collect(profiler, NULL);
         zt__lock(&profiler->mutex);
-        is_running = profiler->in_flight.first != NULL;
+        running = profiler->in_flight.first;
+        while (running && !zt__may_be_on_its_way(running, is_brief)) {
+            running = running->next;
+        }
         zt__unlock(&profiler->mutex);
-    } while (is_running && zt__wait_again(&wait));
+    } while (running && zt__wait_again(&wait));
 }

@@ -86,7 +86,7 @@ struct zt__path {
     int is_repeated;        /* its region is also one of those around it */
     int outlives_outer;     /* a region on it has ended after the one around that */
     int is_own_unknown;     /* regions directly inside were not measured, or have outlived it */
-    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time */
+    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time; open regions */
     uint64_t with_metrics;  /* collected samples that have metrics */
     uint64_t bytes;         /* that collected samples have copied or filled, */
     double bytes_ns;        /* and the GPU time of these samples */
@@ -201,6 +201,7 @@ struct zt__recording {
     zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
     int is_queue;
     int is_reported;    /* zt_execute or a tracer has submitted it */
+    int may_be_reset;   /* a tracer that has recorded it was stopped: what it sees later may not be this one */
     int is_looked_at;   /* the next visit looks whether it ran unreported */
     int has_ended;      /* the device is done with the last execution */
     int is_unordered;   /* some of its probes are */

@@ -150,7 +150,7 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     reading->bytes = probe->bytes;
     reading->origin = probe->origin;
     reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
-    reading->knows_execution = !recording->is_overlapped;
+    reading->knows_execution = (recording->is_reported || recording->is_queue) && !recording->is_overlapped;
     if (recording->is_reported) {
         reading->origin.submitted_by = recording->thread;
         reading->origin.executions = recording->executions;

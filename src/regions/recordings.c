@@ -440,6 +440,7 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
         (*place)->path->outlives_outer = 1;
     }
     *place = probe->outer;
+    probe->path->missing--;
     probe->list->open_count--;
     profiler->open_regions--;
 }

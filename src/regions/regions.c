@@ -198,6 +198,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         probe->outer = list->innermost;
         list->innermost = probe;
         list->open_count++;
+        path->missing++; /* until the region has ended: regions inside it may be collected before */
         profiler->open_regions++;
         /* No zt_region of the probe is valid, so no zt_end increases it meanwhile. */
         zt__store(&probe->generation, zt__load(&probe->generation) + 1);

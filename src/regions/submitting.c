@@ -34,14 +34,15 @@ static int zt__is_unread(zt_profiler *profiler, zt__recording *recording) {
 }
 
 /* Asks the device, without the collector, whether it is done with the last execution of a list: READY and OPEN
-   ones may have run unreported. Returns whether it is. The probes of the recording stay, because the caller
-   executes the list. No mutex is held. */
-static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle) {
+   ones may have run unreported. Returns whether it is, and in `*executions` the number of the last. The probes of
+   the recording stay, because the caller executes the list. No mutex is held. */
+static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle, uint32_t *executions) {
     zt__recording copy;
     const zt__recording *recording;
     const char *call;
     ze_result_t result = ZE_RESULT_NOT_READY;
     const zt__list *list;
+    *executions = 0;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     if (list) { /* a visit may have looked just before the device was done */
@@ -51,6 +52,7 @@ static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle) {
     if (recording && recording->state != ZT__RECORDING_DIRTY && recording->state != ZT__RECORDING_READING) {
         copy = *recording;
         recording = &copy;
+        *executions = copy.executions;
         if (copy.has_ended) {
             result = ZE_RESULT_SUCCESS;
         }
@@ -70,9 +72,14 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t hand
                             int waits) {
     zt__wait wait = zt__wait_until(deadline);
     zt__recording *recording;
-    int has_run = zt__has_run(profiler, handle), is_unread;
+    uint32_t executions;
+    int has_run = zt__has_run(profiler, handle, &executions), is_unread;
     zt__lock(&profiler->mutex);
     recording = zt__find_recording(profiler, handle);
+    if (recording && has_run && recording->state == ZT__RECORDING_SUBMITTED &&
+        recording->executions == executions) {
+        recording->has_ended = 1; /* so it is not asked once more */
+    }
     /* Of what may be immediate, the first may have ended, and the last not. */
     if (recording && (has_run || (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN))) {
         zt__request_look(profiler, recording);
@@ -133,14 +140,16 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
 }
 
 /* Begins a call of the driver with a recording. With the mutex held. */
-static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now) {
+static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now, int by_tracer) {
     zt__recording *recording;
     while (list->innermost) {
         zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
     }
     zt__await_reading(profiler, list);
     recording = list->current;
-    if (recording && !recording->is_queue && recording->state != ZT__RECORDING_READING) {
+    if (recording && recording->may_be_reset && by_tracer) {
+        zt__request_look(profiler, recording); /* as if nobody had reported it */
+    } else if (recording && !recording->is_queue && recording->state != ZT__RECORDING_READING) {
         recording->calls++;
         recording->call_ns = now;
         if (recording->state != ZT__RECORDING_SUBMITTING) {
@@ -149,8 +158,18 @@ static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t
     }
 }
 
+ZT__PRIVATE void zt__note_unseen_resets(zt_profiler *profiler) {
+    zt__recording *recording;
+    zt__lock(&profiler->mutex);
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        recording->may_be_reset = recording->list && !recording->is_queue;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
 ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists, int waits, const char *call) {
+                                      const ze_command_list_handle_t *lists, int waits, int by_tracer,
+                                      const char *call) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
@@ -164,7 +183,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
         if (list && list->kind != ZT__LIST_IMMEDIATE) {
-            zt__submit_recording(profiler, list, now);
+            zt__submit_recording(profiler, list, now, by_tracer);
         }
     }
     if (profiler->lists_executed) {
@@ -259,7 +278,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
                 is_repeated |= lists[i] == lists[end];
             }
         }
-        zt__before_execution(profiler, queue, end - first, lists + first, 1, "zt_execute");
+        zt__before_execution(profiler, queue, end - first, lists + first, 1, 0, "zt_execute");
         zt__executing_for = profiler;
         zt__begin_submission();
         result =

@@ -209,7 +209,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     sample.list = times->list;
     sample.submitted_ns = reading->submitted_ns;
     sample.origin = reading->origin;
-    if (!reading->knows_execution ||
+    if ((sample.origin.executions > 0 && !reading->knows_execution) ||
         sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, reading->submitted_ns) < submitted) {
         sample.origin.submitted_by = 0; /* it is not the execution that was submitted */
     }

@@ -211,7 +211,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
-                                 device->profiler->passes[0].group_count > 0, zt__call_name(frame->call));
+                                 device->profiler->passes[0].group_count > 0, 1, zt__call_name(frame->call));
         }
     }
 }

@@ -13,6 +13,7 @@
 #include "regions/collecting.h"
 #include "regions/configuration.h"
 #include "regions/profiler.h"
+#include "regions/submitting.h"
 #include "results/timeline.h"
 #include "tracer/call_times.h"
 #include "tracer/calls.h"
@@ -303,6 +304,9 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
             }
         }
         zt__end_loans(tracer, NULL, NULL, NULL);
+        for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+            zt__note_unseen_resets(device->profiler);
+        }
     }
 
     zt__lock(&zt__dispatch_setup);
