@@ -8564,6 +8564,7 @@ struct zt__probe {
     uint64_t failing_since_ns; /* since this host time */
     uint64_t begun_ns;         /* host time; it was begun at this time or later */
     uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
+    uint32_t submissions;      /* of its list that were counted. Atomic */
     int source_state;          /* this and the next two belong to the way */
     void *source;
     ze_event_handle_t lent;
@@ -10207,6 +10208,7 @@ ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recor
         probe->is_settled = 0;
         probe->failing_since_ns = 0;
         probe->failures = 0;
+        zt__store(&probe->submissions, probe->submissions + 1);
         if (probe->is_dropped) {
             continue;
         }
@@ -11575,8 +11577,10 @@ static unsigned long long zt__abandon_samples(zt_profiler *profiler, unsigned lo
         *unfinished += zt__lose_samples(profiler, recording, ZT_LOST_NEVER_DELIVERED);
         for (probe = may_run ? recording->first : NULL; probe; probe = probe->next) {
             /* Around a launch that signals an event of the application, the device writes nothing. */
-            probe->may_be_written |= !probe->is_settled && !probe->way->is_foreign;
-            running += !probe->is_settled && probe->is_dropped;
+            int was_read = probe->needs_reset && recording->state != ZT__RECORDING_DIRTY;
+            int is_written = !probe->is_settled && !probe->way->is_foreign && !was_read;
+            probe->may_be_written |= is_written;
+            running += is_written && probe->is_dropped;
         }
     }
     return running;
@@ -22433,7 +22437,8 @@ typedef struct zt__known_event {
     ze_command_list_handle_t list;
     int is_recorded; /* the list is: the event stays LENT until that is reset */
     int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
-    int was_read;    /* in the last execution, and not reset since */
+    int was_read;    /* and not reset since, */
+    uint32_t read_submission; /* after so many of the probe */
 } zt__known_event;
 
 /* The statistics of a call that is timed. */
@@ -22996,7 +23001,7 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
         return result;
     }
     zt__lock(&tracer->event_mutex);
-    if (probe->source_state == ZT__LOAN_SAVED) {
+    if (probe->source_state == ZT__LOAN_SAVED || probe->source_state == ZT__LOAN_LOST) {
         /* Of a recorded list, the event may still be lent for the next execution. */
         probe->source_state = ZT__LOAN_HOLDS;
         if (!zt__lent_event(tracer, probe)) {
@@ -23004,6 +23009,7 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
         }
     } else if ((event = zt__lent_event(tracer, probe)) != NULL && event->is_recorded) {
         event->was_read = 1;
+        event->read_submission = zt__load(&probe->submissions);
     } else if (event) {
         event->state = ZT__EVENT_USED;
         event->has_signalled = 1;
@@ -23125,8 +23131,11 @@ static void zt__note_host_reset(zt__known_event *event) {
             event->has_signalled || zeEventQueryStatus(zt__handle_of(event)) == ZE_RESULT_SUCCESS;
         event->state = has_signalled ? ZT__EVENT_IDLE : ZT__EVENT_SHARED;
     } else if (event->state == ZT__EVENT_LENT && event->is_recorded) {
-        if (event->probe->source_state == ZT__LOAN_HOLDS && !zt__save_stamps(event) && event->has_marker) {
-            event->probe->source_state = ZT__LOAN_LOST;
+        zt__probe *probe = event->probe;
+        int has_run_again = event->was_read && zt__load(&probe->submissions) != event->read_submission;
+        if (probe->source_state == ZT__LOAN_HOLDS &&
+            (has_run_again || (!zt__save_stamps(event) && event->has_marker))) {
+            probe->source_state = ZT__LOAN_LOST;
         }
         event->was_read = 0;
     } else if (event->state == ZT__EVENT_LENT) {
@@ -35549,4 +35558,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 058042c665bfb692 */
+/* Joined from src/ by src/join.py: 0cfff6d5c0521b2a */

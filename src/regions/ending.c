@@ -75,8 +75,10 @@ static unsigned long long zt__abandon_samples(zt_profiler *profiler, unsigned lo
         *unfinished += zt__lose_samples(profiler, recording, ZT_LOST_NEVER_DELIVERED);
         for (probe = may_run ? recording->first : NULL; probe; probe = probe->next) {
             /* Around a launch that signals an event of the application, the device writes nothing. */
-            probe->may_be_written |= !probe->is_settled && !probe->way->is_foreign;
-            running += !probe->is_settled && probe->is_dropped;
+            int was_read = probe->needs_reset && recording->state != ZT__RECORDING_DIRTY;
+            int is_written = !probe->is_settled && !probe->way->is_foreign && !was_read;
+            probe->may_be_written |= is_written;
+            running += is_written && probe->is_dropped;
         }
     }
     return running;

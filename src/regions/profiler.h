@@ -144,6 +144,7 @@ struct zt__probe {
     uint64_t failing_since_ns; /* since this host time */
     uint64_t begun_ns;         /* host time; it was begun at this time or later */
     uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
+    uint32_t submissions;      /* of its list that were counted. Atomic */
     int source_state;          /* this and the next two belong to the way */
     void *source;
     ze_event_handle_t lent;

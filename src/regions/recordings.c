@@ -211,6 +211,7 @@ ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recor
         probe->is_settled = 0;
         probe->failing_since_ns = 0;
         probe->failures = 0;
+        zt__store(&probe->submissions, probe->submissions + 1);
         if (probe->is_dropped) {
             continue;
         }

@@ -156,7 +156,7 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
         return result;
     }
     zt__lock(&tracer->event_mutex);
-    if (probe->source_state == ZT__LOAN_SAVED) {
+    if (probe->source_state == ZT__LOAN_SAVED || probe->source_state == ZT__LOAN_LOST) {
         /* Of a recorded list, the event may still be lent for the next execution. */
         probe->source_state = ZT__LOAN_HOLDS;
         if (!zt__lent_event(tracer, probe)) {
@@ -164,6 +164,7 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
         }
     } else if ((event = zt__lent_event(tracer, probe)) != NULL && event->is_recorded) {
         event->was_read = 1;
+        event->read_submission = zt__load(&probe->submissions);
     } else if (event) {
         event->state = ZT__EVENT_USED;
         event->has_signalled = 1;
@@ -285,8 +286,11 @@ static void zt__note_host_reset(zt__known_event *event) {
             event->has_signalled || zeEventQueryStatus(zt__handle_of(event)) == ZE_RESULT_SUCCESS;
         event->state = has_signalled ? ZT__EVENT_IDLE : ZT__EVENT_SHARED;
     } else if (event->state == ZT__EVENT_LENT && event->is_recorded) {
-        if (event->probe->source_state == ZT__LOAN_HOLDS && !zt__save_stamps(event) && event->has_marker) {
-            event->probe->source_state = ZT__LOAN_LOST;
+        zt__probe *probe = event->probe;
+        int has_run_again = event->was_read && zt__load(&probe->submissions) != event->read_submission;
+        if (probe->source_state == ZT__LOAN_HOLDS &&
+            (has_run_again || (!zt__save_stamps(event) && event->has_marker))) {
+            probe->source_state = ZT__LOAN_LOST;
         }
         event->was_read = 0;
     } else if (event->state == ZT__EVENT_LENT) {

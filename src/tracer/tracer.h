@@ -96,7 +96,8 @@ typedef struct zt__known_event {
     ze_command_list_handle_t list;
     int is_recorded; /* the list is: the event stays LENT until that is reset */
     int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
-    int was_read;    /* in the last execution, and not reset since */
+    int was_read;    /* and not reset since, */
+    uint32_t read_submission; /* after so many of the probe */
 } zt__known_event;
 
 /* The statistics of a call that is timed. */
