@@ -498,6 +498,15 @@ static list_with_events launch_with_events(world *w, int kind, ze_kernel_handle_
     return with;
 }
 
+/* Launches whose event their list resets may be lost: of a recorded list always. In the time that has passed, a clock
+   of the device may have turned. */
+static void expect_losses_of_events(const zt_profiler *profiler) {
+    zt_info info = zt_get_info(profiler);
+    assert_in_range(info.causes[ZT_LOST_EVENT].count, 1, 2);
+    assert_int_equal(info.counts.lost,
+                     info.causes[ZT_LOST_EVENT].count + info.causes[ZT_LOST_IMPLAUSIBLE].count);
+}
+
 /* They end when the device has signalled the event, and not when they are collected. */
 static void launches_with_events_end(void **state) {
     world *w = (world *)*state;
@@ -520,9 +529,7 @@ static void launches_with_events_end(void **state) {
         collect_all(profiler);
         destroy_list_with_events(&with);
     }
-    /* in the time that has passed, a clock of the device may have turned */
-    assert_int_equal(zt_get_info(profiler).counts.lost,
-                     zt_get_info(profiler).causes[ZT_LOST_IMPLAUSIBLE].count);
+    expect_losses_of_events(profiler);
     ok(zt_trace_stop(profiler));
     close_profiler(w, profiler);
     check_work(w);
@@ -542,7 +549,8 @@ static void launches_with_events_hang(void **state) {
         assert_int_equal(hangs_heard(), kind);
         pass_time(2 * config.hang_ns);
         await_hang(kind + 1);
-        assert_string_equal(heard_hang.region, "count");
+        /* of an event that its list resets, nothing shows that the launch has not ended: the next one has not */
+        assert_string_equal(heard_hang.region, kind / 2 ? "saxpy" : "count");
         assert_int_equal(heard_hang.hang.others, 1);
         let_go(&of);
         finish_waiting(w, profiler, gate);
@@ -551,9 +559,7 @@ static void launches_with_events_hang(void **state) {
         destroy_list_with_events(&with);
         unload_hang(w, NULL, &of);
     }
-    /* in the time that has passed, a clock of the device may have turned */
-    assert_int_equal(zt_get_info(profiler).counts.lost,
-                     zt_get_info(profiler).causes[ZT_LOST_IMPLAUSIBLE].count);
+    expect_losses_of_events(profiler);
     ok(zt_trace_stop(profiler));
     close_profiler(w, profiler);
     check_work(w);
@@ -578,28 +584,24 @@ static void an_event_is_destroyed_meanwhile(void **state) {
     config.hang_ns = 1000 * SECOND;
     zt_profiler *profiler = open_watched(w, &config);
     ok(zt_trace_start(profiler, NULL));
-    for (int collected = 0; collected < 2; collected++) {
-        list_with_events with = create_list_with_events(w, 0);
-        __atomic_store_n(&was_destroyed, 0, __ATOMIC_SEQ_CST);
-        hold_call("zeEventQueryKernelTimestamp");
-        launch_with_event(with.list, w->kernel, with.events[0]);
-        await_held_call();
-        finish_immediate(w, with.list);
-        w->launches++;
-        if (collected)
-            ok(zt_collect(profiler, 0));
-        hold_time(1);
-        assert_int_equal(pthread_create(&later, NULL, let_call_return_late, &destroyed_early), 0);
-        ok(zeEventDestroy(with.events[0]));
-        __atomic_store_n(&was_destroyed, 1, __ATOMIC_SEQ_CST);
-        pthread_join(later, NULL);
-        hold_time(0);
-        assert_false(destroyed_early);
-        with.events[0] = NULL;
-        collect_all(profiler);
-        assert_int_equal(zt_get_info(profiler).counts.collected, collected + 1);
-        destroy_list_with_events(&with);
-    }
+    list_with_events with = create_list_with_events(w, 0);
+    __atomic_store_n(&was_destroyed, 0, __ATOMIC_SEQ_CST);
+    hold_call("zeEventQueryStatus");
+    launch_with_event(with.list, w->kernel, with.events[0]);
+    await_held_call();
+    finish_immediate(w, with.list);
+    w->launches++;
+    hold_time(1);
+    assert_int_equal(pthread_create(&later, NULL, let_call_return_late, &destroyed_early), 0);
+    ok(zeEventDestroy(with.events[0]));
+    __atomic_store_n(&was_destroyed, 1, __ATOMIC_SEQ_CST);
+    pthread_join(later, NULL);
+    hold_time(0);
+    assert_false(destroyed_early);
+    with.events[0] = NULL;
+    collect_all(profiler);
+    assert_int_equal(zt_get_info(profiler).counts.collected, 1);
+    destroy_list_with_events(&with);
     ok(zt_trace_stop(profiler));
     assert_int_equal(hangs_heard(), 0);
     close_profiler(w, profiler);
