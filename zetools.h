@@ -9902,11 +9902,16 @@ static int zt__visit_front(zt_profiler *profiler, zt__recording *recording, zt__
 
 ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count) {
     const zt__probe *probe = recording->first;
+    const char *call;
     int is_complete;
     if (recording->is_queue) {
         return zt__visit_front(profiler, recording, recording->first, count);
     }
-    if (!recording->reads_front || !recording->unread) {
+    if (recording->reads_front && recording->unread &&
+        zt__query_end(profiler, recording, &recording->polled, &call) == ZE_RESULT_SUCCESS) {
+        recording->has_ended = 1; /* those before the last that have not ended were never run */
+    }
+    if (!recording->reads_front || !recording->unread || recording->has_ended) {
         return zt__visit_whole(profiler, recording);
     }
     for (; probe != recording->unread; probe = probe->next) {
@@ -12298,6 +12303,16 @@ static zt__recording *zt__find_recording(const zt_profiler *profiler, ze_command
     return list && list->current && !list->current->is_queue ? list->current : NULL;
 }
 
+/* The same. The mutex is unlocked while the recording is READING: a visit may have looked just before the device was
+   done. */
+static zt__recording *zt__await_recording(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+    }
+    return zt__find_recording(profiler, handle);
+}
+
 /* Returns whether a recording has samples that can be read, now or later. With the mutex held. */
 static int zt__is_unread(zt_profiler *profiler, zt__recording *recording) {
     if (recording && recording->state == ZT__RECORDING_OPEN && recording->unread &&
@@ -12317,14 +12332,9 @@ static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle, u
     const zt__recording *recording;
     const char *call;
     ze_result_t result = ZE_RESULT_NOT_READY;
-    const zt__list *list;
     *executions = 0;
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list) { /* a visit may have looked just before the device was done */
-        zt__await_reading(profiler, list);
-    }
-    recording = zt__find_recording(profiler, handle);
+    recording = zt__await_recording(profiler, handle);
     if (recording && recording->state != ZT__RECORDING_DIRTY && recording->state != ZT__RECORDING_READING) {
         copy = *recording;
         recording = &copy;
@@ -12351,7 +12361,7 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t hand
     uint32_t executions;
     int has_run = zt__has_run(profiler, handle, &executions), is_unread;
     zt__lock(&profiler->mutex);
-    recording = zt__find_recording(profiler, handle);
+    recording = zt__await_recording(profiler, handle);
     if (recording && has_run && recording->state == ZT__RECORDING_SUBMITTED &&
         recording->executions == executions) {
         recording->has_ended = 1; /* so it is not asked once more */
@@ -35558,4 +35568,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 0cfff6d5c0521b2a */
+/* Joined from src/ by src/join.py: c7d2576fd28becde */

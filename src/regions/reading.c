@@ -345,11 +345,16 @@ static int zt__visit_front(zt_profiler *profiler, zt__recording *recording, zt__
 
 ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count) {
     const zt__probe *probe = recording->first;
+    const char *call;
     int is_complete;
     if (recording->is_queue) {
         return zt__visit_front(profiler, recording, recording->first, count);
     }
-    if (!recording->reads_front || !recording->unread) {
+    if (recording->reads_front && recording->unread &&
+        zt__query_end(profiler, recording, &recording->polled, &call) == ZE_RESULT_SUCCESS) {
+        recording->has_ended = 1; /* those before the last that have not ended were never run */
+    }
+    if (!recording->reads_front || !recording->unread || recording->has_ended) {
         return zt__visit_whole(profiler, recording);
     }
     for (; probe != recording->unread; probe = probe->next) {

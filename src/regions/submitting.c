@@ -22,6 +22,16 @@ static zt__recording *zt__find_recording(const zt_profiler *profiler, ze_command
     return list && list->current && !list->current->is_queue ? list->current : NULL;
 }
 
+/* The same. The mutex is unlocked while the recording is READING: a visit may have looked just before the device was
+   done. */
+static zt__recording *zt__await_recording(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+    }
+    return zt__find_recording(profiler, handle);
+}
+
 /* Returns whether a recording has samples that can be read, now or later. With the mutex held. */
 static int zt__is_unread(zt_profiler *profiler, zt__recording *recording) {
     if (recording && recording->state == ZT__RECORDING_OPEN && recording->unread &&
@@ -41,14 +51,9 @@ static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle, u
     const zt__recording *recording;
     const char *call;
     ze_result_t result = ZE_RESULT_NOT_READY;
-    const zt__list *list;
     *executions = 0;
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list) { /* a visit may have looked just before the device was done */
-        zt__await_reading(profiler, list);
-    }
-    recording = zt__find_recording(profiler, handle);
+    recording = zt__await_recording(profiler, handle);
     if (recording && recording->state != ZT__RECORDING_DIRTY && recording->state != ZT__RECORDING_READING) {
         copy = *recording;
         recording = &copy;
@@ -75,7 +80,7 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t hand
     uint32_t executions;
     int has_run = zt__has_run(profiler, handle, &executions), is_unread;
     zt__lock(&profiler->mutex);
-    recording = zt__find_recording(profiler, handle);
+    recording = zt__await_recording(profiler, handle);
     if (recording && has_run && recording->state == ZT__RECORDING_SUBMITTED &&
         recording->executions == executions) {
         recording->has_ended = 1; /* so it is not asked once more */
