@@ -11,24 +11,6 @@
 #include "regions/profiler.h"
 #include "regions/recordings.h"
 
-/* Appends what shows when the device is done with the begin of a region that is not ended, on an immediate list
-   that may still be busy. No mutex is held. */
-static void zt__mark_open_region(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__list *list;
-    zt__probe *probe = NULL;
-    ze_result_t result;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list && list->kind == ZT__LIST_IMMEDIATE) {
-        probe = list->innermost;
-    }
-    zt__unlock(&profiler->mutex);
-    for (; probe; probe = probe->outer) {
-        ZT__INTERNAL(result = zeCommandListAppendBarrier(handle, probe->event, 0, NULL));
-        probe->shows_end = result == ZE_RESULT_SUCCESS;
-    }
-}
-
 ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
                               const char *call) {
     const char *not_ended = NULL;
@@ -79,7 +61,6 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     if (!list) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_release", "list");
     }
-    zt__mark_open_region(profiler, list);
     zt__end_list(profiler, list, ZT__BY_RELEASE, "zt_release");
     zt__try_collect(profiler, list);
     return zt__owes_samples(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
