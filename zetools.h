@@ -10804,6 +10804,9 @@ static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording,
         recording->unread = to == ZT__RECORDING_CLOSED ? NULL : recording->unread;
     }
     recording->is_looked_at = 0;
+    if (recording->reads_front && recording->unread) {
+        recording->has_ended = 0; /* more may be added before the next visit */
+    }
     if (!recording->unread && to == ZT__RECORDING_CLOSED && !recording->fails) {
         zt__recycle_recording(profiler, recording);
         return;
@@ -35549,4 +35552,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5934b7d0fc411695 */
+/* Joined from src/ by src/join.py: 59afad3ad0699959 */

@@ -473,6 +473,10 @@ int can_tell_immediate(void) {
     return dlsym(RTLD_DEFAULT, "zeCommandListIsImmediate") != NULL;
 }
 
+uint64_t maybe_running(uint64_t recorded) {
+    return can_tell_immediate() ? 0 : recorded;
+}
+
 /* The directory of the running program. Not that of /proc/self/exe, which may be the dynamic linker. */
 static void program_directory(char path[PATH_MAX]) {
     if (!realpath(program_invocation_name, path))

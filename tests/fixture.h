@@ -137,6 +137,10 @@ uint64_t calls(const char *function);
 /* The n-th call from now of the driver function has this result, and does nothing. */
 void inject(const char *function, uint32_t nth_call, ze_result_t result);
 
+/* So many of `recorded` samples are in flight before their list is executed: all where the loader cannot tell that it
+   is not immediate, and none elsewhere. */
+uint64_t maybe_running(uint64_t recorded);
+
 /* Whether this loader knows zeCommandListIsImmediate (1.16). */
 int can_tell_immediate(void);
 

@@ -97,6 +97,9 @@ static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording,
         recording->unread = to == ZT__RECORDING_CLOSED ? NULL : recording->unread;
     }
     recording->is_looked_at = 0;
+    if (recording->reads_front && recording->unread) {
+        recording->has_ended = 0; /* more may be added before the next visit */
+    }
     if (!recording->unread && to == ZT__RECORDING_CLOSED && !recording->fails) {
         zt__recycle_recording(profiler, recording);
         return;
