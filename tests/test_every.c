@@ -435,7 +435,8 @@ static void test_what_a_launch_costs(void **state) {
     gpu.reset_calls();
     for (int i = 0; i < LAUNCHES; i++)
         launch(w, list);
-    assert_true(calls(NULL) <= (1 + CALLS) * LAUNCHES);
+    /* the status of what has not ended yet is asked again */
+    assert_true(calls(NULL) - calls("zeEventQueryStatus") <= CALLS * LAUNCHES);
     assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), 0);
     assert_int_equal(calls("zeCommandListAppendBarrier"), 0);
     finish_immediate(w, list);
