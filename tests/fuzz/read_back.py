@@ -34,16 +34,6 @@ def no_repetition(pairs):
     return dict(pairs)
 
 
-def paths_of(document):
-    """The names of paths, as zt_find_path takes them: "a;b", and ";a" for one that is inside no other."""
-    texts = []
-    for path in document["paths"]:
-        name = document["regions"][path["region"]]["name"]
-        texts.append(name if path["parent"] is None else f"{texts[path['parent']]};{name}")
-    texts += [f";{text}" for path, text in zip(document["paths"], texts) if path["parent"] is None]
-    return {check_report.text_of(text.encode()) for text in texts}
-
-
 def read(path, number, is_hostile):
     def report(suffix):
         return os.path.join(path, f"{number}.{suffix}")
@@ -61,7 +51,7 @@ def read(path, number, is_hostile):
         assert all(None not in line and None not in line.values() for line in lines)
     found = {check_report.text_of(line["region"].encode()) for line in lines if line["region"]}
     measured = {name for name, region in zip(names, document["regions"]) if region["time_ns"]["count"]}
-    assert measured <= found and (is_hostile or found <= set(names) | paths_of(document)), (
+    assert measured <= found and (is_hostile or found <= {*names, *check_report.names_of_paths(document)}), (
         found, measured, names)
     page = check_report.Page()
     with open(report("html"), encoding="utf-8") as file:
