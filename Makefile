@@ -83,7 +83,7 @@ NEEDS_coverage = gcc g++
 NEEDS_analysis = gcc clang-tidy:clang-tidy cppcheck:cppcheck valgrind:valgrind
 NEEDS_lint = clang-format shellcheck eslint:eslint tidy:tidy python3:python3
 NEEDS_arm64 = gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user $(CROSS_NEEDS)
-NEEDS_i386 = gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross $(CROSS_NEEDS)
+NEEDS_i386 = gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross qemu-user $(CROSS_NEEDS)
 NEEDS_musl = musl-tools $(CROSS_NEEDS)
 NEEDS_windows = g++-mingw-w64-x86-64-posix clang:clang wine wine64 $(CROSS_NEEDS)
 NEEDS_spirv = clang:clang $(foreach version,$(CLANG_VERSION),llvm-spirv-$(version):llvm-spirv-$(version))
@@ -477,7 +477,7 @@ suites: ## fetch the headers and loaders of other Debian suites
 lint: | deps-lint ## formatting, and what must not be in the tree
 	tests/lint.sh
 
-# ---- other machines: arm64 by qemu, i386 on the processor itself; another C library: musl; Windows under Wine -----
+# ---- other machines: arm64 by qemu, i386 on the processor itself or by qemu; another C library: musl; Windows under Wine
 
 # Without optimisation, which the sizes of types do not depend on, so that they are built soon.
 cross_flags = -O0 -isystem $(BUILD)/$(1)/include -L$(BUILD)/$(1)/lib
@@ -500,8 +500,7 @@ ARM64_TESTS := test_advice test_lists test_merge test_modules test_nesting test_
     test_statistics test_trace
 I386_TESTS := $(ARM64_TESTS) test_auto test_bad_input test_every test_environment test_lost test_process test_reader \
     test_streams test_thread test_timeline test_softgpu test_softgpu_work
-# In test_auto and test_every, launches need more than the loader of the tests has.
-MUSL_TESTS := $(filter-out test_auto test_every,$(I386_TESTS))
+MUSL_TESTS := $(I386_TESTS)
 
 # Whatever else is made in this directory waits for this, which empties it.
 $(BUILD)/%/complete: tests/cross.sh tests/apt.sh | deps-build deps-%
@@ -517,6 +516,7 @@ test-$(1): $(call built,$(1),$(2)) $(ALL_KERNELS:%=$(BUILD)/$(1)/kernels/%.so)
 endef
 test-arm64: ## tests as arm64 programs, under qemu
 test-i386: ## tests as programs of 32 bits
+test-i386: export EMULATED_TESTS = $(ARM64_TESTS)
 test-musl: ## tests with the C library musl
 $(eval $(call cross,arm64,$(ARM64_TESTS)))
 $(eval $(call cross,i386,$(I386_TESTS),$(I386_FLAGS)))

@@ -3198,7 +3198,10 @@ ZT__PRIVATE void zt__keep_loaded(void) {
     zt__find_symbol(NULL, "dladdr", (void *)&find_address);
     if (find_address && find_address(&anchor, &found) &&
         found.file) { /* a program is not opened, nor unloaded */
-        dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        void *kept = dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        if (kept) {
+            dlclose(kept); /* it stays: RTLD_NODELETE */
+        }
     }
 }
 
@@ -30200,7 +30203,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     size_t rows = (size_t)document->path_count + document->region_count + 1;
     zt__region_table table;
     zt__figure_table *shown = &table.shown;
-    const zt__figure_row *largest[LIMITS_SHOWN];
+    const zt__figure_row *largest[LIMITS_SHOWN] = {NULL};
     zt_limit_info limits[LIMITS_SHOWN];
     zt__paragraph paragraph;
     const char *group = NULL;
@@ -35552,4 +35555,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 59afad3ad0699959 */
+/* Joined from src/ by src/join.py: bdfd48618f0de29a */

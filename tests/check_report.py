@@ -220,6 +220,15 @@ def add_figures(report, name, region, found):
             stats["rows"], math.nan, number(stats["mean"]), math.nan, math.nan, number(stats["peak"]), math.nan, math.nan]
 
 
+def names_of_paths(report):
+    """As zt_find_path takes them: "a;b", and ";a" for a path that is inside no other."""
+    names = []
+    for path in report["paths"]:
+        name = report["regions"][path["region"]]["name"]
+        names.append(";" + name if path["parent"] is None else names[path["parent"]].removeprefix(";") + ";" + name)
+    return [text_of(name.encode()) for name in names]
+
+
 def figures_of_document(report):
     found = {}
     counts = {name.replace("_", " "): count for name, count in report["counts"].items()}
@@ -231,14 +240,11 @@ def figures_of_document(report):
     check_paths(report)
     for region in report["regions"]:
         add_figures(report, text_of(region["name"].encode()), region, found)
-    names = []
-    for path in report["paths"]:
-        name = report["regions"][path["region"]]["name"]
-        names.append(";" + name if path["parent"] is None else names[path["parent"]].removeprefix(";") + ";" + name)
+    for path, name in zip(report["paths"], names_of_paths(report)):
         several = sum(other["region"] == path["region"] for other in report["paths"]) > 1
         assert several == ("time_ns" in path), path
         if several and path["count"]:
-            add_figures(report, text_of(names[-1].encode()), path, found)
+            add_figures(report, name, path, found)
     add_overlap(report.get("overlap"), found)
     return found, facts_of(report)
 

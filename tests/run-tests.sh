@@ -18,6 +18,11 @@ directory_of() { # VARIANT
     if [ -d "$build/${1%%-*}/tests" ]; then echo "$build/${1%%-*}"; else echo "$build"; fi
 }
 
+# Not all machines execute programs of 32 bits: elsewhere, and with ZT_I386=qemu, they are emulated.
+runs_i386() {
+    [ "${ZT_I386:-}" != qemu ] && /usr/i686-linux-gnu/lib/ld-linux.so.2 --version >/dev/null 2>&1
+}
+
 run_in_variant() { # VARIANT PROGRAM
     directory=$(directory_of "$1")
     program=$directory/tests/$2
@@ -39,6 +44,10 @@ run_in_variant() { # VARIANT PROGRAM
     arm64)
         root=/usr/aarch64-linux-gnu
         launcher="qemu-aarch64 -L $root -E LD_LIBRARY_PATH=$directory/lib:$root/lib"
+        set --
+        ;;
+    i386)
+        runs_i386 || launcher="qemu-i386 -L /usr/i686-linux-gnu"
         set --
         ;;
     windows)
@@ -99,6 +108,8 @@ fits() { # VARIANT PROGRAM
     # These fail calls and leave lists to the device, which layers take for mistakes.
     validation*:test_sequences | intercept*:test_sequences | drivers*:test_sequences | events*:test_sequences) false ;;
     validation*:test_every_call | intercept*:test_every_call | drivers*:test_every_call | events*:test_every_call) false ;;
+    # Where they are emulated, the others are too slow.
+    i386:*) runs_i386 || echo "${EMULATED_TESTS:-$2}" | grep -qw "$2" ;;
     # The events checker remembers every use of every event: memory grows.
     events*:test_completeness) false ;;
     # It is not thread-safe: with bare calls on two threads it corrupts the heap as well.
@@ -135,6 +146,9 @@ work=$(for variant in ${variants:-plain}; do
         ! fits "$variant" "$program" || echo "$variant $program"
     done
 done)
+case " $variants " in
+*' i386 '*) runs_i386 || echo "i386: under qemu, without the programs that are too slow there" ;;
+esac
 for variant in ${variants:-plain}; do
     mkdir -p "$build/logs/$variant"
     rm -f "$build/logs/$variant/seconds" "$build/logs/$variant"/*.counts

@@ -58,14 +58,16 @@ static void test_the_layer_is_turned_on(void **state) {
     check_work(w);
 }
 
-static void test_one_stops_and_another_goes_on(void **state) {
+/* One tracer runs in a process: the second has the layer when the first has stopped. */
+static void test_one_stops_and_another_starts(void **state) {
     world *w = *state;
     if (!can_be_turned_on())
         skip();
     zt_profiler *first = open_groups(w, "ComputeBasic"), *second = open_groups(w, "ComputeBasic");
     ok(zt_trace_start(first, NULL));
-    ok(zt_trace_start(second, NULL));
+    assert_result(zt_trace_start(second, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     ok(zt_trace_stop(first));
+    ok(zt_trace_start(second, NULL));
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     collect_all(second);
@@ -123,7 +125,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_the_layer_is_off),
         TEST(test_the_layer_is_turned_on),
-        TEST(test_one_stops_and_another_goes_on),
+        TEST(test_one_stops_and_another_starts),
         TEST(test_a_start_fails_with_a_call_in_progress),
     };
     return cmocka_run_group_tests(tests, start_untraced, NULL);

@@ -182,7 +182,10 @@ ZT__PRIVATE void zt__keep_loaded(void) {
     zt__find_symbol(NULL, "dladdr", (void *)&find_address);
     if (find_address && find_address(&anchor, &found) &&
         found.file) { /* a program is not opened, nor unloaded */
-        dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        void *kept = dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        if (kept) {
+            dlclose(kept); /* it stays: RTLD_NODELETE */
+        }
     }
 }
 

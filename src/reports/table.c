@@ -379,7 +379,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     size_t rows = (size_t)document->path_count + document->region_count + 1;
     zt__region_table table;
     zt__figure_table *shown = &table.shown;
-    const zt__figure_row *largest[LIMITS_SHOWN];
+    const zt__figure_row *largest[LIMITS_SHOWN] = {NULL};
     zt_limit_info limits[LIMITS_SHOWN];
     zt__paragraph paragraph;
     const char *group = NULL;
