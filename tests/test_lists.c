@@ -677,6 +677,28 @@ static void test_a_list_run_by_other_means_once(void **state) {
     check_work(w);
 }
 
+/* A region that was never ended belongs to the recording that it was begun on, even if that was read before anyone
+   noticed: the recording goes on. */
+static void test_a_list_run_by_other_means_has_an_open_region(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "ended");
+    zt_region forgotten = zt_begin(profiler, w->list, "forgotten");
+    ok(zeCommandListClose(w->list));
+    execute_unprofiled(w, w->list);
+    collect_all(profiler);
+    expect(profiler, "ended", 1, 1);
+    for (int i = 0; i < 2; i++)
+        execute(w, profiler, w->list);
+    w->launches += 3;
+    collect_all(profiler);
+    expect(profiler, "ended", 3, 1);
+    assert_counts(profiler, counted(4, 3, 0, 1, 0));
+    assert_non_null(forgotten.slot);
+    gpu.forget_findings(); /* its query is begun again, and was not reset: nobody knew that it had begun */
+    check_work(w);
+}
+
 /* The data of a region between two others come a moment after its event: zt_execute waits for them, too. */
 static void test_a_list_run_by_other_means_is_read_in_the_middle(void **state) {
     world *w = *state;
@@ -928,6 +950,7 @@ int main(void) {
         TEST(test_recorded_anew_and_executed_too_soon),
         TEST(test_lists_run_by_other_means),
         TEST(test_a_list_run_by_other_means_once),
+        TEST(test_a_list_run_by_other_means_has_an_open_region),
         TEST(test_a_list_run_by_other_means_is_read_in_the_middle),
         TEST(test_a_list_run_by_other_means_is_released),
         TEST(test_collect_does_not_wait_for_a_recording),

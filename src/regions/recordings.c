@@ -380,6 +380,7 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
         return;                   /* it empties as it is read */
     }
     if (recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_DIRTY ||
+        (recording->state == ZT__RECORDING_READY && recording->unread) ||
         (!recording->witness && !recording->is_unordered)) {
         recording->has_ended = 1;
     }
@@ -452,7 +453,9 @@ ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cau
     zt__leave_nesting(profiler, probe);
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;
-    if (has_commands && zt__prepare_recording(profiler, list)) {
+    zt__await_reading(profiler, list);
+    /* Its commands are those of the recording that is there, even if that has run meanwhile. */
+    if (has_commands && (list->current || zt__prepare_recording(profiler, list))) {
         zt__add_to_recording(list, probe);
         zt__chain_recording(profiler, list->current);
     } else {
