@@ -8624,14 +8624,14 @@ struct zt__recording {
     zt__recording_state state;  /* changed only by zt__move_recording */
     zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
     int is_queue;
-    int is_reported;    /* zt_execute or a tracer has submitted it */
-    int may_be_reset;   /* a tracer that has recorded it was stopped: what it sees later may not be this one */
-    int is_looked_at;   /* the next visit looks whether it ran unreported */
-    int has_ended;      /* the device is done with the last execution */
-    int is_unordered;   /* some of its probes are */
-    int is_overlapped;  /* executions of it have overlapped, */
-    int is_mixed;       /* also on several queues, so that none of them is measured */
-    int ran_again;      /* it ran unreported, and not for the first time */
+    int is_reported;   /* zt_execute or a tracer has submitted it */
+    int may_be_reset;  /* a tracer that has recorded it was stopped: what it sees later may not be this one */
+    int is_looked_at;  /* the next visit looks whether it ran unreported */
+    int has_ended;     /* the device is done with the last execution */
+    int is_unordered;  /* some of its probes are */
+    int is_overlapped; /* executions of it have overlapped, */
+    int is_mixed;      /* also on several queues, so that none of them is measured */
+    int ran_again;     /* it ran unreported, and not for the first time */
     int ran_unreported; /* it ran at all, and its list is counted as such */
     int reads_front;    /* for the collector: it may be immediate */
     int is_over;        /* likewise: `has_ended` of a queue, when its visit began */
@@ -10477,11 +10477,6 @@ ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cau
    Returns 0 without memory. */
 ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
 
-/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
-   The mutex is held. */
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes);
-
 /* Counts what has become of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row);
 
@@ -10494,8 +10489,10 @@ ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t
                                &path->statistics, more);
 }
 
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes) {
+/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
+   The mutex is held. */
+static void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                            uint64_t bytes) {
     zt__add_sample(&profiler->layout, &path->statistics, row);
     path->with_metrics += profiler->passes[pass].group_count > 0;
     if (!zt__is_nan(row[0])) {
@@ -35558,4 +35555,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 7a99d818073e3837 */
+/* Joined from src/ by src/join.py: 7a4d83b0ff30faf8 */

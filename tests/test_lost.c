@@ -461,7 +461,8 @@ static void test_refused_in_the_middle(void **state) {
         assert_result(zt_execute(profiler, w->queue, 2, lists, NULL), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
         assert_contains(zt_get_last_error(profiler), told[executed]);
         finish_queue(w);
-        assert_counts(profiler, counted(executed + maybe_running(1 - executed), executed, 0, 0, maybe_running(1 - executed)));
+        assert_counts(profiler, counted(executed + maybe_running(1 - executed), executed, 0, 0,
+                                        maybe_running(1 - executed)));
     }
     w->launches++;
     check_work(w);

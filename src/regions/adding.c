@@ -13,8 +13,10 @@ ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t
                                &path->statistics, more);
 }
 
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes) {
+/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
+   The mutex is held. */
+static void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                            uint64_t bytes) {
     zt__add_sample(&profiler->layout, &path->statistics, row);
     path->with_metrics += profiler->passes[pass].group_count > 0;
     if (!zt__is_nan(row[0])) {

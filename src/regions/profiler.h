@@ -201,14 +201,14 @@ struct zt__recording {
     zt__recording_state state;  /* changed only by zt__move_recording */
     zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
     int is_queue;
-    int is_reported;    /* zt_execute or a tracer has submitted it */
-    int may_be_reset;   /* a tracer that has recorded it was stopped: what it sees later may not be this one */
-    int is_looked_at;   /* the next visit looks whether it ran unreported */
-    int has_ended;      /* the device is done with the last execution */
-    int is_unordered;   /* some of its probes are */
-    int is_overlapped;  /* executions of it have overlapped, */
-    int is_mixed;       /* also on several queues, so that none of them is measured */
-    int ran_again;      /* it ran unreported, and not for the first time */
+    int is_reported;   /* zt_execute or a tracer has submitted it */
+    int may_be_reset;  /* a tracer that has recorded it was stopped: what it sees later may not be this one */
+    int is_looked_at;  /* the next visit looks whether it ran unreported */
+    int has_ended;     /* the device is done with the last execution */
+    int is_unordered;  /* some of its probes are */
+    int is_overlapped; /* executions of it have overlapped, */
+    int is_mixed;      /* also on several queues, so that none of them is measured */
+    int ran_again;     /* it ran unreported, and not for the first time */
     int ran_unreported; /* it ran at all, and its list is counted as such */
     int reads_front;    /* for the collector: it may be immediate */
     int is_over;        /* likewise: `has_ended` of a queue, when its visit began */
