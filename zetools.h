@@ -10806,9 +10806,12 @@ static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording,
         }
         recording->unread = to == ZT__RECORDING_CLOSED ? NULL : recording->unread;
     }
-    recording->is_looked_at = 0;
     if (recording->reads_front && recording->unread) {
         recording->has_ended = 0; /* more may be added before the next visit */
+    }
+    if (recording->unread || !recording->has_ended) {
+        /* If the rest is read later, it may run unreported in between. */
+        recording->is_looked_at = recording->has_ended;
     }
     if (!recording->unread && to == ZT__RECORDING_CLOSED && !recording->fails) {
         zt__recycle_recording(profiler, recording);
@@ -35555,4 +35558,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 7a4d83b0ff30faf8 */
+/* Joined from src/ by src/join.py: 84dc8b7f375568bb */

@@ -719,6 +719,32 @@ static void test_a_list_run_by_other_means_is_read_in_the_middle(void **state) {
     check_work(w);
 }
 
+/* The data of a region come late, and the list runs by other means before they are read. The rest of its regions,
+   whose events are signalled again, are not taken for those of the next zt_execute. */
+static void test_a_list_run_by_other_means_between_two_readings(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "makes room");
+    collect_all(profiler);
+    append(w, profiler, w->list, "late");
+    record_once(w, profiler, w->list, "in time");
+    execute(w, profiler, w->list);
+    finish_queue(w);
+    inject("zetMetricQueryGetData", 1, ZE_RESULT_ERROR_UNKNOWN);
+    ok(zt_collect(profiler, 0));
+    assert_counts(profiler, counted(3, 2, 0, 0, 1));
+    execute_unprofiled(w, w->list);
+    execute(w, profiler, w->list);
+    w->launches += 6;
+    collect_all(profiler);
+    expect(profiler, "late", 2, 1);
+    expect(profiler, "in time", 2, 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 1); /* of what ran again */
+    assert_counts(profiler, counted(6, 5, 1, 0, 0));
+    gpu.forget_findings(); /* the late query was begun again */
+    check_work(w);
+}
+
 /* When the first region of a list that ran by other means is read. */
 enum { IN_RELEASE, IN_ANOTHER_RELEASE, AFTERWARDS, READ_COUNT };
 
@@ -951,6 +977,7 @@ int main(void) {
         TEST(test_lists_run_by_other_means),
         TEST(test_a_list_run_by_other_means_once),
         TEST(test_a_list_run_by_other_means_has_an_open_region),
+        TEST(test_a_list_run_by_other_means_between_two_readings),
         TEST(test_a_list_run_by_other_means_is_read_in_the_middle),
         TEST(test_a_list_run_by_other_means_is_released),
         TEST(test_collect_does_not_wait_for_a_recording),

@@ -96,9 +96,12 @@ static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording,
         }
         recording->unread = to == ZT__RECORDING_CLOSED ? NULL : recording->unread;
     }
-    recording->is_looked_at = 0;
     if (recording->reads_front && recording->unread) {
         recording->has_ended = 0; /* more may be added before the next visit */
+    }
+    if (recording->unread || !recording->has_ended) {
+        /* If the rest is read later, it may run unreported in between. */
+        recording->is_looked_at = recording->has_ended;
     }
     if (!recording->unread && to == ZT__RECORDING_CLOSED && !recording->fails) {
         zt__recycle_recording(profiler, recording);
