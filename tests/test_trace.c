@@ -1816,6 +1816,26 @@ static void test_a_reset_between_two_starts(void **state) {
     check_work(w);
 }
 
+/* Reset and recorded anew while nothing is traced: its executions are not taken for those of the older recording, which
+   would be waited for in vain. */
+static void test_a_list_recorded_between_two_starts(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeout(w, 1000000000);
+    ok(zt_trace_start(profiler, NULL));
+    record(w, w->list);
+    execute_unprofiled(w, w->list);
+    ok(zt_trace_stop(profiler));
+    reset_list(w->list);
+    record(w, w->list);
+    ok(zt_trace_start(profiler, NULL));
+    for (int i = 0; i < 3; i++)
+        execute_unprofiled(w, w->list);
+    w->launches += 4;
+    ok(zt_collect(profiler, A_WHILE));
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+}
+
 /* Nor is it expected by zt_execute, on a list that has run without it before. */
 static void test_a_reset_after_the_stop(void **state) {
     world *w = *state;
@@ -3967,6 +3987,7 @@ int main(void) {
         TEST(test_a_start_in_the_middle_of_recording),
         TEST(test_a_stop_with_lists_recorded),
         TEST(test_a_reset_between_two_starts),
+        TEST(test_a_list_recorded_between_two_starts),
         TEST(test_a_reset_after_the_stop),
         TEST(test_lists_of_another_context),
         TEST(test_filters_count_own_launches),
