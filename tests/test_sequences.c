@@ -257,11 +257,10 @@ static void note(worker *w, const char *format, ...) {
             complain(s, "%s: %s", #call, zt_result_name(result_));                                           \
     } while (0)
 
-static void hang(int signal) {
+static void end_at_once(int signal) {
     char text[128];
-    int size = snprintf(text, sizeof text, "\na sequence hangs: ZT_SEED=%llu\n",
-                        (unsigned long long)now_running.seed);
-    (void)signal;
+    int size = snprintf(text, sizeof text, "\na sequence %s: ZT_SEED=%llu\n",
+                        signal == SIGALRM ? "hangs" : "ends the process", (unsigned long long)now_running.seed);
     if (write(2, text, (size_t)size) == size)
         for (int i = 0; i < now_running.worker_count; i++) {
             const worker *w = &now_running.workers[i];
@@ -1732,7 +1731,8 @@ static int open_stage(void **state) {
     }
     close_profiler(w, open_groups(w, "MemoryProfile")); /* what the library keeps once in a process */
     on.heap = heap_bytes();
-    signal(SIGALRM, hang);
+    signal(SIGALRM, end_at_once);
+    signal(SIGABRT, end_at_once);
     return 0;
 }
 
