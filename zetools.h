@@ -11103,15 +11103,22 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
 
 /* ---- reading and resetting ------------------------------------------------------------------------------- */
 
+/* In place of a time stamp that the device has not written. */
+#define ZT__NO_STAMP UINT64_MAX
+
 static ze_result_t zt__read_stamps(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
                                    const char **call) {
     ze_result_t result = zeEventQueryStatus(probe->event);
+    /* Atomic, because the list may run again unreported. */
+    uint64_t end_ticks = probe->stamps ? zt__load(&probe->stamps[1]) : 0;
     (void)profiler;
     *call = "zeEventQueryStatus";
+    if (result == ZE_RESULT_SUCCESS && end_ticks == ZT__NO_STAMP && !probe->is_dropped) {
+        return ZE_RESULT_NOT_READY; /* drivers report SUCCESS of events that the host has reset */
+    }
     if (result == ZE_RESULT_SUCCESS && times && probe->stamps) {
-        /* Atomic, because the list may run again unreported. */
         times->begin_ticks = zt__load(&probe->stamps[0]);
-        times->end_ticks = zt__load(&probe->stamps[1]);
+        times->end_ticks = end_ticks;
     }
     return result;
 }
@@ -11122,6 +11129,9 @@ ZT__PRIVATE ze_result_t zt__reset_probe(zt_profiler *profiler, zt__probe *probe,
     uint32_t g;
     *call = "zeEventHostReset";
     result = zeEventHostReset(probe->event);
+    if (probe->stamps) {
+        zt__store(&probe->stamps[1], ZT__NO_STAMP);
+    }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetMetricQueryReset";
         result = zetMetricQueryReset(probe->queries[g]);
@@ -11283,7 +11293,7 @@ ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, c
         probe->way = &zt__by_commands;
         if (needs_stamps) {
             probe->stamps = block->stamps + ZT__STAMPS * (size_t)i;
-            memset(probe->stamps, 0xFF, ZT__STAMPS * sizeof *probe->stamps);
+            probe->stamps[0] = probe->stamps[1] = ZT__NO_STAMP;
         }
         *call = "zetMetricQueryCreate";
         for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
@@ -22431,6 +22441,7 @@ typedef struct zt__known_event {
     int can_be_lent;             /* likewise */
     zt__loan_state state;
     int has_signalled; /* while it is USED: the command has signalled it */
+    int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
 
     /* while it is LENT */
     zt__probe *probe;
@@ -22517,9 +22528,9 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    /* Guards events, also while the driver is asked about one that is LENT. Nothing else is locked meanwhile. */
-    zt__mutex event_mutex;
+    zt__mutex event_mutex; /* guards what follows */
     zt__map pools, events; /* by handle */
+    uint32_t forgotten_events;
 
     int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;
@@ -22879,7 +22890,10 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
      destroyed             forgotten, in each state; LENT: as for another signal
 
    The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
-   the host has reset it. */
+   the host has reset it.
+
+   The driver is asked without the mutex. Meanwhile the event is in use: what would read, change or destroy it
+   waits, but no longer than a second. After that, the sample is lost, and the event SHARED. */
 
 /* What a probe has of the event that it was lent (`source_state`). */
 enum { ZT__LOAN_NONE, ZT__LOAN_HOLDS, ZT__LOAN_SAVED, ZT__LOAN_LOST };
@@ -22907,48 +22921,91 @@ static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
     return handle;
 }
 
-/* Asks whether the launch has ended to whose probe an event is lent, and when it ran. */
-static ze_result_t zt__query_event(zt_profiler *profiler, const zt__known_event *event,
-                                   zt__sample_times *times, const char **call) {
-    if (!times) {
-        *call = "zeEventQueryStatus";
-        return zeEventQueryStatus(zt__handle_of(event));
+/* Changes the state of an event. If it is LENT and the stamps are not saved, the sample is lost. */
+static void zt__set_event_state(zt__known_event *event, zt__loan_state to, int has_signalled) {
+    if (event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS) {
+        event->probe->source_state = ZT__LOAN_LOST;
     }
-    times->is_kernel = 1;
-    return zt__query_kernel_stamps(profiler, zt__handle_of(event), times, call);
+    event->probe = NULL;
+    event->state = to;
+    event->has_signalled = has_signalled;
 }
 
-/* Saves the time stamps of an event before it changes. Returns whether the launch has ended. */
-static int zt__save_stamps(zt__known_event *event) {
+/* Begins the use of an event by this thread alone. Returns its record, which stays until the use ends, or NULL:
+   there is none, or it was in use for too long. The mutex is unlocked while another thread uses the event. */
+static zt__known_event *zt__begin_event_use(zt__tracer *tracer, ze_event_handle_t handle) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__known_event *event = zt__find_event(tracer, handle);
+    zt__wait wait;
+    int goes_on = 1;
+    if (event && event->is_in_use) {
+        wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    }
+    while (event && event->is_in_use && goes_on) {
+        zt__unlock(&tracer->event_mutex);
+        goes_on = zt__wait_again(&wait);
+        zt__lock(&tracer->event_mutex);
+        event = zt__find_event(tracer, handle);
+    }
+    if (event && event->is_in_use) {
+        zt__set_event_state(event, ZT__EVENT_SHARED, 0);
+        return NULL;
+    }
+    if (event) {
+        event->is_in_use = 1;
+    }
+    return event;
+}
+
+/* `event` may be NULL. */
+static void zt__end_event_use(zt__known_event *event) {
+    if (event) {
+        event->is_in_use = 0;
+    }
+}
+
+/* Asks whether the command has ended that signals an event, and, unless `times` is NULL, when it ran. The event
+   is in use by this thread. The mutex is unlocked meanwhile. */
+static ze_result_t zt__query_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
+                                   zt__sample_times *times, const char **call) {
+    ze_result_t result;
+    zt__unlock(&tracer->event_mutex);
+    if (times) {
+        times->is_kernel = 1;
+        result = zt__query_kernel_stamps(profiler, event, times, call);
+    } else {
+        *call = "zeEventQueryStatus";
+        result = zeEventQueryStatus(event);
+    }
+    zt__lock(&tracer->event_mutex);
+    return result;
+}
+
+/* Saves the time stamps of an event that is LENT, before it changes. The event is in use by this thread. Returns
+   whether the launch has ended. */
+static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
     zt__probe *probe = event->probe;
-    zt_profiler *profiler = (zt_profiler *)probe->source;
     zt__sample_times times;
     const char *call;
     int has_ended = event->was_read;
-    if (!has_ended && zt__query_event(profiler, event, &times, &call) == ZE_RESULT_SUCCESS) {
-        probe->stamps[0] = times.begin_ticks;
-        probe->stamps[1] = times.end_ticks;
-        probe->source_state = ZT__LOAN_SAVED;
+    if (!has_ended && zt__query_event(tracer, (const zt_profiler *)probe->source, zt__handle_of(event),
+                                      &times, &call) == ZE_RESULT_SUCCESS) {
         has_ended = 1;
+        if (event->probe == probe) { /* else another thread has waited for too long */
+            probe->stamps[0] = times.begin_ticks;
+            probe->stamps[1] = times.end_ticks;
+            probe->source_state = ZT__LOAN_SAVED;
+        }
     }
     return has_ended;
 }
 
-/* Ends a loan: the stamps are saved, or the sample is lost. Returns whether the launch has ended. */
-static int zt__end_loan(zt__known_event *event, zt__loan_state to) {
-    int has_ended = 0;
-    if (event->state == ZT__EVENT_LENT) {
-        if (event->probe->source_state == ZT__LOAN_HOLDS) {
-            has_ended = zt__save_stamps(event);
-            if (event->probe->source_state == ZT__LOAN_HOLDS) {
-                event->probe->source_state = ZT__LOAN_LOST;
-            }
-        }
-        event->probe = NULL;
-    }
-    event->state = to;
-    event->has_signalled = has_ended;
-    return has_ended;
+/* Ends a loan, if there is one: the stamps are saved, or the sample is lost. The event is in use by this
+   thread. */
+static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__loan_state to) {
+    int has_ended = event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS &&
+                    zt__save_stamps(tracer, event);
+    zt__set_event_state(event, to, has_ended);
 }
 
 /* ---- how a probe reads it --------------------------------------------------------------------------------- */
@@ -22963,7 +23020,7 @@ static zt__known_event *zt__lent_event(zt__tracer *tracer, const zt__probe *prob
 static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
                                        const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
-    const zt__known_event *event;
+    zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
     *call = "zeEventQueryStatus";
     if (probe->has_trail) { /* its own event follows, whatever happens to the other */
@@ -22974,16 +23031,21 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     }
     result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     zt__lock(&tracer->event_mutex);
-    event = zt__lent_event(tracer, probe);
-    if (probe->source_state == ZT__LOAN_SAVED) {
+    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
+    if (event && zt__lent_event(tracer, probe) == event && !event->was_read) {
+        /* If it was read, its time stamps may be those of the execution before. */
+        result = zt__query_event(tracer, profiler, probe->lent, times, call);
+    }
+    zt__end_event_use(event);
+    if (probe->source_state == ZT__LOAN_LOST) {
+        result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    } else if (probe->source_state == ZT__LOAN_SAVED) {
         result = ZE_RESULT_SUCCESS;
         if (times) {
             times->begin_ticks = probe->stamps[0];
             times->end_ticks = probe->stamps[1];
             times->is_kernel = 1;
         }
-    } else if (event && !event->was_read) { /* else its time stamps may be those of the execution before */
-        result = zt__query_event(profiler, event, times, call);
     }
     zt__unlock(&tracer->event_mutex);
     return result;
@@ -22991,7 +23053,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
 
 static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
-    zt__known_event *event;
+    zt__known_event *event, *lent;
     ze_result_t result = ZE_RESULT_SUCCESS;
     *call = "zeEventHostReset";
     if (probe->has_trail) {
@@ -23001,21 +23063,22 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
         return result;
     }
     zt__lock(&tracer->event_mutex);
+    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
+    lent = zt__lent_event(tracer, probe);
     if (probe->source_state == ZT__LOAN_SAVED || probe->source_state == ZT__LOAN_LOST) {
         /* Of a recorded list, the event may still be lent for the next execution. */
         probe->source_state = ZT__LOAN_HOLDS;
         if (!zt__lent_event(tracer, probe)) {
             probe->source_state = ZT__LOAN_LOST;
         }
-    } else if ((event = zt__lent_event(tracer, probe)) != NULL && event->is_recorded) {
-        event->was_read = 1;
-        event->read_submission = zt__load(&probe->submissions);
-    } else if (event) {
-        event->state = ZT__EVENT_USED;
-        event->has_signalled = 1;
-        event->probe = NULL;
+    } else if (lent && lent->is_recorded) {
+        lent->was_read = 1;
+        lent->read_submission = zt__load(&probe->submissions);
+    } else if (lent) {
         probe->source_state = ZT__LOAN_NONE;
+        zt__set_event_state(lent, ZT__EVENT_USED, 1);
     }
+    zt__end_event_use(event);
     zt__unlock(&tracer->event_mutex);
     return result;
 }
@@ -23080,30 +23143,39 @@ ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event
     known = zt__find_event(tracer, event);
     if (known && known->state == ZT__EVENT_LENT) {
         known->probe->source_state = ZT__LOAN_NONE;
-        known->probe = NULL;
-        known->state = ZT__EVENT_IDLE;
+        zt__set_event_state(known, ZT__EVENT_IDLE, 0);
     }
     zt__unlock(&tracer->event_mutex);
 }
 
 ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
                                ze_command_list_handle_t list) {
-    uint32_t i;
+    uint32_t i, capacity, forgotten;
     zt__lock(&tracer->event_mutex);
     for (i = 0; i < tracer->events.capacity; i++) {
         zt__known_event *event = (zt__known_event *)tracer->events.entries[i].value;
         if (!event || (pool && event->pool != pool) || (context && event->context != context) ||
-            (list && (event->state != ZT__EVENT_LENT || event->list != list))) {
+            (list && event->list != list)) {
             continue;
         }
-        if (event->state == ZT__EVENT_LENT) {
-            zt__end_loan(event, ZT__EVENT_USED);
+        if (!list) { /* it is destroyed, or nobody observes it any more */
+            event->can_be_lent = 0;
+        }
+        if (event->state != ZT__EVENT_LENT) {
+            continue;
+        }
+        capacity = tracer->events.capacity;
+        forgotten = tracer->forgotten_events;
+        event = zt__begin_event_use(tracer, zt__handle_of(event));
+        if (event && event->state == ZT__EVENT_LENT) {
+            zt__end_loan(tracer, event, ZT__EVENT_USED);
             if (list && !event->has_signalled) {
                 event->state = ZT__EVENT_IDLE;
             }
         }
-        if (!list) { /* it is destroyed, or nobody observes it any more */
-            event->can_be_lent = 0;
+        zt__end_event_use(event);
+        if (tracer->events.capacity != capacity || tracer->forgotten_events != forgotten) {
+            i = UINT32_MAX; /* others were moved meanwhile: from the start */
         }
     }
     zt__unlock(&tracer->event_mutex);
@@ -23114,35 +23186,36 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
 ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once) {
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
-    known = zt__find_event(tracer, event);
+    known = zt__begin_event_use(tracer, event);
     if (known && known->state == ZT__EVENT_IDLE && is_once) {
-        known->state = ZT__EVENT_USED;
-        known->has_signalled = 0;
+        zt__set_event_state(known, ZT__EVENT_USED, 0);
     } else if (known) {
-        zt__end_loan(known, ZT__EVENT_SHARED);
+        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
     }
+    zt__end_event_use(known);
     zt__unlock(&tracer->event_mutex);
 }
 
-/* The host is about to reset an event. The mutex of events is held. */
-static void zt__note_host_reset(zt__known_event *event) {
+/* The host is about to reset an event, which is in use by this thread. The mutex of events is held. */
+static void zt__note_host_reset(zt__tracer *tracer, zt__known_event *event) {
+    const char *call;
     if (event->state == ZT__EVENT_USED) {
-        int has_signalled =
-            event->has_signalled || zeEventQueryStatus(zt__handle_of(event)) == ZE_RESULT_SUCCESS;
-        event->state = has_signalled ? ZT__EVENT_IDLE : ZT__EVENT_SHARED;
+        int has_signalled = event->has_signalled || zt__query_event(tracer, NULL, zt__handle_of(event), NULL,
+                                                                    &call) == ZE_RESULT_SUCCESS;
+        zt__set_event_state(event, has_signalled ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
     } else if (event->state == ZT__EVENT_LENT && event->is_recorded) {
         zt__probe *probe = event->probe;
         int has_run_again = event->was_read && zt__load(&probe->submissions) != event->read_submission;
         if (probe->source_state == ZT__LOAN_HOLDS &&
-            (has_run_again || (!zt__save_stamps(event) && event->has_marker))) {
+            (has_run_again || (!zt__save_stamps(tracer, event) && event->has_marker)) &&
+            event->probe == probe) {
             probe->source_state = ZT__LOAN_LOST;
         }
         event->was_read = 0;
     } else if (event->state == ZT__EVENT_LENT) {
-        if (zt__save_stamps(event)) {
-            zt__end_loan(event, ZT__EVENT_IDLE);
-        } else if (event->has_marker) {
-            zt__end_loan(event, ZT__EVENT_SHARED);
+        int has_ended = zt__save_stamps(tracer, event);
+        if (has_ended || event->has_marker) {
+            zt__set_event_state(event, has_ended ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
         }
     }
 }
@@ -23156,10 +23229,11 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
         return;
     }
     zt__lock(&tracer->event_mutex);
-    known = zt__find_event(tracer, event);
+    known = zt__begin_event_use(tracer, event);
     if (known) {
-        zt__note_host_reset(known);
+        zt__note_host_reset(tracer, known);
     }
+    zt__end_event_use(known);
     zt__unlock(&tracer->event_mutex);
 }
 
@@ -23210,19 +23284,6 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     zt__unlock(&tracer->event_mutex);
 }
 
-/* Frees the record of an event that is destroyed. The sample of a launch that it measures is read, or lost. */
-static void zt__forget_event(zt__tracer *tracer, const void *handle) {
-    zt__known_event *known;
-    zt__lock(&tracer->event_mutex);
-    known = (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
-    if (known) {
-        zt__end_loan(known, ZT__EVENT_SHARED);
-        zt__map_remove(&tracer->events, &handle, sizeof handle);
-    }
-    zt__unlock(&tracer->event_mutex);
-    zt__free(&tracer->allocator, known);
-}
-
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     ze_event_handle_t handle;
@@ -23249,10 +23310,9 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         zt__unlock(&tracer->event_mutex);
     }
     zt__lock(&tracer->event_mutex);
-    event = zt__find_event(tracer, handle);
+    event = zt__begin_event_use(tracer, handle);
     if (event) { /* an earlier event with this handle is gone: it is not asked any more */
-        event->was_read = 1;
-        zt__end_loan(event, ZT__EVENT_IDLE);
+        zt__set_event_state(event, ZT__EVENT_IDLE, 0);
         memset(event, 0, sizeof *event);
         event->handle = handle;
     }
@@ -23267,8 +23327,20 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__unlock(&tracer->event_mutex);
 }
 
+/* The record of the event is freed, unless the driver is still asked about it. */
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
-    zt__forget_event(frame->tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__begin_event_use(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
+    if (known) {
+        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
+        zt__map_remove(&tracer->events, &handle, sizeof handle);
+        tracer->forgotten_events++;
+    }
+    zt__unlock(&tracer->event_mutex);
+    zt__free(&tracer->allocator, known);
 }
 
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
@@ -23900,18 +23972,22 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
 ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__recording *recording;
     const zt__probe *probe = NULL;
+    int is_reading = 0; /* then the recording is the collector's, and may have some */
     zt__lock(&profiler->mutex);
-    for (recording = profiler->in_flight.first; recording && !probe; recording = recording->next) {
+    for (recording = profiler->in_flight.first; recording && !probe && !is_reading;
+         recording = recording->next) {
+        if (!recording->due || (handle && recording->handle != handle)) {
+            continue;
+        }
+        is_reading = recording->state == ZT__RECORDING_READING;
         /* Of what has ended, only the collector has something to do. */
-        if ((!handle || recording->handle == handle) && !recording->has_ended) {
-            probe = recording->due ? recording->first : NULL;
-            while (probe && !(probe->is_due && (probe->has_trail || probe->way->is_foreign))) {
-                probe = probe->next;
-            }
+        probe = is_reading || recording->has_ended ? NULL : recording->first;
+        while (probe && !(probe->is_due && (probe->has_trail || probe->way->is_foreign))) {
+            probe = probe->next;
         }
     }
     zt__unlock(&profiler->mutex);
-    return probe != NULL;
+    return is_reading || probe != NULL;
 }
 
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
@@ -35451,11 +35527,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        mutex                         guards                                               held during
                                                                                           driver  callbacks
-       of the events of a tracer     events of the application, and who has lent them     yes     no
        of a profiler, a stream, hot  bookkeeping: names, lists, probes, counts,            no      no
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
+       of the events of a tracer     events of the application, who has lent them, and    no      no
+                                     which of them a thread asks the driver about
        of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
@@ -35558,4 +35635,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 84dc8b7f375568bb */
+/* Joined from src/ by src/join.py: 33e1ee8f8083301a */

@@ -13,15 +13,22 @@
 
 /* ---- reading and resetting ------------------------------------------------------------------------------- */
 
+/* In place of a time stamp that the device has not written. */
+#define ZT__NO_STAMP UINT64_MAX
+
 static ze_result_t zt__read_stamps(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
                                    const char **call) {
     ze_result_t result = zeEventQueryStatus(probe->event);
+    /* Atomic, because the list may run again unreported. */
+    uint64_t end_ticks = probe->stamps ? zt__load(&probe->stamps[1]) : 0;
     (void)profiler;
     *call = "zeEventQueryStatus";
+    if (result == ZE_RESULT_SUCCESS && end_ticks == ZT__NO_STAMP && !probe->is_dropped) {
+        return ZE_RESULT_NOT_READY; /* drivers report SUCCESS of events that the host has reset */
+    }
     if (result == ZE_RESULT_SUCCESS && times && probe->stamps) {
-        /* Atomic, because the list may run again unreported. */
         times->begin_ticks = zt__load(&probe->stamps[0]);
-        times->end_ticks = zt__load(&probe->stamps[1]);
+        times->end_ticks = end_ticks;
     }
     return result;
 }
@@ -32,6 +39,9 @@ ZT__PRIVATE ze_result_t zt__reset_probe(zt_profiler *profiler, zt__probe *probe,
     uint32_t g;
     *call = "zeEventHostReset";
     result = zeEventHostReset(probe->event);
+    if (probe->stamps) {
+        zt__store(&probe->stamps[1], ZT__NO_STAMP);
+    }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         *call = "zetMetricQueryReset";
         result = zetMetricQueryReset(probe->queries[g]);
@@ -193,7 +203,7 @@ ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, c
         probe->way = &zt__by_commands;
         if (needs_stamps) {
             probe->stamps = block->stamps + ZT__STAMPS * (size_t)i;
-            memset(probe->stamps, 0xFF, ZT__STAMPS * sizeof *probe->stamps);
+            probe->stamps[0] = probe->stamps[1] = ZT__NO_STAMP;
         }
         *call = "zetMetricQueryCreate";
         for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {

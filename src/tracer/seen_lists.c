@@ -96,18 +96,22 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
 ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__recording *recording;
     const zt__probe *probe = NULL;
+    int is_reading = 0; /* then the recording is the collector's, and may have some */
     zt__lock(&profiler->mutex);
-    for (recording = profiler->in_flight.first; recording && !probe; recording = recording->next) {
+    for (recording = profiler->in_flight.first; recording && !probe && !is_reading;
+         recording = recording->next) {
+        if (!recording->due || (handle && recording->handle != handle)) {
+            continue;
+        }
+        is_reading = recording->state == ZT__RECORDING_READING;
         /* Of what has ended, only the collector has something to do. */
-        if ((!handle || recording->handle == handle) && !recording->has_ended) {
-            probe = recording->due ? recording->first : NULL;
-            while (probe && !(probe->is_due && (probe->has_trail || probe->way->is_foreign))) {
-                probe = probe->next;
-            }
+        probe = is_reading || recording->has_ended ? NULL : recording->first;
+        while (probe && !(probe->is_due && (probe->has_trail || probe->way->is_foreign))) {
+            probe = probe->next;
         }
     }
     zt__unlock(&profiler->mutex);
-    return probe != NULL;
+    return is_reading || probe != NULL;
 }
 
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have

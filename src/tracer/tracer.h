@@ -90,6 +90,7 @@ typedef struct zt__known_event {
     int can_be_lent;             /* likewise */
     zt__loan_state state;
     int has_signalled; /* while it is USED: the command has signalled it */
+    int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
 
     /* while it is LENT */
     zt__probe *probe;
@@ -176,9 +177,9 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    /* Guards events, also while the driver is asked about one that is LENT. Nothing else is locked meanwhile. */
-    zt__mutex event_mutex;
+    zt__mutex event_mutex; /* guards what follows */
     zt__map pools, events; /* by handle */
+    uint32_t forgotten_events;
 
     int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;

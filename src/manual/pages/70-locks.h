@@ -17,11 +17,12 @@
 
        mutex                         guards                                               held during
                                                                                           driver  callbacks
-       of the events of a tracer     events of the application, and who has lent them     yes     no
        of a profiler, a stream, hot  bookkeeping: names, lists, probes, counts,            no      no
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
+       of the events of a tracer     events of the application, who has lent them, and    no      no
+                                     which of them a thread asks the driver about
        of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
