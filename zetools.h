@@ -10220,11 +10220,13 @@ ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recor
         if (probe->is_dropped) {
             continue;
         }
-        if (!probe
-                 ->is_due) { /* else it was counted when it ended, because its list may have been immediate */
+        if (!probe->is_due) { /* else it was counted at its end, because its list may have been immediate */
             zt__owe_sample(profiler, recording, probe);
         }
-        if (probe->spans_passes || (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
+        if (probe->needs_reset) {
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_READ_FAILED);
+        } else if (probe->spans_passes ||
+                   (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
             zt__lose_sample(profiler, recording, probe, ZT_LOST_OTHER_PASS);
         }
     }
@@ -35635,4 +35637,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 33e1ee8f8083301a */
+/* Joined from src/ by src/join.py: 8c658f7ad1005504 */

@@ -259,8 +259,9 @@ static void note(worker *w, const char *format, ...) {
 
 static void end_at_once(int signal) {
     char text[128];
-    int size = snprintf(text, sizeof text, "\na sequence %s: ZT_SEED=%llu\n",
-                        signal == SIGALRM ? "hangs" : "ends the process", (unsigned long long)now_running.seed);
+    int size =
+        snprintf(text, sizeof text, "\na sequence %s: ZT_SEED=%llu\n",
+                 signal == SIGALRM ? "hangs" : "ends the process", (unsigned long long)now_running.seed);
     if (write(2, text, (size_t)size) == size)
         for (int i = 0; i < now_running.worker_count; i++) {
             const worker *w = &now_running.workers[i];
@@ -785,6 +786,18 @@ static void release(worker *w, ze_command_list_handle_t handle) {
     }
 }
 
+/* Nobody tells that the recording of a list is over. If another is begun on its handle before this one was read, it is
+   read when that has ended, too, or when the profiler is closed. */
+static void leave_untold(sequence *s, const list *l) {
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < l->record_count; i++) {
+        record *r = l->records[i];
+        if (r->unseen && r->must && !l->is_read[r->profiler] && !s->is_traced)
+            r->must--;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void reset(worker *w, list *l) {
     sequence *s = w->sequence;
     uint32_t how = below(&w->random, s->forgets ? 6 : 3);
@@ -807,6 +820,8 @@ static void reset(worker *w, list *l) {
         app(s, zeCommandListReset(l->handle));
         tell_tracers(s, l->handle);
     }
+    if (how > 2)
+        leave_untold(s, l);
     if (how == 2)
         release(w, l->handle);
     start_recording(l);
@@ -835,6 +850,8 @@ static void destroy(worker *w, list *l, int released) {
     }
     if (released)
         release(w, l->handle);
+    else
+        leave_untold(s, l);
     tell_tracers(s, l->handle); /* afterwards, the handle may be that of another thread's list */
     app(s, zeCommandListDestroy(l->handle));
     w->destroyed = l->handle;

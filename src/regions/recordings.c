@@ -215,11 +215,13 @@ ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recor
         if (probe->is_dropped) {
             continue;
         }
-        if (!probe
-                 ->is_due) { /* else it was counted when it ended, because its list may have been immediate */
+        if (!probe->is_due) { /* else it was counted at its end, because its list may have been immediate */
             zt__owe_sample(profiler, recording, probe);
         }
-        if (probe->spans_passes || (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
+        if (probe->needs_reset) {
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_READ_FAILED);
+        } else if (probe->spans_passes ||
+                   (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
             zt__lose_sample(profiler, recording, probe, ZT_LOST_OTHER_PASS);
         }
     }
