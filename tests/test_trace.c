@@ -1245,6 +1245,30 @@ static void test_a_list_reset_before_it_ran(void **state) {
     check_work(w);
 }
 
+/* A region of the application is on its way on an immediate list, whose kind the tracer alone may know, when a launch is
+   measured. */
+static void test_a_launch_after_a_region_on_its_way(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    ze_command_list_handle_t list;
+    create_immediate(w, &list);
+    ze_event_handle_t gate = append_gate(w, list);
+    for (int i = 0; i < 3; i++) {
+        zt_region region = zt_begin(profiler, list, "region");
+        zt_end(&region);
+        launch(w, list);
+        ok(zt_collect(profiler, 0));
+    }
+    assert_counts(profiler, counted(6, 0, 0, 0, 6));
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(6, 6, 0, 0, 0));
+    check_work(w);
+    ok(zeCommandListDestroy(list));
+    ok(zeEventDestroy(gate));
+}
+
 /* A reset that the driver refuses changes nothing. */
 static void test_a_list_that_was_not_reset(void **state) {
     world *w = *state;
@@ -3947,6 +3971,7 @@ int main(void) {
         TEST(test_filters),
         TEST(test_a_filtered_launch_costs_nothing),
         TEST(test_a_list_reset_before_it_ran),
+        TEST(test_a_launch_after_a_region_on_its_way),
         TEST(test_a_list_that_was_not_reset),
         TEST(test_destroyed_lists_free_slots),
         TEST(test_a_list_that_was_not_destroyed),
