@@ -11914,9 +11914,16 @@ static ze_result_t zt__complete_append(zt_profiler *profiler, zt__probe *probe, 
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
+/* Returns whether probes of a list may be on their way. With the mutex held. */
+static int zt__has_unread(const zt__list *list) {
+    const zt__recording *recording = list->current;
+    return recording && (recording->state == ZT__RECORDING_READING || recording->unread);
+}
+
 /* Ensures that it is known whether a list is immediate. It is asked once a recording, and at each region of an
-   immediate list, because a handle can come back as that of a list of another kind. The mutex is held, and
-   unlocked meanwhile. */
+   immediate list, because a handle can come back as that of a list of another kind. A query may also fail on an
+   immediate list whose probes are on their way: then that is the same list. The mutex is held, and unlocked
+   meanwhile. */
 static void zt__find_out_kind(zt_profiler *profiler, zt__list *list, zt__list_kind given) {
     zt__list_kind kind = given;
     if (given == ZT__LIST_UNKNOWN) {
@@ -11930,7 +11937,9 @@ static void zt__find_out_kind(zt_profiler *profiler, zt__list *list, zt__list_ki
         kind = zt__query_list_kind(profiler, list->handle);
         zt__lock(&profiler->mutex);
     }
-    list->kind = kind;
+    if (kind == ZT__LIST_RECORDED || list->kind == ZT__LIST_RECORDED || !zt__has_unread(list)) {
+        list->kind = kind;
+    }
 }
 
 /* Opens a probe for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
@@ -35637,4 +35646,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8c658f7ad1005504 */
+/* Joined from src/ by src/join.py: 21908e773b0a1663 */

@@ -398,6 +398,39 @@ static void release_plainly(void *memory, void *user) {
     free(memory);
 }
 
+/* The driver fails to tell the kind of an immediate list at one of its regions, while others are on their way: it is the
+   same list. */
+static void test_an_immediate_list_whose_kind_is_not_told_once(void **state) {
+    world *w = *state;
+    if (!can_tell_immediate())
+        skip();
+    for (uint32_t nth = 1; nth <= 5; nth++) {
+        zt_profiler *profiler = open_groups(w, "ComputeBasic");
+        ze_event_handle_t gate = append_gate(w, w->immediate);
+        inject("zeCommandListIsImmediate", nth, ZE_RESULT_ERROR_UNKNOWN);
+        for (int i = 0; i < 2; i++)
+            append(w, profiler, w->immediate, "flat");
+        ZT_REGION(profiler, w->immediate, "around")
+        append(w, profiler, w->immediate, "inside");
+        ok(zt_collect(profiler, 0));
+        append(w, profiler, w->immediate, "flat");
+        assert_counts(profiler, counted(5, 0, 0, 0, 5));
+        ok(zeEventHostSignal(gate));
+        finish_immediate(w, w->immediate);
+        w->launches += 4;
+        collect_all(profiler);
+        assert_counts(profiler, counted(5, 5, 0, 0, 0));
+        append(w, profiler, w->immediate, "flat");
+        finish_immediate(w, w->immediate);
+        w->launches++;
+        collect_all(profiler);
+        assert_counts(profiler, counted(6, 6, 0, 0, 0));
+        close_profiler(w, profiler);
+        ok(zeEventDestroy(gate));
+    }
+    check_work(w);
+}
+
 /* A recorded list runs once more and is destroyed while its sample is counted, and its handle is that of an
    immediate list then: the second execution is lost, and no other region gets its sample. */
 static void test_a_handle_that_comes_back_during_a_collection(void **state) {
@@ -964,6 +997,7 @@ int main(void) {
         TEST(test_a_recorded_list_with_an_immediate_lists_handle),
         TEST(test_a_recorded_list_with_the_handle_of_one_without_regions),
         TEST(test_a_handle_that_comes_back_as_a_list_of_unknown_kind),
+        TEST(test_an_immediate_list_whose_kind_is_not_told_once),
         TEST(test_a_handle_that_comes_back_during_a_collection),
         TEST(test_release_of_a_list_that_runs),
         TEST(test_release_of_an_immediate_list_that_runs),
