@@ -1294,7 +1294,7 @@ static int has_open_files(uint32_t before) {
 }
 
 /* While every call fails, the library does not learn whether the device is done with something, and leaves it
-   to the device. */
+   to the device; so it does where a device is too slow for a short timeout. */
 static void check_ledger(const world *w, uint64_t live) {
     if (is_destruction(now.fault.at->name))
         return;
@@ -1304,10 +1304,12 @@ static void check_ledger(const world *w, uint64_t live) {
         heard(w, "[OVERWRITTEN]"))
         gpu.forget_findings();
     char text[4096];
+    int was_slow =
+        heard(w, "[DROPPED_RUNNING]") || heard(w, "[NOT_FINISHED]") || heard(w, "zeEventQueryStatus failed");
     int may_leave =
-        now.fault.at->of == DRIVER && now.failed &&
-        (now.fault.lasts == EVER || now.may_keep_session || heard(w, "[DROPPED_RUNNING]") ||
-         heard(w, "[NOT_FINISHED]") || heard(w, "read failed") || heard(w, "zeEventQueryStatus failed"));
+        now.fault.at->of == DRIVER &&
+        (was_slow ||
+         (now.failed && (now.fault.lasts == EVER || now.may_keep_session || heard(w, "read failed"))));
     if ((gpu.live() == live || (may_leave && gpu.live() > live)) && gpu.findings() == 0)
         return;
     gpu.ledger(text, sizeof text);
