@@ -8626,19 +8626,13 @@ struct zt__recording {
     int is_queue;
     int is_reported;   /* zt_execute or a tracer has submitted it */
     int may_be_reset;  /* a tracer that has recorded it was stopped: what it sees later may not be this one */
-    int is_looked_at;  /* the next visit looks whether it ran unreported */
+    int is_looked_at;  /* once all is read, the next visit looks whether it ran unreported */
     int has_ended;     /* the device is done with the last execution */
     int is_unordered;  /* some of its probes are */
     int is_overlapped; /* executions of it have overlapped, */
     int is_mixed;      /* also on several queues, so that none of them is measured */
     int ran_again;     /* it ran unreported, and not for the first time */
     int ran_unreported; /* it ran at all, and its list is counted as such */
-    int reads_front;    /* for the collector: it may be immediate */
-    int is_over;        /* likewise: `has_ended` of a queue, when its visit began */
-    int fails;          /* likewise: whether it has ended could not be queried, */
-    int is_lost;        /* for long */
-    int began;          /* likewise: samples were read that nobody has reported */
-    uint32_t taken;     /* likewise: samples that were read in this visit */
     uint32_t calls;     /* of the driver that are in progress with it */
     uint32_t executions;
     uint32_t visit;          /* the collection that has visited it last */
@@ -9550,11 +9544,23 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
 
 /* A visit to a recording: what has ended is read and reset. */
 
-/* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets
-   it: the first `count` probes of a queue. A queue, and a recording whose list may be immediate, is read from its front; any other as a whole, when
-   its last execution has ended. Returns 0 if the batch had no room for what else may have ended. Only the
-   collector does this, without the mutex. */
-ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count);
+/* One visit to a recording: what it starts from, and what it finds. */
+typedef struct zt__visit {
+    zt__recording *recording;
+    uint32_t count;  /* its probes, when the visit began */
+    int reads_front; /* its list may be immediate */
+    int is_over;     /* of a queue: the device is done with all of it */
+    uint32_t taken;  /* samples that were read and had begun, */
+    int finds_run;   /* and some that nobody has reported */
+    int fails;       /* whether it has ended could not be queried, */
+    int is_lost;     /* for long */
+} zt__visit;
+
+/* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets it. A
+   queue, and a recording whose list may be immediate, is read from its front; any other as a whole, when its last
+   execution has ended. Returns 0 if the batch had no room for what else may have ended. Only the collector does this,
+   without the mutex. */
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit);
 
 /* Returns whether the device is done with the execution of a recording: SUCCESS, NOT_READY, or the result of
    the call that failed. What was not seen to have run may be asked, too. No mutex is held. */
@@ -9725,11 +9731,12 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
 }
 
 /* Looks at a probe, and does what the table of zt__decide says. Returns whether the probe is settled. */
-static int zt__visit_probe(zt_profiler *profiler, zt__recording *recording, zt__probe *probe, int is_over,
+static int zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over,
                            zt__seen *seen) {
     static const zt_cause causes[] = {ZT_CAUSE_COUNT,          ZT_CAUSE_COUNT,      ZT_DROPPED_NEVER_RAN,
                                       ZT_LOST_NEVER_DELIVERED, ZT_LOST_READ_FAILED, ZT_LOST_EVENT,
                                       ZT_LOST_OVERWRITTEN,     ZT_CAUSE_COUNT,      ZT_LOST_DEVICE};
+    zt__recording *recording = visit->recording;
     zt__reading *reading = zt__start_reading(profiler, recording, probe);
     zt__owed owed = zt__what_is_owed(recording, probe);
     zt__data data = ZT__DATA_INVALID;
@@ -9755,10 +9762,10 @@ static int zt__visit_probe(zt_profiler *profiler, zt__recording *recording, zt__
     }
     if (reading->outcome != ZT__NO_SAMPLE) {
         reading->begins = owed != ZT__OWED_SAMPLE;
-        recording->began |= reading->begins;
-        reading->is_unreported = reading->begins && !recording->reads_front;
+        visit->finds_run |= reading->begins;
+        reading->is_unreported = reading->begins && !visit->reads_front;
         reading->has_others = owed == ZT__OWED_AGAIN;
-        recording->taken += (uint32_t)!reading->begins;
+        visit->taken += (uint32_t)!reading->begins;
         if (recording->is_queue) {
             probe->is_taken = 1;
         } else {
@@ -9819,8 +9826,8 @@ ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording
 }
 
 /* Called where it cannot be queried whether an execution has ended. If that goes on, its samples are lost. */
-static void zt__note_failure(zt_profiler *profiler, zt__recording *recording, ze_result_t result,
-                             const char *call) {
+static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_t result, const char *call) {
+    const zt__recording *recording = visit->recording;
     zt__probe *probe = recording->witness ? recording->witness : recording->first;
     zt__reading *reading;
     if (zt__means_device_loss(result)) {
@@ -9832,36 +9839,39 @@ static void zt__note_failure(zt_profiler *profiler, zt__recording *recording, ze
         reading->call = call;
         profiler->batch.count++;
     }
-    recording->fails = 1;
-    recording->is_lost = recording->due > 0 && zt__fails_for_long(probe);
+    visit->fails = 1;
+    visit->is_lost = recording->due > 0 && zt__fails_for_long(probe);
 }
 
 /* Reads the probes of an execution that has ended. Returns 0 if the batch has no room for all. */
-static int zt__visit_whole(zt_profiler *profiler, zt__recording *recording) {
+static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
+    zt__recording *recording = visit->recording;
     const char *call = NULL;
     zt__probe *probe;
     zt__seen seen;
-    if (!recording->has_ended && !zt__is_device_lost(&profiler->diagnostics)) {
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        recording->has_ended |= recording->unread != NULL; /* no run is found any more */
+    } else if (!recording->has_ended) {
         ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
-            zt__note_failure(profiler, recording, result, call);
+            zt__note_failure(profiler, visit, result, call);
         }
         if (result != ZE_RESULT_SUCCESS) {
             return 1;
         }
         if (!recording->unread) { /* all of it was read: it has run once more */
             recording->ran_again = 1;
-            recording->reads_front = 0; /* so its list is recorded */
+            visit->reads_front = 0; /* so its list is recorded */
             recording->unread = recording->first;
             for (probe = recording->first; probe; probe = probe->next) {
                 probe->is_settled = 0;
             }
         }
+        recording->has_ended = 1;
     }
-    recording->has_ended = 1;
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled) {
-            zt__visit_probe(profiler, recording, probe, 1, &seen);
+            zt__visit_probe(profiler, visit, probe, 1, &seen);
         }
     }
     while (recording->unread && recording->unread->is_settled) {
@@ -9873,16 +9883,15 @@ static int zt__visit_whole(zt_profiler *profiler, zt__recording *recording) {
 /* Reads what has ended of the first `count` probes, until one has not. Some that are not in order may follow
    others. What does not show its end has ended when something in order after it has. Returns as
    zt__visit_whole. */
-static int zt__visit_front(zt_profiler *profiler, zt__recording *recording, zt__probe *first,
-                           uint32_t count) {
+static int zt__visit_front(zt_profiler *profiler, zt__visit *visit, zt__probe *first, uint32_t count) {
     enum { MOST_PENDING = 32 };
     zt__probe *probe = first, *silent;
     uint32_t i, pending = 0, silent_count = 0;
     for (i = 0; i < count && zt__has_room(profiler, probe); i++) {
         zt__seen seen = ZT__SEEN_ENDED;
-        int is_silent = !probe->shows_end && !recording->is_over;
+        int is_silent = !probe->shows_end && !visit->is_over;
         if (!probe->is_settled && !is_silent) {
-            zt__visit_probe(profiler, recording, probe, !probe->shows_end, &seen);
+            zt__visit_probe(profiler, visit, probe, !probe->shows_end, &seen);
         }
         silent_count += (uint32_t)(is_silent && !probe->is_settled);
         if (seen == ZT__SEEN_PENDING && (!probe->is_unordered || ++pending == MOST_PENDING)) {
@@ -9891,7 +9900,7 @@ static int zt__visit_front(zt_profiler *profiler, zt__recording *recording, zt__
         if (silent_count && !is_silent && seen == ZT__SEEN_ENDED && !probe->is_unordered) {
             for (silent = first; silent != probe && zt__has_room(profiler, silent); silent = silent->next) {
                 if (!silent->is_settled && !silent->shows_end) {
-                    zt__visit_probe(profiler, recording, silent, 1, &seen);
+                    zt__visit_probe(profiler, visit, silent, 1, &seen);
                 }
             }
             silent_count = 0;
@@ -9903,24 +9912,26 @@ static int zt__visit_front(zt_profiler *profiler, zt__recording *recording, zt__
     return i == count;
 }
 
-ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count) {
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
+    zt__recording *recording = visit->recording;
+    uint32_t count = visit->count;
     const zt__probe *probe = recording->first;
     const char *call;
     int is_complete;
     if (recording->is_queue) {
-        return zt__visit_front(profiler, recording, recording->first, count);
+        return zt__visit_front(profiler, visit, recording->first, count);
     }
-    if (recording->reads_front && recording->unread &&
+    if (visit->reads_front && recording->unread &&
         zt__query_end(profiler, recording, &recording->polled, &call) == ZE_RESULT_SUCCESS) {
         recording->has_ended = 1; /* those before the last that have not ended were never run */
     }
-    if (!recording->reads_front || !recording->unread || recording->has_ended) {
-        return zt__visit_whole(profiler, recording);
+    if (!visit->reads_front || !recording->unread || recording->has_ended) {
+        return zt__visit_whole(profiler, visit);
     }
     for (; probe != recording->unread; probe = probe->next) {
         count--;
     }
-    is_complete = zt__visit_front(profiler, recording, recording->unread, count);
+    is_complete = zt__visit_front(profiler, visit, recording->unread, count);
     while (recording->unread && recording->unread->is_settled) {
         recording->unread = recording->unread->next;
     }
@@ -10776,12 +10787,12 @@ static void zt__note_unreported(zt_profiler *profiler, zt__recording *recording)
 }
 
 /* Ends the visit of a recording: it is READY if all of it was read, else as before. */
-static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count) {
+static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
+    zt__recording *recording = visit->recording;
     zt__recording_state to = recording->before;
-    recording->due -= recording->taken;
-    recording->taken = 0;
+    recording->due -= visit->taken;
     if (recording->is_queue) {
-        zt__shorten_queue(profiler, recording, count);
+        zt__shorten_queue(profiler, recording, visit->count);
         if (!recording->first && !recording->list) {
             zt__recycle_recording(profiler, recording);
         } else {
@@ -10789,17 +10800,15 @@ static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording,
         }
         return;
     }
-    if (recording->began && !recording->reads_front) {
+    if (visit->finds_run && !visit->reads_front) {
         zt__note_unreported(profiler, recording);
     }
     if (recording->ran_again && recording->list) {
         recording->list->kind = ZT__LIST_RECORDED;
     }
-    recording->began = 0;
-    if (recording->is_lost) {
+    if (visit->is_lost) {
         zt__probe *probe;
         zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
-        recording->is_lost = 0;
         recording->is_mixed = 1;
         to = to == ZT__RECORDING_CLOSED ? to : ZT__RECORDING_DIRTY;
         for (probe = to == ZT__RECORDING_CLOSED ? recording->first : NULL; probe; probe = probe->next) {
@@ -10808,14 +10817,14 @@ static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording,
         }
         recording->unread = to == ZT__RECORDING_CLOSED ? NULL : recording->unread;
     }
-    if (recording->reads_front && recording->unread) {
+    if (visit->reads_front && recording->unread) {
         recording->has_ended = 0; /* more may be added before the next visit */
     }
     if (recording->unread || !recording->has_ended) {
         /* If the rest is read later, it may run unreported in between. */
         recording->is_looked_at = recording->has_ended;
     }
-    if (!recording->unread && to == ZT__RECORDING_CLOSED && !recording->fails) {
+    if (!recording->unread && to == ZT__RECORDING_CLOSED && !visit->fails) {
         zt__recycle_recording(profiler, recording);
         return;
     }
@@ -10825,29 +10834,31 @@ static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording,
         recording->is_overlapped = recording->is_mixed = 0;
         recording->polled = recording->first;
     }
-    recording->reads_front = recording->fails = 0;
     zt__move_recording(profiler, recording, to);
 }
 
 /* Visits one recording. The mutex is unlocked meanwhile. Returns 0 if the batch had no room for all that may
    have ended. */
-static int zt__visit(zt_profiler *profiler, zt__recording *recording) {
-    uint32_t count = recording->count;
+static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
+    zt__visit visit;
     int is_complete;
-    recording->is_over = recording->has_ended;
+    memset(&visit, 0, sizeof visit);
+    visit.recording = recording;
+    visit.count = recording->count;
+    visit.is_over = recording->has_ended;
     if (!recording->is_queue) {
-        recording->reads_front = recording->state == ZT__RECORDING_OPEN && recording->list &&
-                                 recording->list->kind == ZT__LIST_UNKNOWN;
+        visit.reads_front = recording->state == ZT__RECORDING_OPEN && recording->list &&
+                            recording->list->kind == ZT__LIST_UNKNOWN;
         zt__move_recording(profiler, recording, ZT__RECORDING_READING);
     }
     zt__unlock(&profiler->mutex);
-    ZT__INTERNAL(is_complete = zt__visit_recording(profiler, recording, count));
+    ZT__INTERNAL(is_complete = zt__visit_recording(profiler, &visit));
     zt__lock(&profiler->mutex);
     if (is_complete) {
         recording->visit = profiler->visits;
         zt__move_to_end(recording); /* behind those that were not visited */
     }
-    zt__leave_recording(profiler, recording, count);
+    zt__leave_recording(profiler, &visit);
     return is_complete;
 }
 
@@ -10949,7 +10960,7 @@ static void zt__clean_lists(zt_profiler *profiler) {
 
 /* Visits what is in flight, of one list, or of all if `handle` is NULL:
 
-   1. zt__visit reads up to 64 probes of recordings that have ended, and releases the recordings.
+   1. zt__visit_one reads up to 64 probes of recordings that have ended, and releases the recordings.
    2. zt__finish_batch calculates what was read in one call, adds it to the statistics, and delivers samples. */
 static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__batch *batch = &profiler->batch;
@@ -10963,7 +10974,7 @@ static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t h
         profiler->uncollected = 0;
     }
     while ((recording = zt__next_in_flight(profiler, handle)) != NULL) {
-        int is_complete = zt__visit(profiler, recording);
+        int is_complete = zt__visit_one(profiler, recording);
         if (!is_complete || batch->count == ZT__BATCH) { /* the rest of it is visited again */
             zt__finish_batch(profiler);
         }
@@ -35646,4 +35657,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 21908e773b0a1663 */
+/* Joined from src/ by src/join.py: 1fe0f1d0bfd4ee86 */

@@ -64,12 +64,12 @@ static void zt__note_unreported(zt_profiler *profiler, zt__recording *recording)
 }
 
 /* Ends the visit of a recording: it is READY if all of it was read, else as before. */
-static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count) {
+static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
+    zt__recording *recording = visit->recording;
     zt__recording_state to = recording->before;
-    recording->due -= recording->taken;
-    recording->taken = 0;
+    recording->due -= visit->taken;
     if (recording->is_queue) {
-        zt__shorten_queue(profiler, recording, count);
+        zt__shorten_queue(profiler, recording, visit->count);
         if (!recording->first && !recording->list) {
             zt__recycle_recording(profiler, recording);
         } else {
@@ -77,17 +77,15 @@ static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording,
         }
         return;
     }
-    if (recording->began && !recording->reads_front) {
+    if (visit->finds_run && !visit->reads_front) {
         zt__note_unreported(profiler, recording);
     }
     if (recording->ran_again && recording->list) {
         recording->list->kind = ZT__LIST_RECORDED;
     }
-    recording->began = 0;
-    if (recording->is_lost) {
+    if (visit->is_lost) {
         zt__probe *probe;
         zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
-        recording->is_lost = 0;
         recording->is_mixed = 1;
         to = to == ZT__RECORDING_CLOSED ? to : ZT__RECORDING_DIRTY;
         for (probe = to == ZT__RECORDING_CLOSED ? recording->first : NULL; probe; probe = probe->next) {
@@ -96,14 +94,14 @@ static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording,
         }
         recording->unread = to == ZT__RECORDING_CLOSED ? NULL : recording->unread;
     }
-    if (recording->reads_front && recording->unread) {
+    if (visit->reads_front && recording->unread) {
         recording->has_ended = 0; /* more may be added before the next visit */
     }
     if (recording->unread || !recording->has_ended) {
         /* If the rest is read later, it may run unreported in between. */
         recording->is_looked_at = recording->has_ended;
     }
-    if (!recording->unread && to == ZT__RECORDING_CLOSED && !recording->fails) {
+    if (!recording->unread && to == ZT__RECORDING_CLOSED && !visit->fails) {
         zt__recycle_recording(profiler, recording);
         return;
     }
@@ -113,29 +111,31 @@ static void zt__leave_recording(zt_profiler *profiler, zt__recording *recording,
         recording->is_overlapped = recording->is_mixed = 0;
         recording->polled = recording->first;
     }
-    recording->reads_front = recording->fails = 0;
     zt__move_recording(profiler, recording, to);
 }
 
 /* Visits one recording. The mutex is unlocked meanwhile. Returns 0 if the batch had no room for all that may
    have ended. */
-static int zt__visit(zt_profiler *profiler, zt__recording *recording) {
-    uint32_t count = recording->count;
+static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
+    zt__visit visit;
     int is_complete;
-    recording->is_over = recording->has_ended;
+    memset(&visit, 0, sizeof visit);
+    visit.recording = recording;
+    visit.count = recording->count;
+    visit.is_over = recording->has_ended;
     if (!recording->is_queue) {
-        recording->reads_front = recording->state == ZT__RECORDING_OPEN && recording->list &&
-                                 recording->list->kind == ZT__LIST_UNKNOWN;
+        visit.reads_front = recording->state == ZT__RECORDING_OPEN && recording->list &&
+                            recording->list->kind == ZT__LIST_UNKNOWN;
         zt__move_recording(profiler, recording, ZT__RECORDING_READING);
     }
     zt__unlock(&profiler->mutex);
-    ZT__INTERNAL(is_complete = zt__visit_recording(profiler, recording, count));
+    ZT__INTERNAL(is_complete = zt__visit_recording(profiler, &visit));
     zt__lock(&profiler->mutex);
     if (is_complete) {
         recording->visit = profiler->visits;
         zt__move_to_end(recording); /* behind those that were not visited */
     }
-    zt__leave_recording(profiler, recording, count);
+    zt__leave_recording(profiler, &visit);
     return is_complete;
 }
 
@@ -237,7 +237,7 @@ static void zt__clean_lists(zt_profiler *profiler) {
 
 /* Visits what is in flight, of one list, or of all if `handle` is NULL:
 
-   1. zt__visit reads up to 64 probes of recordings that have ended, and releases the recordings.
+   1. zt__visit_one reads up to 64 probes of recordings that have ended, and releases the recordings.
    2. zt__finish_batch calculates what was read in one call, adds it to the statistics, and delivers samples. */
 static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__batch *batch = &profiler->batch;
@@ -251,7 +251,7 @@ static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t h
         profiler->uncollected = 0;
     }
     while ((recording = zt__next_in_flight(profiler, handle)) != NULL) {
-        int is_complete = zt__visit(profiler, recording);
+        int is_complete = zt__visit_one(profiler, recording);
         if (!is_complete || batch->count == ZT__BATCH) { /* the rest of it is visited again */
             zt__finish_batch(profiler);
         }

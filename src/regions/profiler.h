@@ -203,19 +203,13 @@ struct zt__recording {
     int is_queue;
     int is_reported;   /* zt_execute or a tracer has submitted it */
     int may_be_reset;  /* a tracer that has recorded it was stopped: what it sees later may not be this one */
-    int is_looked_at;  /* the next visit looks whether it ran unreported */
+    int is_looked_at;  /* once all is read, the next visit looks whether it ran unreported */
     int has_ended;     /* the device is done with the last execution */
     int is_unordered;  /* some of its probes are */
     int is_overlapped; /* executions of it have overlapped, */
     int is_mixed;      /* also on several queues, so that none of them is measured */
     int ran_again;     /* it ran unreported, and not for the first time */
     int ran_unreported; /* it ran at all, and its list is counted as such */
-    int reads_front;    /* for the collector: it may be immediate */
-    int is_over;        /* likewise: `has_ended` of a queue, when its visit began */
-    int fails;          /* likewise: whether it has ended could not be queried, */
-    int is_lost;        /* for long */
-    int began;          /* likewise: samples were read that nobody has reported */
-    uint32_t taken;     /* likewise: samples that were read in this visit */
     uint32_t calls;     /* of the driver that are in progress with it */
     uint32_t executions;
     uint32_t visit;          /* the collection that has visited it last */

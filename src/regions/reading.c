@@ -165,11 +165,12 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
 }
 
 /* Looks at a probe, and does what the table of zt__decide says. Returns whether the probe is settled. */
-static int zt__visit_probe(zt_profiler *profiler, zt__recording *recording, zt__probe *probe, int is_over,
+static int zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over,
                            zt__seen *seen) {
     static const zt_cause causes[] = {ZT_CAUSE_COUNT,          ZT_CAUSE_COUNT,      ZT_DROPPED_NEVER_RAN,
                                       ZT_LOST_NEVER_DELIVERED, ZT_LOST_READ_FAILED, ZT_LOST_EVENT,
                                       ZT_LOST_OVERWRITTEN,     ZT_CAUSE_COUNT,      ZT_LOST_DEVICE};
+    zt__recording *recording = visit->recording;
     zt__reading *reading = zt__start_reading(profiler, recording, probe);
     zt__owed owed = zt__what_is_owed(recording, probe);
     zt__data data = ZT__DATA_INVALID;
@@ -195,10 +196,10 @@ static int zt__visit_probe(zt_profiler *profiler, zt__recording *recording, zt__
     }
     if (reading->outcome != ZT__NO_SAMPLE) {
         reading->begins = owed != ZT__OWED_SAMPLE;
-        recording->began |= reading->begins;
-        reading->is_unreported = reading->begins && !recording->reads_front;
+        visit->finds_run |= reading->begins;
+        reading->is_unreported = reading->begins && !visit->reads_front;
         reading->has_others = owed == ZT__OWED_AGAIN;
-        recording->taken += (uint32_t)!reading->begins;
+        visit->taken += (uint32_t)!reading->begins;
         if (recording->is_queue) {
             probe->is_taken = 1;
         } else {
@@ -259,8 +260,8 @@ ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording
 }
 
 /* Called where it cannot be queried whether an execution has ended. If that goes on, its samples are lost. */
-static void zt__note_failure(zt_profiler *profiler, zt__recording *recording, ze_result_t result,
-                             const char *call) {
+static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_t result, const char *call) {
+    const zt__recording *recording = visit->recording;
     zt__probe *probe = recording->witness ? recording->witness : recording->first;
     zt__reading *reading;
     if (zt__means_device_loss(result)) {
@@ -272,36 +273,39 @@ static void zt__note_failure(zt_profiler *profiler, zt__recording *recording, ze
         reading->call = call;
         profiler->batch.count++;
     }
-    recording->fails = 1;
-    recording->is_lost = recording->due > 0 && zt__fails_for_long(probe);
+    visit->fails = 1;
+    visit->is_lost = recording->due > 0 && zt__fails_for_long(probe);
 }
 
 /* Reads the probes of an execution that has ended. Returns 0 if the batch has no room for all. */
-static int zt__visit_whole(zt_profiler *profiler, zt__recording *recording) {
+static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
+    zt__recording *recording = visit->recording;
     const char *call = NULL;
     zt__probe *probe;
     zt__seen seen;
-    if (!recording->has_ended && !zt__is_device_lost(&profiler->diagnostics)) {
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        recording->has_ended |= recording->unread != NULL; /* no run is found any more */
+    } else if (!recording->has_ended) {
         ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
-            zt__note_failure(profiler, recording, result, call);
+            zt__note_failure(profiler, visit, result, call);
         }
         if (result != ZE_RESULT_SUCCESS) {
             return 1;
         }
         if (!recording->unread) { /* all of it was read: it has run once more */
             recording->ran_again = 1;
-            recording->reads_front = 0; /* so its list is recorded */
+            visit->reads_front = 0; /* so its list is recorded */
             recording->unread = recording->first;
             for (probe = recording->first; probe; probe = probe->next) {
                 probe->is_settled = 0;
             }
         }
+        recording->has_ended = 1;
     }
-    recording->has_ended = 1;
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled) {
-            zt__visit_probe(profiler, recording, probe, 1, &seen);
+            zt__visit_probe(profiler, visit, probe, 1, &seen);
         }
     }
     while (recording->unread && recording->unread->is_settled) {
@@ -313,16 +317,15 @@ static int zt__visit_whole(zt_profiler *profiler, zt__recording *recording) {
 /* Reads what has ended of the first `count` probes, until one has not. Some that are not in order may follow
    others. What does not show its end has ended when something in order after it has. Returns as
    zt__visit_whole. */
-static int zt__visit_front(zt_profiler *profiler, zt__recording *recording, zt__probe *first,
-                           uint32_t count) {
+static int zt__visit_front(zt_profiler *profiler, zt__visit *visit, zt__probe *first, uint32_t count) {
     enum { MOST_PENDING = 32 };
     zt__probe *probe = first, *silent;
     uint32_t i, pending = 0, silent_count = 0;
     for (i = 0; i < count && zt__has_room(profiler, probe); i++) {
         zt__seen seen = ZT__SEEN_ENDED;
-        int is_silent = !probe->shows_end && !recording->is_over;
+        int is_silent = !probe->shows_end && !visit->is_over;
         if (!probe->is_settled && !is_silent) {
-            zt__visit_probe(profiler, recording, probe, !probe->shows_end, &seen);
+            zt__visit_probe(profiler, visit, probe, !probe->shows_end, &seen);
         }
         silent_count += (uint32_t)(is_silent && !probe->is_settled);
         if (seen == ZT__SEEN_PENDING && (!probe->is_unordered || ++pending == MOST_PENDING)) {
@@ -331,7 +334,7 @@ static int zt__visit_front(zt_profiler *profiler, zt__recording *recording, zt__
         if (silent_count && !is_silent && seen == ZT__SEEN_ENDED && !probe->is_unordered) {
             for (silent = first; silent != probe && zt__has_room(profiler, silent); silent = silent->next) {
                 if (!silent->is_settled && !silent->shows_end) {
-                    zt__visit_probe(profiler, recording, silent, 1, &seen);
+                    zt__visit_probe(profiler, visit, silent, 1, &seen);
                 }
             }
             silent_count = 0;
@@ -343,24 +346,26 @@ static int zt__visit_front(zt_profiler *profiler, zt__recording *recording, zt__
     return i == count;
 }
 
-ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count) {
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
+    zt__recording *recording = visit->recording;
+    uint32_t count = visit->count;
     const zt__probe *probe = recording->first;
     const char *call;
     int is_complete;
     if (recording->is_queue) {
-        return zt__visit_front(profiler, recording, recording->first, count);
+        return zt__visit_front(profiler, visit, recording->first, count);
     }
-    if (recording->reads_front && recording->unread &&
+    if (visit->reads_front && recording->unread &&
         zt__query_end(profiler, recording, &recording->polled, &call) == ZE_RESULT_SUCCESS) {
         recording->has_ended = 1; /* those before the last that have not ended were never run */
     }
-    if (!recording->reads_front || !recording->unread || recording->has_ended) {
-        return zt__visit_whole(profiler, recording);
+    if (!visit->reads_front || !recording->unread || recording->has_ended) {
+        return zt__visit_whole(profiler, visit);
     }
     for (; probe != recording->unread; probe = probe->next) {
         count--;
     }
-    is_complete = zt__visit_front(profiler, recording, recording->unread, count);
+    is_complete = zt__visit_front(profiler, visit, recording->unread, count);
     while (recording->unread && recording->unread->is_settled) {
         recording->unread = recording->unread->next;
     }

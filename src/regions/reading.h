@@ -6,11 +6,23 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
-/* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets
-   it: the first `count` probes of a queue. A queue, and a recording whose list may be immediate, is read from its front; any other as a whole, when
-   its last execution has ended. Returns 0 if the batch had no room for what else may have ended. Only the
-   collector does this, without the mutex. */
-ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__recording *recording, uint32_t count);
+/* One visit to a recording: what it starts from, and what it finds. */
+typedef struct zt__visit {
+    zt__recording *recording;
+    uint32_t count;  /* its probes, when the visit began */
+    int reads_front; /* its list may be immediate */
+    int is_over;     /* of a queue: the device is done with all of it */
+    uint32_t taken;  /* samples that were read and had begun, */
+    int finds_run;   /* and some that nobody has reported */
+    int fails;       /* whether it has ended could not be queried, */
+    int is_lost;     /* for long */
+} zt__visit;
+
+/* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets it. A
+   queue, and a recording whose list may be immediate, is read from its front; any other as a whole, when its last
+   execution has ended. Returns 0 if the batch had no room for what else may have ended. Only the collector does this,
+   without the mutex. */
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit);
 
 /* Returns whether the device is done with the execution of a recording: SUCCESS, NOT_READY, or the result of
    the call that failed. What was not seen to have run may be asked, too. No mutex is held. */
