@@ -27504,6 +27504,8 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
             zt__write_text(writer, "{");
             zt__write_json_count(writer, "rows", stats.count);
             zt__write_json_figure(writer, "mean", stats.mean);
+            zt__write_json_figure(writer, "stddev", stats.stddev);
+            zt__write_json_figure(writer, "min", stats.min);
             zt__write_json_figure(writer, "peak", stats.max);
             zt__write_text(writer, "}");
         }
@@ -34852,7 +34854,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        passes or samples with times alone
        "bytes"         the memory traffic a second. "operations" and "instructions" are likewise a second,
                        of the samples with metrics; see ROOFLINE
-       "streamed"      of each key {"rows", "mean", "peak"}
+       "streamed"      of each key {"rows", "mean", "stddev", "min", "peak"}
        "tiles"         an array with "metrics" of each
        "histogram"     counts of the GPU times that are kept for quantiles. Bucket i begins at first_ns *
                        ratio^i
@@ -35536,4 +35538,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 3b5df66d0e2afa7a */
+/* Joined from src/ by src/join.py: a39d1bc3d9f8e8ca */

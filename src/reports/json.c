@@ -242,6 +242,8 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
             zt__write_text(writer, "{");
             zt__write_json_count(writer, "rows", stats.count);
             zt__write_json_figure(writer, "mean", stats.mean);
+            zt__write_json_figure(writer, "stddev", stats.stddev);
+            zt__write_json_figure(writer, "min", stats.min);
             zt__write_json_figure(writer, "peak", stats.max);
             zt__write_text(writer, "}");
         }
