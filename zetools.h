@@ -520,7 +520,6 @@ typedef struct zt_stream_config zt_stream_config; /* how a stream is opened */
 typedef struct zt_row zt_row;                     /* the metrics of one period */
 typedef struct zt_stream_info zt_stream_info;     /* what a stream measures, and what became of it */
 typedef struct zt_stream_counts zt_stream_counts; /* its reports, and what became of them */
-typedef struct zt_streamed zt_streamed;           /* a streamed metric in a region */
 
 /* benchmarks */
 typedef struct zt_bench_config zt_bench_config;   /* what to benchmark, and how precisely */
@@ -734,6 +733,9 @@ struct zt_allocator {
 struct zt_stats {
     uint64_t count; /* samples that have the figure */
     double sum, mean, stddev, min, max, median, p95;
+    double rate; /* of a metric that adds up: its sum divided by the GPU time of the samples that have it, in
+                    units a second. Of a metric that is averaged: its mean. Of others and of times: NaN.
+                    Rates of different passes can be compared */
 };
 
 /* A region. */
@@ -784,26 +786,51 @@ struct zt_metric {
     uint32_t pass; /* in which it is measured, from 0 */
 };
 
+/* zt_get_metric and zt_get_stats take the index of a metric, or one of these in its place. Times are in
+   nanoseconds. */
+
+/* The GPU time of all samples. */
+#define ZT_GPU_TIME 0x80000000u
+
+/* How long a region or a launch waits before it runs; see LATENCY.
+   queue   from its append to the execution of its recorded list
+   launch  from its submission by the host to its start on the device. Figures that are not larger than its
+           error are NaN */
+#define ZT_QUEUE_LATENCY 0x80000001u
+#define ZT_LAUNCH_LATENCY 0x80000002u
+
+/* The GPU time of the samples with the metrics of a pass, counted from 0, or of all samples if no metrics are
+   measured. */
+#define ZT_PASS_TIME(pass) ((uint32_t)(pass) | 0x90000000u)
+
+/* A metric of attached streams (zt_stream_config.profiler), by its index. Its statistics are of rows, as far
+   as they belong to samples; see STREAMED ROWS. The mean of a metric that is averaged is weighted by the
+   length of the rows. */
+#define ZT_STREAMED(index) ((uint32_t)(index) | 0xA0000000u)
+
+/* A metric of one tile, counted from 0. */
+#define ZT_TILE(tile, metric) zt__metric_of_tile(tile, metric)
+
+/* Only ZT_TILE calls this. A tile that is too high for its bits becomes one that no device has, such a metric
+   becomes UINT32_MAX. */
+static inline ZT__UNUSED uint32_t zt__metric_of_tile(uint32_t tile, uint32_t metric) {
+    return metric <= 0xFFFFFFu ? metric | (tile < 63 ? tile : 63) << 24 | 0x40000000u : UINT32_MAX;
+}
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns a metric by its index, or NULL if that is too high. */
+/* Returns a metric, or NULL if there is none. */
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error has the nearest names. */
+/* Finds a metric by its name. Returns its index or, if attached streams alone have it, ZT_STREAMED of its
+   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_get_last_error has
+   the nearest names. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
 /* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Median
-   and 95th percentile are NaN without config.samples or without memory. */
+   and 95th percentile of metrics are NaN without config.samples or without memory. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
-
-/* Returns the rate of a metric in a region:
-   - of a metric that adds up, its sum divided by the GPU time of the samples that have it (zt_get_pass), in
-     units a second
-   - of a metric that is averaged, its mean
-   - of others, NaN
-   Rates of different passes can be compared. */
-ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 #endif
 
@@ -1030,25 +1057,6 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
 
 #endif
 
-/* ---- latencies ----------------------------------------------------------------------------------------- */
-
-/* How long a region or a launch waits before it runs; see LATENCY. */
-typedef enum zt_latency {
-    ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
-    ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
-    ZT_LATENCY_COUNT
-} zt_latency;
-
-#ifndef ZETOOLS_DISABLE
-
-/* Gets the statistics of a latency in nanoseconds, over those collected samples of a region whose latency is
-   known. Figures of the launch latency that are not larger than its error are NaN.
-   Returns SUCCESS; INVALID_ENUMERATION. */
-ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-                                  zt_stats *stats);
-
-#endif
-
 /* ---- the timeline -------------------------------------------------------------------------------------- */
 
 /* What a timeline holds. */
@@ -1106,27 +1114,12 @@ enum {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Gets the statistics of the GPU time of a region in one pass, counted from 0, in nanoseconds: those of the
-   samples with the metrics of the pass, or of all samples if no metrics are measured. */
-ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
-                               zt_stats *time_ns);
-
 /* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or 0 when
    there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the first
    pass. Not by two threads at once. */
 ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler);
 ZT_API int zt__next_pass(zt__pass_state *passes);
 ZT_API void zt__end_passes(zt__pass_state *passes);
-
-#endif
-
-/* ---- tiles --------------------------------------------------------------------------------------------- */
-
-#ifndef ZETOOLS_DISABLE
-
-/* As zt_get_stats, for one tile, counted from 0. */
-ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-                                     uint32_t metric, zt_stats *stats);
 
 #endif
 
@@ -1431,28 +1424,6 @@ ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name)
 
 #endif
 
-/* ---- streamed metrics of regions ----------------------------------------------------------------------- */
-
-/* One streamed metric over the rows that belong to the samples of a region; see STREAMED ROWS. NaN where
-   there are none. The mean is that of a row; of a metric that is averaged, it is weighted by the length of
-   the rows. */
-struct zt_streamed {
-    uint64_t rows;
-    double mean, peak;
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a streamed metric by its index, or NULL if that is too high. */
-ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
-
-/* Gets the mean and peak of a streamed metric in a region, over those collected samples that ended before the
-   last row that was read. Needs zt_stream_config.profiler. */
-ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed);
-
-#endif
-
 /* ==== interface/bench.h ================================================================================= */
 
 /* ---- one benchmark ------------------------------------------------------------------------------------- */
@@ -1525,7 +1496,7 @@ struct zt_bench_result {
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
     double perturbation;                   /* counter_median divided by median */
-    uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
+    uint32_t region;                       /* of the profiler, for zt_get_stats; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };
@@ -2258,7 +2229,8 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
 ZT__OFF ZT__RESULT zt__clear_stats(zt_stats *stats) {
     if (stats) {
         stats->count = 0;
-        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 = NAN;
+        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 =
+            stats->rate = NAN;
     }
     return ZT__SUCCESS;
 }
@@ -2316,15 +2288,10 @@ ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { r
 ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
     { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
       return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-    zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return zt__clear_stats(stats); }
-ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return NAN; }
-ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-    uint32_t metric, zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
@@ -2335,8 +2302,6 @@ ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(
 ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
     { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
       empty.copy_ns = empty.both_ns = empty.idle_ns = empty.at_once_ns = NAN; return empty; }
-ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
-    { return zt__clear_stats(time_ns); }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
@@ -2363,10 +2328,6 @@ ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
     { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = empty.error = "";
       return empty; }
 ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
-ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
-ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_streamed *streamed)
-    { ZT__CLEAR(streamed); if (streamed) { streamed->mean = streamed->peak = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
     { if (result) { zt__clear_bench(result); } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -4903,8 +4864,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
     X(BAD_INDEX, "%s: index %u is too high. See %s_count of zt_get_info().")                                 \
-    X(NO_INDEX,                                                                                              \
-      "%s: the index is UINT32_MAX, which stands for none. Check what zt_find_path() has returned.")         \
+    X(NO_INDEX, "%s: the index is UINT32_MAX, which stands for none. Check what has returned it, such as "   \
+                "zt_find_path() or zt_find_metric().")                                                       \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
@@ -4914,7 +4875,6 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
-    X(BAD_LATENCY, "zt_get_latency: %d is not a zt_latency. Pass ZT_LATENCY_QUEUE or ZT_LATENCY_LAUNCH.")    \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
@@ -8300,7 +8260,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
     stats->count = 0;
     stats->sum = stats->mean = stats->stddev = zt__nan();
     stats->min = stats->max = zt__nan();
-    stats->median = stats->p95 = zt__nan();
+    stats->median = stats->p95 = stats->rate = zt__nan();
 }
 
 ZT__PRIVATE void zt__get_moments(zt_aggregation aggregation, const zt__moments *moments, zt_stats *stats) {
@@ -8889,6 +8849,9 @@ ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
 
 /* Where GPU time, metrics, tiles, passes and latencies are in the row of a sample. Not the columns of reports. */
 
+/* How long a region or a launch waits before it runs: ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY. */
+typedef enum zt__latency { ZT__QUEUE_LATENCY, ZT__LAUNCH_LATENCY, ZT__LATENCY_COUNT } zt__latency;
+
 /* Returns the column of the GPU time of samples with the metrics of a pass; that of all samples where no metrics
    are measured. */
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass);
@@ -8896,6 +8859,9 @@ ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t 
 ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric);
 
 ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency);
+
+/* Returns the column of the GPU time of the samples that have a column; UINT32_MAX for those of times. */
+ZT__PRIVATE uint32_t zt__time_column(const zt_profiler *profiler, uint32_t column);
 
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler);
@@ -8922,6 +8888,15 @@ ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t la
     return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
 }
 
+ZT__PRIVATE uint32_t zt__time_column(const zt_profiler *profiler, uint32_t column) {
+    uint32_t metric = column - 1, first = zt__tile_column(profiler, 0, 0);
+    if (column >= first && column < zt__latency_column(profiler, 0)) {
+        metric = (column - first) % profiler->metric_count;
+    }
+    return metric < profiler->metric_count ? zt__pass_time_column(profiler, profiler->metrics[metric].pass)
+                                           : UINT32_MAX;
+}
+
 /* Returns whether the values of a column are kept for quantiles: all if config.samples asks for it. Otherwise the
    GPU times, also those of passes where they are compared, and the latencies if they are measured. */
 static int zt__keeps_column(const zt_profiler *profiler, uint32_t column) {
@@ -8934,7 +8909,7 @@ static int zt__keeps_column(const zt_profiler *profiler, uint32_t column) {
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     enum { GPU_TIMES_KEPT = 512 };
     zt__sample_layout *layout = &profiler->layout;
-    uint32_t column, metric, tile, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
+    uint32_t column, metric, tile, count = zt__latency_column(profiler, ZT__LATENCY_COUNT);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
     uint32_t *kept = (uint32_t *)zt__allocate(&profiler->config.allocator, count, sizeof *kept);
@@ -12901,7 +12876,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
 
 /* ==== results/results.h ================================================================================= */
 
-/* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
+/* zt_get_region and the like: counts and statistics of regions. */
 
 /* Returns how many samples there are in each state. */
 ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler);
@@ -12918,16 +12893,11 @@ ZT__PRIVATE zt_availability zt__get_availability(const zt_profiler *profiler);
 
 ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler);
 
-/* Returns the index of a metric. If there is none, returns UINT32_MAX and reports the nearest names, which
-   are also stored in `nearest` unless that is NULL. */
-ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
-                                     uint32_t count, const char *name, zt__nearest *nearest);
-
 /* Reads a number that the mutex guards. */
 ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number);
 
-/* Reports an index that is too high, and names <what>_count of zt_info, which has the count. Without a profiler
-   returns SUCCESS, as public functions do. */
+/* Reports an index that is too high, and names <what>_count of zt_info, which has the count; or that it is
+   UINT32_MAX. Without a profiler returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index);
 
@@ -12992,7 +12962,7 @@ ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32
 
 /* ==== results/results.c ================================================================================= */
 
-/* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
+/* zt_get_region and the like: counts and statistics of regions. */
 
 /* ---- counts and descriptions ----------------------------------------------------------------------------- */
 
@@ -13030,46 +13000,16 @@ ZT__PRIVATE uint32_t zt__get_region_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->region_count) : 0;
 }
 
-ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
-    return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
-}
-
-static const char *zt__metric_name_at(const void *metrics, uint32_t index) {
-    return ((const zt_metric *)metrics)[index].name;
-}
-
-ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
-                                     uint32_t count, const char *name, zt__nearest *nearest) {
-    zt__nearest found;
-    uint32_t i;
-    for (i = 0; i < count; i++) {
-        if (strcmp(metrics[i].name, name) == 0) {
-            return i;
-        }
-    }
-    found = zt__find_nearest(name, metrics, count, zt__metric_name_at);
-    zt__report(diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, found.text);
-    if (nearest) {
-        *nearest = found;
-    }
-    return UINT32_MAX;
-}
-
-ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
-    if (!profiler || !name) {
-        return UINT32_MAX;
-    }
-    return zt__find_metric(&zt__mutable(profiler)->diagnostics, "zt_find_metric", profiler->metrics,
-                           profiler->metric_count, name, NULL);
-}
-
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index) {
+    zt__diagnostics *diagnostics;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
-    return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                      (unsigned)index, what);
+    diagnostics = &zt__mutable(profiler)->diagnostics;
+    return index == UINT32_MAX ? zt__report(diagnostics, NO_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call)
+                               : zt__report(diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                                            (unsigned)index, what);
 }
 
 /* ---- statistics ------------------------------------------------------------------------------------------ */
@@ -13096,10 +13036,9 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
     } else if (profiler) {
         subject = zt__subject_at(zt__mutable(profiler), index);
         if (!subject.region) {
-            *result = index == UINT32_MAX  ? zt__report(&zt__mutable(profiler)->diagnostics, NO_INDEX,
-                                                        ZE_RESULT_ERROR_INVALID_ARGUMENT, call)
-                      : index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
-                                           : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
+            *result = index < ZT_PATH(0) || index == UINT32_MAX
+                          ? zt__report_index(profiler, call, "region", index)
+                          : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
         }
     }
     return subject;
@@ -13192,16 +13131,40 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
     return values;
 }
 
+ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
+    double *const figures[] = {&stats->mean, &stats->min, &stats->max, &stats->median, &stats->p95};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
+        if (!zt__is_nan(*figures[i]) && *figures[i] <= error_ns) {
+            *figures[i] = zt__nan();
+        }
+    }
+    if (zt__is_nan(stats->mean)) {
+        stats->sum = stats->stddev = zt__nan();
+    }
+}
+
 ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
                                zt__kept_value **values, uint32_t *count) {
     zt_aggregation aggregation = profiler->layout.aggregations[column];
     uint32_t kept_count;
     int has_memory;
+    uint32_t time_column = zt__time_column(profiler, column);
     zt__kept_value *kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
     zt__moments moments = zt__sum_moments(subject, column);
+    double time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
+    double error_ns = zt__add_up(subject).launch_error_ns;
     zt__unlock(&profiler->mutex);
     zt__get_moments(aggregation, &moments, stats);
     zt__add_quantiles(aggregation, kept, kept_count, stats);
+    if (aggregation != ZT_AGGREGATE_SUM) {
+        stats->rate = stats->mean;
+    } else if (zt__is_positive(time_ns)) {
+        stats->rate = stats->sum / time_ns * 1e9;
+    }
+    if (column == zt__latency_column(profiler, ZT__LAUNCH_LATENCY)) {
+        zt__hide_uncertain(stats, error_ns);
+    }
     if (values) {
         *values = kept;
         *count = kept_count;
@@ -13383,114 +13346,10 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt__fill_totals(&totals, info);
     zt__get_column(locked, subject, 0, &info->time_ns, NULL, NULL);
     for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
-        zt_get_pass(profiler, region, pass, &pass_times[pass]);
+        zt__get_column(locked, subject, zt__pass_time_column(profiler, pass), &pass_times[pass], NULL, NULL);
     }
     info->differs = profiler->pass_count > 1 ? zt__find_differences(profiler, pass_times) : 0;
     return result;
-}
-
-/* Gets the statistics of one column for a public function. */
-static ze_result_t zt__get_stats_of(const zt_profiler *profiler, const char *call, uint32_t region,
-                                    uint32_t column, zt_stats *stats) {
-    ze_result_t result;
-    zt__subject subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
-    if (subject.region) {
-        zt__get_column(zt__mutable(profiler), subject, column, stats, NULL, NULL);
-    }
-    return result;
-}
-
-ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                zt_stats *stats) {
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler || metric >= profiler->metric_count) {
-        return zt__report_index(profiler, "zt_get_stats", "metric", metric);
-    }
-    return zt__get_stats_of(profiler, "zt_get_stats", region, 1 + metric, stats);
-}
-
-ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
-                               zt_stats *time_ns) {
-    if (time_ns) {
-        zt__clear_stats(time_ns);
-    }
-    if (!profiler || pass >= profiler->pass_count) {
-        return zt__report_index(profiler, "zt_get_pass", "pass", pass);
-    }
-    return zt__get_stats_of(profiler, "zt_get_pass", region, zt__pass_time_column(profiler, pass), time_ns);
-}
-
-ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-                                     uint32_t metric, zt_stats *stats) {
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler || metric >= profiler->metric_count) {
-        return zt__report_index(profiler, "zt_get_tile_stats", "metric", metric);
-    }
-    if (tile >= profiler->tile_count) {
-        return zt__report_index(profiler, "zt_get_tile_stats", "tile", tile);
-    }
-    return zt__get_stats_of(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
-                            stats);
-}
-
-ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
-    double *const figures[] = {&stats->mean, &stats->min, &stats->max, &stats->median, &stats->p95};
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
-        if (!zt__is_nan(*figures[i]) && *figures[i] <= error_ns) {
-            *figures[i] = zt__nan();
-        }
-    }
-    if (zt__is_nan(stats->mean)) {
-        stats->sum = stats->stddev = zt__nan();
-    }
-}
-
-ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-                                  zt_stats *stats) {
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__subject subject;
-    double error_ns;
-    ze_result_t result;
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if ((uint32_t)latency >= ZT_LATENCY_COUNT) {
-        return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                          (int)latency);
-    }
-    subject = zt__get_subject(profiler, "zt_get_latency", region, "stats", stats, &result);
-    if (subject.region) {
-        zt__get_column(locked, subject, zt__latency_column(profiler, (uint32_t)latency), stats, NULL, NULL);
-        if (latency == ZT_LATENCY_LAUNCH) {
-            zt__lock(&locked->mutex);
-            error_ns = zt__add_up(subject).launch_error_ns;
-            zt__unlock(&locked->mutex);
-            zt__hide_uncertain(stats, error_ns);
-        }
-    }
-    return result;
-}
-
-ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
-    const zt_metric *described = zt_get_metric(profiler, metric);
-    zt_stats stats, time;
-    if (!described || !zt__subject_at(zt__mutable(profiler), region).region ||
-        zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
-        zt_get_pass(profiler, region, described->pass, &time) != ZE_RESULT_SUCCESS) {
-        return zt__nan();
-    }
-    if (described->aggregation != ZT_AGGREGATE_SUM) {
-        return stats.mean;
-    }
-    return zt__is_positive(time.sum) ? stats.sum / time.sum * 1e9 : zt__nan();
 }
 
 /* ---- regions, for reports and merging -------------------------------------------------------------------- */
@@ -14688,7 +14547,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     zt__timeline_sample sample;
     /* Only the first execution of a recorded list has a queue latency. */
     if (reading->knows_execution && reading->origin.executions == 1) {
-        row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
+        row[zt__latency_column(profiler, ZT__QUEUE_LATENCY)] =
             (double)(reading->submitted_ns - reading->origin.appended_ns);
     }
     /* It ran between its submission and the moment at which it was seen complete. In that time the device's
@@ -14735,7 +14594,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         double error_ns = (double)zt__clock_error(clock, begin_ns) +
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
-        row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
+        row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
             (double)(int64_t)(begin_ns - reading->submitted_ns);
         if (reading->path->launch_error_ns < error_ns) {
             reading->path->launch_error_ns = error_ns;
@@ -14838,6 +14697,10 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 
 /* As in zt_info. */
 ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler);
+
+/* Returns a streamed metric whose index is below that count, and stores the number of its stream, from 1. */
+ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
+                                                    uint32_t *stream);
 
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
@@ -15054,49 +14917,181 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     return result;
 }
 
-/* ---- public --------------------------------------------------------------------------------------------- */
+/* ---- streamed metrics ------------------------------------------------------------------------------------ */
 
 ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
 }
 
-ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
+                                                    uint32_t *stream) {
     zt__stream_data *data = NULL;
-    if (metric >= zt__get_streamed_count(profiler)) { /* it is 0 for NULL */
-        return NULL;
-    }
+    *stream = 0;
     do { /* what is counted belongs to a stream that is attached */
         data = zt__next_attached_stream(zt__mutable(profiler), data);
-    } while (metric - data->first_streamed >= data->group.metric_count);
-    return &data->metrics[metric - data->first_streamed];
+        ++*stream;
+    } while (index - data->first_streamed >= data->group.metric_count);
+    return &data->metrics[index - data->first_streamed];
 }
 
-ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed) {
-    const char *call = "zt_get_streamed";
+/* ==== results/metrics.h ================================================================================= */
+
+/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
+
+/* Returns the index of a metric by its name, which is at the index in `metrics`. If there is none, returns UINT32_MAX
+   and reports the nearest names, which are also stored in `nearest` unless that is NULL. */
+ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
+                                     zt__name_fn name_at, uint32_t count, const char *name,
+                                     zt__nearest *nearest);
+
+/* For zt__find_metric in an array of zt_metric. */
+ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index);
+
+/* ==== results/metrics.c ================================================================================= */
+
+/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
+
+/* What a `metric` stands for. */
+typedef struct zt__metric_place {
+    const zt_metric *metric; /* NULL: there is none */
+    int is_streamed;
+    uint32_t column;    /* where its figures are in the row of a sample. Of a streamed metric: its index */
+    const char *counts; /* what `index` is of, as <counts>_count of zt_info, for a message */
+    uint32_t index;
+} zt__metric_place;
+
+/* ZT_GPU_TIME, ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY, without their highest bit. */
+static const zt_metric zt__times[1 + ZT__LATENCY_COUNT] = {
+    {"GPU time", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
+    {"queue latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
+    {"launch latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0}};
+
+/* The kind is in the highest four bits: ZT_TILE has 6 bits for the tile below the highest two. */
+static zt__metric_place zt__place_of_metric(const zt_profiler *profiler, uint32_t metric) {
+    zt__metric_place place = {NULL, 0, 0, "metric", metric};
+    uint32_t index = metric & 0x0FFFFFFFu, tile = metric >> 24 & 63, stream;
+    switch (metric >> 28) {
+    case 0x0:
+        if (index < profiler->metric_count) {
+            place.metric = &profiler->metrics[index];
+            place.column = 1 + index;
+        }
+        break;
+    case 0x4:
+    case 0x5:
+    case 0x6:
+    case 0x7:
+        place.index = metric & 0x00FFFFFFu;
+        if (place.index < profiler->metric_count && tile < profiler->tile_count) {
+            place.metric = &profiler->metrics[place.index];
+            place.column = zt__tile_column(profiler, tile, place.index);
+        } else if (place.index < profiler->metric_count) {
+            place.counts = "tile";
+            place.index = tile;
+        }
+        break;
+    case 0x8:
+        if (index < ZT__COUNT_OF(zt__times)) {
+            place.metric = &zt__times[index];
+            place.column = index ? zt__latency_column(profiler, index - 1) : 0;
+        }
+        break;
+    case 0x9:
+        place.counts = "pass";
+        place.index = index;
+        if (index < profiler->pass_count) {
+            place.metric = &zt__times[0];
+            place.column = zt__pass_time_column(profiler, index);
+        }
+        break;
+    case 0xA:
+        place.counts = "streamed";
+        place.index = place.column = index;
+        if (index < zt__get_streamed_count(profiler)) {
+            place.metric = zt__streamed_metric_at(profiler, index, &stream);
+            place.is_streamed = 1;
+        }
+        break;
+    default:
+        break;
+    }
+    return place;
+}
+
+ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
+    return profiler ? zt__place_of_metric(profiler, metric).metric : NULL;
+}
+
+ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index) {
+    return ((const zt_metric *)metrics)[index].name;
+}
+
+/* For zt__find_metric among the metrics of a profiler and then those of its streams. */
+static const char *zt__name_of_any(const void *user, uint32_t index) {
+    const zt_profiler *profiler = (const zt_profiler *)user;
+    uint32_t own = profiler->metric_count;
+    return zt_get_metric(profiler, index < own ? index : ZT_STREAMED(index - own))->name;
+}
+
+ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
+                                     zt__name_fn name_at, uint32_t count, const char *name,
+                                     zt__nearest *nearest) {
+    zt__nearest found;
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        if (strcmp(name_at(metrics, i), name) == 0) {
+            return i;
+        }
+    }
+    found = zt__find_nearest(name, metrics, count, name_at);
+    zt__report(diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, found.text);
+    if (nearest) {
+        *nearest = found;
+    }
+    return UINT32_MAX;
+}
+
+ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
+    uint32_t own, index;
+    if (!profiler || !name) {
+        return UINT32_MAX;
+    }
+    own = profiler->metric_count;
+    index = zt__find_metric(&zt__mutable(profiler)->diagnostics, "zt_find_metric", profiler, zt__name_of_any,
+                            own + zt__get_streamed_count(profiler), name, NULL);
+    return index < own || index == UINT32_MAX ? index : ZT_STREAMED(index - own);
+}
+
+ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                zt_stats *stats) {
+    const char *call = "zt_get_stats";
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__metric_place place;
     zt__subject subject;
-    zt__moments moments;
+    zt__moments rows;
     ze_result_t result;
-    if (streamed) {
-        streamed->rows = 0;
-        streamed->mean = streamed->peak = zt__nan();
+    if (stats) {
+        zt__clear_stats(stats);
     }
-    subject = zt__get_subject(profiler, call, region, "streamed", streamed, &result);
-    if (!subject.region) {
-        return result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
     }
-    if (metric >= zt__get_streamed_count(profiler)) {
-        return zt__report_index(profiler, call, "streamed", metric);
+    place = zt__place_of_metric(profiler, metric);
+    if (!place.metric) {
+        return zt__report_index(profiler, call, place.counts, place.index);
     }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    moments = zt__sum_streamed(subject, metric);
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    if (moments.count) {
-        streamed->rows = moments.count;
-        streamed->mean = moments.weight > 0 ? moments.mean : zt__nan();
-        streamed->peak = moments.max;
+    subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
+    if (subject.region && place.is_streamed) {
+        zt__lock(&locked->mutex);
+        rows = zt__sum_streamed(subject, place.column);
+        zt__unlock(&locked->mutex);
+        zt__get_moments(ZT_AGGREGATE_MEAN, &rows,
+                        stats); /* a row is in several samples, so there is no sum */
+        stats->rate = place.metric->aggregation == ZT_AGGREGATE_MEAN ? stats->mean : zt__nan();
+    } else if (subject.region) {
+        zt__get_column(locked, subject, place.column, stats, NULL, NULL);
     }
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 /* ==== results/overlap.h ================================================================================= */
@@ -15598,7 +15593,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         zt__match_roles(&profiler->metrics[i], i, advice->metrics, &advice->naming);
     }
     for (i = 0; i < streamed; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        const zt_metric *metric = zt_get_metric(profiler, ZT_STREAMED(i));
         if (zt__quantity_of(metric) == ZT__QUANTITY_SHARE) {
             zt__match_roles(metric, i, advice->streamed, &advice->naming);
         }
@@ -15673,7 +15668,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     if (of_time.count) {
         time = of_time.sum / (double)of_time.count;
     }
-    moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT_LATENCY_LAUNCH));
+    moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT__LAUNCH_LATENCY));
     zt__unlock(&profiler->mutex);
     zt__get_moments(ZT_AGGREGATE_SUM, &moments, &launch);
     zt__hide_uncertain(&launch, totals.launch_error_ns);
@@ -17373,7 +17368,7 @@ ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name)
         return UINT32_MAX;
     }
     return zt__find_metric(stream->diagnostics, "zt_stream_find_metric", stream->data->metrics,
-                           stream->data->group.metric_count, name, NULL);
+                           zt__name_of_metric, stream->data->group.metric_count, name, NULL);
 }
 
 /* ==== modules/elf.h ===================================================================================== */
@@ -26108,12 +26103,8 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
 
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap);
 
-/* Returns a metric of regions or of streams. These are attached while reports are written, but never
-   removed. */
-ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index);
-
-/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
-ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index);
+/* Returns whether an earlier metric has the same name. Those of streams (ZT_STREAMED) are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric);
 
 ZT__PRIVATE zt__date zt__format_date(uint64_t seconds);
 
@@ -26224,8 +26215,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     region->parent = nesting->parent;
     region->own_ns = nesting->own_ns;
     region->total_ns = nesting->total_ns;
-    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)],
-                       totals.launch_error_ns);
     region->time_ns = document->stats[0];
     for (pass = 0; pass < profiler->pass_count; pass++) {
         pass_times[pass] = *zt__pass_time(document, pass);
@@ -26299,10 +26288,7 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
-/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
-ZT__PRIVATE const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {
-    {"queue latency", "queue_latency_ns"}, {"launch latency", "launch_latency_ns"}};
-
+/* The names of times of zt_overlap: in CSV, and in JSON. */
 ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
     {"overlap: first begin to last end", "span_ns"},
     {"overlap: busy", "busy_ns"},
@@ -26318,16 +26304,11 @@ ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
     return times;
 }
 
-ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
-}
-
-ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric) {
+    const char *name = zt_get_metric(profiler, metric)->name;
     uint32_t i;
-    for (i = 0; i < index; i++) {
-        earlier = zt__metric_at(profiler, is_streamed, i);
-        if (strcmp(earlier->name, metric->name) == 0) {
+    for (i = metric < ZT_STREAMED(0) ? 0 : ZT_STREAMED(0); i < metric; i++) {
+        if (strcmp(zt_get_metric(profiler, i)->name, name) == 0) {
             return 1;
         }
     }
@@ -27090,13 +27071,12 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
 
 /* Writes the figures of the region or path that was read last, under this name. */
 static void zt__write_csv_region(zt__document *document, const char *name) {
-    static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
-                                       ZT_AGGREGATE_SUM, 0};
     zt_profiler *profiler = document->profiler;
+    const zt_metric *gpu_time = zt_get_metric(profiler, ZT_GPU_TIME);
     const zt_region_info *region = &document->region;
     const zt__nesting *nesting = document->nesting;
     zt__writer *writer = &document->writer;
-    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
+    zt__csv_line line = {name, gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
     uint64_t count = document->stats[0].count;
     uint32_t metric, part, parent = nesting->parent;
     char tile[16] = "all", pass[16] = "all";
@@ -27116,10 +27096,9 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
     if (parent != UINT32_MAX) {
         zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, parent)->name);
     }
-    for (part = 0; part < ZT_LATENCY_COUNT; part++) {
-        zt_metric latency = gpu_time;
-        zt__csv_line latency_line = {name, &latency, NULL, "all", "all", 0, NULL};
-        latency.name = zt__latency_names[part][0];
+    for (part = 0; part < ZT__LATENCY_COUNT; part++) {
+        zt__csv_line latency_line = {name, NULL, NULL, "all", "all", 0, NULL};
+        latency_line.metric = zt_get_metric(profiler, ZT_QUEUE_LATENCY + part);
         latency_line.stats = &document->stats[zt__latency_column(profiler, part)];
         if (latency_line.stats->count) {
             zt__write_csv_line(writer, &latency_line);
@@ -27153,16 +27132,11 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
         }
     }
     for (metric = 0; metric < zt__get_streamed_count(profiler); metric++) {
-        zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
+        zt_stats stats;
         zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
-        zt_streamed streamed;
-        streamed_line.metric = zt_get_streamed_metric(profiler, metric);
-        zt_get_streamed(profiler, nesting->index, metric, &streamed);
-        zt__clear_stats(&stats);
-        stats.count = streamed.rows;
-        stats.mean = streamed.mean;
-        stats.max = streamed.peak;
-        if (streamed.rows) {
+        streamed_line.metric = zt_get_metric(profiler, ZT_STREAMED(metric));
+        zt_get_stats(profiler, nesting->index, ZT_STREAMED(metric), &stats);
+        if (stats.count) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
@@ -27354,7 +27328,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_metric *named = &profiler->metrics[metric];
         const char *units = strcmp(named->units, "percent") == 0 ? "%" : named->units;
-        int is_repeated = zt__is_repeated(profiler, 0, metric);
+        int is_repeated = zt__is_repeated(profiler, metric);
         char heading[1024];
         snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? named->group : "",
                  is_repeated ? "." : "", named->name, *units ? "[" : "", units, *units ? "]" : "");
@@ -27548,6 +27522,7 @@ static void zt__write_json_metrics(zt__document *document, const zt__json *json,
 
 /* Writes the figures of the region or path that was read last: how long it ran, what limits it, and its metrics. */
 static void zt__write_json_figures(zt__document *document, const zt__json *json) {
+    static const char *const latency_names[ZT__LATENCY_COUNT] = {"queue_latency_ns", "launch_latency_ns"};
     zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
@@ -27594,10 +27569,10 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     if (document->operations > 0 && zt__is_positive(time_sum)) {
         zt__write_json_figure(writer, "operations", document->operations * time_count / time_sum * 1e9);
     }
-    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+    for (i = 0; i < ZT__LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
         if (stats->count) {
-            zt__write_json_times(writer, zt__latency_names[i][1], stats);
+            zt__write_json_times(writer, latency_names[i], stats);
         }
     }
     if (region->bytes) {
@@ -27619,15 +27594,17 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_json_metrics(document, json, 1);
     zt__write_text(writer, json->streamed_count > 0 ? ",\n\"streamed\":{" : "");
     for (i = 0; i < json->streamed_count; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-        zt_streamed streamed;
-        zt_get_streamed(profiler, document->nesting->index, i, &streamed);
-        if (streamed.rows) {
+        const zt_metric *metric = zt_get_metric(profiler, ZT_STREAMED(i));
+        zt_stats stats;
+        zt_get_stats(profiler, document->nesting->index, ZT_STREAMED(i), &stats);
+        if (stats.count) {
             zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
             zt__write_text(writer, "{");
-            zt__write_json_count(writer, "rows", streamed.rows);
-            zt__write_json_figure(writer, "mean", streamed.mean);
-            zt__write_json_figure(writer, "peak", streamed.peak);
+            zt__write_json_count(writer, "rows", stats.count);
+            zt__write_json_figure(writer, "mean", stats.mean);
+            zt__write_json_figure(writer, "stddev", stats.stddev);
+            zt__write_json_figure(writer, "min", stats.min);
+            zt__write_json_figure(writer, "peak", stats.max);
             zt__write_text(writer, "}");
         }
     }
@@ -27718,8 +27695,8 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
         return;
     }
     for (i = 0; i < metrics + json->streamed_count; i++) {
-        int is_streamed = i >= metrics;
-        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, is_streamed, is_streamed ? i - metrics : i);
+        uint32_t metric = i < metrics ? i : ZT_STREAMED(i - metrics);
+        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, metric);
     }
     zt__prepare_advice(profiler, &document->advice);
     json->means.means = json->figures;
@@ -28100,7 +28077,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     }
     zt__write_text(writer, json.streamed_count > 0 ? "},\n\"streamed\":{" : "");
     for (i = 0; i < json.streamed_count && !document->out_of_memory; i++) {
-        zt__write_json_description(writer, zt_get_streamed_metric(profiler, i),
+        zt__write_json_description(writer, zt_get_metric(profiler, ZT_STREAMED(i)),
                                    json.is_repeated[profiler->metric_count + i], NULL);
     }
     zt__write_text(writer, "},\n\"regions\":[");
@@ -28297,21 +28274,15 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
-    const zt_metric *metric = is_metric ? zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, index) : NULL;
+    const zt_metric *metric = is_metric && kind < ZT__STREAMED_MEAN ? &profiler->metrics[index] : NULL;
     const zt__nesting *row = NULL;
     uint32_t part, parts = 1, stream = 0;
-    zt_streamed streamed;
     zt_stats stats;
     if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
         parts = kind == ZT__OF_TILES ? profiler->tile_count : profiler->pass_count;
     }
     if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
-        const zt__stream_data *data = zt__next_attached_stream(profiler, NULL);
-        stream = 1;
-        while (index - data->first_streamed >= data->group.metric_count) { /* as in zt_get_streamed_metric */
-            data = zt__load(&data->next);
-            stream++;
-        }
+        metric = zt__streamed_metric_at(profiler, index, &stream);
     }
     while ((row = zt__next_by_path(document, row)) != NULL) {
         zt__subject subject = zt__subject_at(profiler, row->index);
@@ -28319,11 +28290,10 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
         for (part = 0; part < parts; part++) {
             double figure;
             if (stream) {
-                zt_get_streamed(profiler, row->index, index, &streamed);
-                figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
-                figure = streamed.rows > 0 ? figure : zt__nan();
+                zt_get_stats(profiler, row->index, ZT_STREAMED(index), &stats);
+                figure = kind == ZT__STREAMED_MEAN ? stats.mean : stats.max;
             } else if (kind == ZT__OF_PASSES) {
-                zt_get_pass(profiler, row->index, part, &stats);
+                zt_get_stats(profiler, row->index, ZT_PASS_TIME(part), &stats);
                 figure = stats.sum;
             } else if (is_metric) {
                 uint32_t column = kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index;
@@ -28515,7 +28485,7 @@ static void zt__write_metric_families(zt__document *document, zt__family_kind ki
         return;
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_at(profiler, is_streamed, i);
+        const zt_metric *metric = zt_get_metric(profiler, is_streamed ? ZT_STREAMED(i) : i);
         zt__describe_family(&families[i], kind, metric, "");
         if (families[zt__first_of_family(families, i)].family.type != families[i].family.type) {
             zt__describe_family(&families[i], kind, metric, families[i].family.type);
@@ -28571,6 +28541,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_counts counts = zt__get_counts(profiler);
+    const uint32_t columns[] = {0, zt__latency_column(profiler, ZT__QUEUE_LATENCY),
+                                zt__latency_column(profiler, ZT__LAUNCH_LATENCY)};
     const zt__nesting *row;
     uint32_t i, kind;
     zt_stats stats;
@@ -28608,12 +28580,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
         for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {
-            if (kind == 0) {
-                document->out_of_memory |=
-                    !zt__get_column(profiler, zt__subject_at(profiler, row->index), 0, &stats, NULL, NULL);
-            } else {
-                zt_get_latency(profiler, row->index, (zt_latency)(kind - 1), &stats);
-            }
+            document->out_of_memory |= !zt__get_column(profiler, zt__subject_at(profiler, row->index),
+                                                       columns[kind], &stats, NULL, NULL);
             if (stats.count > 0) {
                 zt__family_labels labels = zt__labels_of_row(document, row);
                 zt__write_summary(writer, &times[kind], &labels, &stats);
@@ -28703,7 +28671,7 @@ typedef struct zt__span {
     zt__timeline_sample sample;
     uint64_t order;        /* index in the timeline */
     const double *figures; /* GPU time, and the chosen columns */
-    double latencies[ZT_LATENCY_COUNT];
+    double latencies[ZT__LATENCY_COUNT];
     uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
 } zt__span;
@@ -29253,12 +29221,12 @@ static void zt__write_device(zt__trace *trace) {
         }
         zt__write_extent(writer, "groups", origin->group_count);
         zt__write_extent(writer, "group size", origin->group_size);
-        if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
-            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+        if (!zt__is_nan(span->latencies[ZT__QUEUE_LATENCY])) {
+            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT__QUEUE_LATENCY]);
         }
-        if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) &&
-            span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
-            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+        if (!zt__is_nan(span->latencies[ZT__LAUNCH_LATENCY]) &&
+            span->latencies[ZT__LAUNCH_LATENCY] > error_ns) {
+            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT__LAUNCH_LATENCY]);
         }
         if (sample->bytes) {
             zt__write_argument(writer, "bytes", (double)sample->bytes);
@@ -30085,7 +30053,7 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
         }
     }
     for (i = 0; i < streamed; i++) {
-        if (strcmp(zt_get_streamed_metric(profiler, i)->name, name) == 0) {
+        if (strcmp(zt_get_metric(profiler, ZT_STREAMED(i))->name, name) == 0) {
             return 1;
         }
     }
@@ -30127,12 +30095,12 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_MIN] = time->min;
         figures[ZT__ROW_MAX] = time->max;
         figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-        figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
-        figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+        figures[ZT__ROW_QUEUE] = latencies[ZT__QUEUE_LATENCY].median;
+        figures[ZT__ROW_LAUNCH] = latencies[ZT__LAUNCH_LATENCY].median;
         figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
         /* The shortest, because others may have waited for work before them. */
-        table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
-                               latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
+        table->shows_launch |= !zt__is_nan(latencies[ZT__LAUNCH_LATENCY].min) && !zt__is_nan(time->mean) &&
+                               latencies[ZT__LAUNCH_LATENCY].min >= 0.5 * time->mean;
         for (metric = 0; metric < profiler->metric_count; metric++) { /* of a flag, how often it was set */
             const zt_stats *stats = &document->stats[1 + metric];
             figures[ZT__TIME_FIGURES + metric] =
@@ -30177,7 +30145,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name)) {
             metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                     profiler->metric_count, name, NULL);
+                                     zt__name_of_metric, profiler->metric_count, name, NULL);
         }
         for (i = 0; i < shown->column_count && metric != UINT32_MAX; i++) {
             if (shown->columns[i].figure == ZT__TIME_FIGURES + metric) {
@@ -30230,8 +30198,8 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name) &&
-            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
-                            name, &nearest) == UINT32_MAX) {
+            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, zt__name_of_metric,
+                            profiler->metric_count, name, &nearest) == UINT32_MAX) {
             snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
             zt__write_table_note(document, note);
         }
@@ -31613,6 +31581,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     is_complete = figures && table.rows && table.columns;
     for (i = 0; i < count && is_complete; i++) {
         const zt_bench_result *result = &results[i];
+        zt__subject subject = {NULL, NULL};
         double *row = figures + (size_t)i * figure_count;
         row[ZT__BENCH_MEDIAN] = result->median;
         row[ZT__BENCH_INTERVAL] = result->precision * 100;
@@ -31625,8 +31594,16 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         row[ZT__BENCH_END] = (double)result->end;
         row[ZT__BENCH_MHZ] = result->frequency_mhz;
         row[ZT__BENCH_SLOWDOWN] = result->perturbation;
+        if (profiler) {
+            subject = zt__subject_at(zt__mutable(profiler), result->region);
+        }
         for (m = 0; m < metrics; m++) {
-            row[ZT__BENCH_FIGURES + m] = zt_get_rate(profiler, result->region, m);
+            zt_stats stats;
+            zt__clear_stats(&stats);
+            if (subject.region) {
+                zt__get_column(zt__mutable(profiler), subject, 1 + m, &stats, NULL, NULL);
+            }
+            row[ZT__BENCH_FIGURES + m] = stats.rate;
         }
         table.rows[i].name = result->name;
         table.rows[i].figures = row;
@@ -34762,8 +34739,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    TILES
 
-       On a root device with several tiles, a region has the metrics of each tile (zt_get_tile_stats) and of
-       the whole device, which combines the tiles:
+       On a root device with several tiles, a region has the metrics of each tile (ZT_TILE) and of the whole
+       device, which combines the tiles:
 
        counts, bytes                      the sum
        times, clock cycles, flags         the largest
@@ -34777,7 +34754,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    LATENCY
 
-       With config.timeline, zt_get_latency returns how long regions and traced launches have waited:
+       With config.timeline, ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY have the statistics of how long regions
+       and traced launches have waited:
 
        queue    from zt_begin, or the call that appends the launch, to the first execution of the recorded
                 list. Immediate lists have none
@@ -34890,9 +34868,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device executes a marker, the current row ends, and has the marker's name.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between begin and
-       end of the sample. So each region has the mean and the peak of every streamed metric
-       (zt_get_streamed):
+       end of the sample. So each region has statistics of every streamed metric (ZT_STREAMED), such as mean
+       and peak:
 
+       - Samples count that ended before the last row that was read.
        - A row counts in full for each sample that it belongs to: an outer region includes the regions
          inside it.
        - A region that is shorter than the period has rows only by chance. Many samples still give a fair
@@ -34973,7 +34952,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        passes or samples with times alone
        "bytes"         the memory traffic a second. "operations" and "instructions" are likewise a second,
                        of the samples with metrics; see ROOFLINE
-       "streamed"      of each key {"rows", "mean", "peak"}
+       "streamed"      of each key {"rows", "mean", "stddev", "min", "peak"}
        "tiles"         an array with "metrics" of each
        "histogram"     counts of the GPU times that are kept for quantiles. Bucket i begins at first_ns *
                        ratio^i
@@ -34998,7 +34977,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
-       - the pass "stream": a metric of an attached stream. `count` is the number of rows
+       - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
+         figures are
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
          these lines for each path, too, and a text "path of" with its name
        - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
@@ -35657,4 +35637,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e127f2847cecbdbd */
+/* Joined from src/ by src/join.py: 4200f8ce35d67b19 */

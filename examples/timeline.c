@@ -147,16 +147,16 @@ static void time_calls(zt_profiler *profiler) {
 /* What the rows of the stream show of each region. */
 static void print_streamed(const zt_profiler *profiler) {
     for (uint32_t m = 0; m < zt_get_info(profiler).streamed_count; m++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, m);
+        const zt_metric *metric = zt_get_metric(profiler, ZT_STREAMED(m));
         if (strcmp(metric->name, "GPU_BUSY") != 0 && strcmp(metric->name, "GPU_MEMORY_BYTE_READ_RATE") != 0)
             continue;
         for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++) {
             zt_region_info region;
-            zt_streamed streamed;
+            zt_stats streamed;
             CHECK(zt_get_region(profiler, i, &region));
-            CHECK(zt_get_streamed(profiler, i, m, &streamed));
+            CHECK(zt_get_stats(profiler, i, ZT_STREAMED(m), &streamed));
             printf("%-8s %-26s mean %8.2f, peak %8.2f %-8s of %llu rows\n", region.name, metric->name,
-                   streamed.mean, streamed.peak, metric->units, (unsigned long long)streamed.rows);
+                   streamed.mean, streamed.max, metric->units, (unsigned long long)streamed.count);
         }
     }
 }

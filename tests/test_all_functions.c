@@ -87,11 +87,10 @@ static void call_results(caller *me) {
         EXPECT(zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS);
         EXPECT(info.name[0] != 0);
         EXPECT(zt_get_stats(profiler, i, metric, &stats) == ZE_RESULT_SUCCESS);
-        EXPECT(zt_get_pass(profiler, i, 0, &stats) == ZE_RESULT_SUCCESS);
-        zt_get_tile_stats(profiler, i, 0, metric, &stats);
-        zt_get_rate(profiler, i, metric);
-        EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_QUEUE, &stats) == ZE_RESULT_SUCCESS);
-        EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_LAUNCH, &stats) == ZE_RESULT_SUCCESS);
+        EXPECT(zt_get_stats(profiler, i, ZT_PASS_TIME(0), &stats) == ZE_RESULT_SUCCESS);
+        zt_get_stats(profiler, i, ZT_TILE(0, metric), &stats);
+        EXPECT(zt_get_stats(profiler, i, ZT_QUEUE_LATENCY, &stats) == ZE_RESULT_SUCCESS);
+        EXPECT(zt_get_stats(profiler, i, ZT_LAUNCH_LATENCY, &stats) == ZE_RESULT_SUCCESS);
         EXPECT(zt_get_limit(profiler, i, &limit) == ZE_RESULT_SUCCESS);
         EXPECT(limit.text[0] != 0 && limit.name[0] != 0);
     }
@@ -154,7 +153,7 @@ static void call_reports(caller *me) {
 }
 
 static void call_streams(caller *me) {
-    zt_streamed streamed;
+    zt_stats streamed;
     zt_stream_read(me->stream, 0, ignore_row, NULL);
     zt_stream_mark(me->stream, me->immediate, "mark");
     zt_stream_info info = zt_stream_get_info(me->stream);
@@ -164,8 +163,8 @@ static void call_streams(caller *me) {
     EXPECT(zt_stream_find_metric(me->stream, "NoSuchMetric") == UINT32_MAX);
     EXPECT(strstr(zt_get_last_error(NULL), "NoSuchMetric") != NULL); /* of this thread alone */
     EXPECT(zt_get_info(me->profiler).streamed_count > 0);
-    EXPECT(zt_get_streamed_metric(me->profiler, 0) != NULL);
-    zt_get_streamed(me->profiler, 0, 0, &streamed);
+    EXPECT(zt_get_metric(me->profiler, ZT_STREAMED(0)) != NULL);
+    zt_get_stats(me->profiler, 0, ZT_STREAMED(0), &streamed);
     zt_get_timeline(me->profiler);
     zt_get_overlap(me->profiler);
 }

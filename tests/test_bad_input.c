@@ -329,7 +329,7 @@ static void test_null_profiler_is_inert(void **state) {
     assert_int_equal(path.parent, UINT32_MAX);
     ok(zt_get_stats(NULL, 0, 0, &stats));
     assert_int_equal(stats.count, 0);
-    ok(zt_get_latency(NULL, 0, ZT_LATENCY_LAUNCH, &stats));
+    ok(zt_get_stats(NULL, 0, ZT_LAUNCH_LATENCY, &stats));
     assert_int_equal(stats.count, 0);
     assert_int_equal(zt_get_overlap(NULL).samples, 0);
     ok(zt_report(NULL, "/nowhere/at/all.csv"));
@@ -387,12 +387,12 @@ static void test_null_arguments(void **state) {
     assert_result(zt_get_region(profiler, 0, NULL), null_pointer);
     assert_result(zt_get_path(profiler, 0, NULL), null_pointer);
     assert_result(zt_get_stats(profiler, 0, 0, NULL), null_pointer);
-    assert_result(zt_get_pass(profiler, 0, 0, NULL), null_pointer);
+    assert_result(zt_get_stats(profiler, 0, ZT_PASS_TIME(0), NULL), null_pointer);
     assert_result(zt_get_stats(profiler, 0, 7777, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_result(zt_get_pass(profiler, 0, 7777, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_result(zt_get_tile_stats(profiler, 0, 7777, 0, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_result(zt_get_tile_stats(profiler, 0, 0, 7777, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_result(zt_get_latency(profiler, 0, ZT_LATENCY_QUEUE, NULL), null_pointer);
+    assert_result(zt_get_stats(profiler, 0, ZT_PASS_TIME(7777), NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_stats(profiler, 0, ZT_TILE(7777, 0), NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_stats(profiler, 0, ZT_TILE(0, 7777), NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_stats(profiler, 0, ZT_QUEUE_LATENCY, NULL), null_pointer);
     assert_result(zt_report(profiler, NULL), null_pointer);
     assert_result(zt_write(profiler, ZT_FORMAT_CSV, NULL, NULL), null_pointer);
     assert_int_equal(zt_find_metric(profiler, NULL), UINT32_MAX);
@@ -449,9 +449,9 @@ static void test_indices_out_of_range(void **state) {
     assert_result(zt_get_region(profiler, 1, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_result(zt_get_region(profiler, UINT32_MAX, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_result(zt_get_stats(profiler, 1, 0, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_result(zt_get_latency(profiler, 1, ZT_LATENCY_QUEUE, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_result(zt_get_latency(profiler, 0, ZT_LATENCY_COUNT, &stats), ZE_RESULT_ERROR_INVALID_ENUMERATION);
-    assert_contains(zt_get_last_error(profiler), "2 is not a zt_latency");
+    assert_result(zt_get_stats(profiler, 1, ZT_QUEUE_LATENCY, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_stats(profiler, 0, ZT_LAUNCH_LATENCY + 1, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(profiler), "metric_count of zt_get_info()");
     assert_result(zt_get_stats(profiler, 0, zt_get_info(profiler).metric_count, &stats),
                   ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(zt_get_metric(profiler, UINT32_MAX));
@@ -462,20 +462,20 @@ static void test_indices_out_of_range(void **state) {
 /* If there are no values to fill in, counts are 0 and figures NaN. */
 static void check_empty(zt_profiler *profiler, ze_result_t expected) {
     zt_stats stats;
-    zt_streamed streamed;
+    zt_stats streamed;
     zt_call_info call;
     memset(&stats, 0x55, sizeof stats);
     assert_result(zt_get_stats(profiler, 7, 0, &stats), expected);
     assert_true(stats.count == 0 && isnan(stats.sum) && isnan(stats.p95));
     memset(&stats, 0x55, sizeof stats);
-    assert_result(zt_get_pass(profiler, 7, 0, &stats), expected);
+    assert_result(zt_get_stats(profiler, 7, ZT_PASS_TIME(0), &stats), expected);
     assert_true(stats.count == 0 && isnan(stats.sum) && isnan(stats.p95));
     memset(&stats, 0x55, sizeof stats);
-    assert_result(zt_get_tile_stats(profiler, 0, 7, 0, &stats), expected);
+    assert_result(zt_get_stats(profiler, 0, ZT_TILE(7, 0), &stats), expected);
     assert_true(stats.count == 0 && isnan(stats.sum) && isnan(stats.p95));
     memset(&streamed, 0x55, sizeof streamed);
-    assert_result(zt_get_streamed(profiler, 0, 7, &streamed), expected);
-    assert_true(streamed.rows == 0 && isnan(streamed.mean) && isnan(streamed.peak));
+    assert_result(zt_get_stats(profiler, 0, ZT_STREAMED(7), &streamed), expected);
+    assert_true(streamed.count == 0 && isnan(streamed.mean) && isnan(streamed.max));
     memset(&call, 0x55, sizeof call);
     assert_result(zt_get_call(profiler, 7, &call), expected);
     assert_true(call.count == 0 && call.errors == 0 && call.time_ns.count == 0 && isnan(call.time_ns.sum));
@@ -497,7 +497,7 @@ static void test_indices_and_their_counts(void **state) {
     world *w = *state;
     zt_path_info path;
     zt_stats stats;
-    zt_streamed streamed;
+    zt_stats streamed;
     zt_call_info call;
     zt_hotspot_info hotspot;
     const char *text;
@@ -512,20 +512,25 @@ static void test_indices_and_their_counts(void **state) {
     text = zt_get_last_error(profiler);
     assert_contains(text, "[NO_INDEX] zt_get_stats: the index is UINT32_MAX");
     zt_get_path(profiler, 700, &path);
+    zt_get_stats(profiler, 0, zt_find_metric(profiler, "no metric"), &stats);
+    text = zt_get_last_error(profiler);
+    assert_contains(text, "[NO_INDEX] zt_get_stats: the index is UINT32_MAX");
+    zt_get_path(profiler, 700, &path);
     text = zt_get_last_error(profiler);
     assert_contains(text, "path_count of zt_get_info()");
     zt_get_stats(profiler, 0, 700, &stats);
     text = zt_get_last_error(profiler);
     assert_contains(text, "700");
     assert_contains(text, "metric_count of zt_get_info()");
-    zt_get_pass(profiler, 0, 7, &stats);
+    zt_get_stats(profiler, 0, ZT_PASS_TIME(7), &stats);
     text = zt_get_last_error(profiler);
     assert_contains(text, "pass_count of zt_get_info()");
-    zt_get_tile_stats(profiler, 0, 7, 0, &stats);
+    zt_get_stats(profiler, 0, ZT_TILE(7, 0), &stats);
     text = zt_get_last_error(profiler);
     assert_contains(text, "tile_count of zt_get_info()");
-    zt_get_streamed(profiler, 0, 7, &streamed);
+    zt_get_stats(profiler, 0, ZT_STREAMED(7), &streamed);
     text = zt_get_last_error(profiler);
+    assert_contains(text, "index 7 is too high");
     assert_contains(text, "streamed_count of zt_get_info()");
     zt_get_call(profiler, 7, &call);
     text = zt_get_last_error(profiler);
@@ -998,7 +1003,7 @@ static void *fail_often(void *argument) {
     zt_stats stats;
     for (uint32_t i = 0; i < 200; i++) {
         zt_get_stats(profiler, 1000 * i + 7, 0, &stats);
-        zt_get_pass(profiler, 0, i + 7, &stats);
+        zt_get_stats(profiler, 0, ZT_PASS_TIME(i + 7), &stats);
         if (strlen(zt_get_last_error(profiler)) == 0)
             return profiler;
     }
@@ -1487,7 +1492,7 @@ static double tile_value(const zt_profiler *profiler, uint32_t tile, const char 
     if (tile == UINT32_MAX)
         ok(zt_get_stats(profiler, region, index, &stats));
     else
-        ok(zt_get_tile_stats(profiler, region, tile, index, &stats));
+        ok(zt_get_stats(profiler, region, ZT_TILE(tile, index), &stats));
     assert_true(stats.count <= 1);
     return stats.count ? stats.mean : (double)NAN;
 }
@@ -1842,7 +1847,7 @@ static void test_rows_of_no_length_are_merged(void **state) {
 /* A mean over rows is weighted by their time. If they have none, it is not known; how many there are is. */
 static void test_rows_that_last_no_time(void **state) {
     world *w = *state;
-    zt_streamed streamed;
+    zt_stats streamed;
     zt_config config = config_of(w);
     config.groups = "";
     config.timeline = 100;
@@ -1867,10 +1872,10 @@ static void test_rows_that_last_no_time(void **state) {
     uint32_t busy = zt_stream_find_metric(stream, "GPU_BUSY");
     close_rows(stream, NULL);
     lie = HONEST;
-    ok(zt_get_streamed(profiler, 0, busy, &streamed));
-    assert_int_equal(streamed.rows, 2);
+    ok(zt_get_stats(profiler, 0, ZT_STREAMED(busy), &streamed));
+    assert_int_equal(streamed.count, 2);
     assert_true(isnan(streamed.mean));
-    assert_true(streamed.peak > 0);
+    assert_true(streamed.max > 0);
     check_work(w);
 }
 

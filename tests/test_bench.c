@@ -582,13 +582,22 @@ static void test_rates(void **state) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         zt_stats stats, time;
         ok(zt_get_stats(profiler, region, i, &stats));
-        ok(zt_get_pass(profiler, region, metric->pass, &time));
+        ok(zt_get_stats(profiler, region, ZT_PASS_TIME(metric->pass), &time));
         if (metric->aggregation == ZT_AGGREGATE_SUM)
-            assert_close(zt_get_rate(profiler, region, i), stats.sum / time.sum * 1e9);
+            assert_close(stats.rate, stats.sum / time.sum * 1e9);
         else if (metric->aggregation == ZT_AGGREGATE_MEAN)
-            assert_close(zt_get_rate(profiler, region, i), stats.mean);
+            assert_close(stats.rate, stats.mean);
     }
-    assert_true(isnan(zt_get_rate(profiler, 99, 0)) && isnan(zt_get_rate(profiler, 0, 9999)));
+    zt_stats wrong = {0}, time;
+    zt_get_stats(profiler, 99, 0, &wrong);
+    assert_true(isnan(wrong.rate));
+    wrong.rate = 0;
+    zt_get_stats(profiler, 0, 9999, &wrong);
+    assert_true(isnan(wrong.rate));
+    ok(zt_get_stats(profiler, region, ZT_GPU_TIME, &time));
+    assert_true(time.sum > 0 && isnan(time.rate));
+    ok(zt_get_stats(profiler, region, ZT_PASS_TIME(1), &time));
+    assert_true(time.sum > 0 && isnan(time.rate));
     check_work(w);
 }
 

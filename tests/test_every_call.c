@@ -601,27 +601,26 @@ static void ask_about_region(uint32_t region) {
     const zt_profiler *profiler = now.profiler;
     zt_region_info info;
     zt_limit_info limit;
-    zt_streamed streamed;
+    zt_stats streamed;
     zt_stats stats;
     ok(zt_get_region(profiler, region, &info));
     ok(zt_get_limit(profiler, region, &limit));
     assert_non_null(limit.name);
-    for (uint32_t i = 0; i < ZT_LATENCY_COUNT; i++)
-        ok(zt_get_latency(profiler, region, (zt_latency)i, &stats));
+    for (uint32_t time = ZT_GPU_TIME; time <= ZT_LAUNCH_LATENCY; time++)
+        ok(zt_get_stats(profiler, region, time, &stats));
     for (uint32_t i = 0; i < zt_get_info(profiler).pass_count; i++)
-        ok(zt_get_pass(profiler, region, i, &stats));
+        ok(zt_get_stats(profiler, region, ZT_PASS_TIME(i), &stats));
     for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         assert_int_equal(zt_find_metric(profiler, metric->name), i);
         ok(zt_get_stats(profiler, region, i, &stats));
         assert_true(stats.count <= info.count);
-        zt_get_rate(profiler, region, i);
         for (uint32_t tile = 0; tile < zt_get_info(profiler).tile_count; tile++)
-            ok(zt_get_tile_stats(profiler, region, tile, i, &stats));
+            ok(zt_get_stats(profiler, region, ZT_TILE(tile, i), &stats));
     }
     for (uint32_t i = 0; i < zt_get_info(profiler).streamed_count; i++) {
-        assert_non_null(zt_get_streamed_metric(profiler, i));
-        ok(zt_get_streamed(profiler, region, i, &streamed));
+        assert_non_null(zt_get_metric(profiler, ZT_STREAMED(i)));
+        ok(zt_get_stats(profiler, region, ZT_STREAMED(i), &streamed));
     }
 }
 

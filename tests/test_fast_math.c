@@ -246,9 +246,9 @@ static void test_markers(void **state) {
     assert_int_equal(rows, MARKS - 1);
 }
 
-static zt_streamed streamed_here(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
-    zt_streamed streamed;
-    assert_int_equal(zt_get_streamed(profiler, region, metric, &streamed), ZE_RESULT_SUCCESS);
+static zt_stats streamed_here(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
+    zt_stats streamed;
+    assert_int_equal(zt_get_stats(profiler, region, ZT_STREAMED(metric), &streamed), ZE_RESULT_SUCCESS);
     return streamed;
 }
 
@@ -280,13 +280,13 @@ static void test_attribution(void **state) {
     zt_stream_close(stream, NULL, NULL, NULL);
     make_odd(UINT32_MAX, 0);
     measure(w, profiler, 1);
-    zt_streamed within = streamed_here(profiler, 0, metric), after = streamed_here(profiler, 1, metric);
-    assert_int_equal(within.rows, 3);
+    zt_stats within = streamed_here(profiler, 0, metric), after = streamed_here(profiler, 1, metric);
+    assert_int_equal(within.count, 3);
     assert_false(is_missing(within.mean));
-    assert_true(within.mean > 4 && within.mean < 12 && within.peak == 12);
-    assert_true(streamed_here(profiler, 0, groups).rows >= 11);
-    assert_int_equal(after.rows, 0);
-    assert_true(is_missing(after.mean) && is_missing(after.peak));
+    assert_true(within.mean > 4 && within.mean < 12 && within.max == 12);
+    assert_true(streamed_here(profiler, 0, groups).count >= 11);
+    assert_int_equal(after.count, 0);
+    assert_true(is_missing(after.mean) && is_missing(after.max));
     const char *trace = written_here(profiler, ZT_FORMAT_TRACE);
     assert_int_equal(count_of(trace, "\"GPU_BUSY [%]\""), 3);
     const char *first = strstr(strstr(trace, "\"GPU_BUSY [%]\""), "\"value\":");

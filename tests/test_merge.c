@@ -535,6 +535,7 @@ enum {
     COLLECTED = 56,
     COLUMNS = 64, /* and then the kept samples: their number, and a float of each kept column */
     COLUMN_SIZE = 7 * 8,
+    LATENCIES = 2, /* of the queue, and of the launch */
     COUNT_SIZE = 4,
     KEPT_SIZE = 4
 };
@@ -542,7 +543,7 @@ enum {
 /* How many columns there are with so many passes, and no tiles. */
 static size_t columns_of(const zt_profiler *profiler) {
     uint32_t metrics = zt_get_info(profiler).metric_count;
-    return 1 + metrics + (metrics ? zt_get_info(profiler).pass_count : 0) + ZT_LATENCY_COUNT;
+    return 1 + metrics + (metrics ? zt_get_info(profiler).pass_count : 0) + LATENCIES;
 }
 
 /* Where the figures of a region are: lost and dropped. */
@@ -569,7 +570,7 @@ static void expect_mended_is_refused(pack *packed, const unsigned char *before) 
 /* Of paths: their outer ones come before them, their regions are there, and none is there twice. */
 /* Paths that nest deeper than those of any profiler. */
 static void test_deep_paths_are_not_believed(void **state) {
-    enum { PATH = COLUMNS + (1 + ZT_LATENCY_COUNT) * COLUMN_SIZE + COUNT_SIZE + KEPT_SIZE, DEEPEST = 64 };
+    enum { PATH = COLUMNS + (1 + LATENCIES) * COLUMN_SIZE + COUNT_SIZE + KEPT_SIZE, DEEPEST = 64 };
     world *w = *state;
     zt_config config = config_of(w);
     zt_region open[DEEPEST];
@@ -927,7 +928,7 @@ static void test_reports_of_malicious_buffers(void **state) {
 /* Latencies may be negative there, which OpenMetrics forbids, and GPU times infinite, which no histogram has. */
 static void test_odd_times_of_malicious_buffers(void **state) {
     world *w = *state;
-    enum { KEPT = 2, TIME_COLUMNS = 1 + ZT_LATENCY_COUNT };
+    enum { KEPT = 2, TIME_COLUMNS = 1 + LATENCIES };
     static const char samples[] = "\nzetools_region_queue_latency_seconds";
     static kept_text folded;
     zt_config config = config_of(w);
@@ -944,7 +945,7 @@ static void test_odd_times_of_malicious_buffers(void **state) {
     pack packed = pack_of(profiler);
     unsigned char *path = path_of(&packed, "one");
     unsigned char *rows = path + COLUMNS + columns_of(profiler) * COLUMN_SIZE + COUNT_SIZE;
-    unsigned char *latency = rows - COUNT_SIZE - ZT_LATENCY_COUNT * COLUMN_SIZE;
+    unsigned char *latency = rows - COUNT_SIZE - LATENCIES * COLUMN_SIZE;
     assert_true(latency[0] > 0);
     const size_t figures[] = {2 * 8, 3 * 8, 5 * 8, 6 * 8};
     for (int i = 0; i < 4; i++)
@@ -1198,8 +1199,8 @@ static void test_tiles_of_passes_pack(void **state) {
     for (uint32_t metric = 0; metric < zt_get_info(a).metric_count; metric++)
         for (uint32_t tile = 0; tile < 2; tile++) {
             zt_stats got, expected;
-            ok(zt_get_tile_stats(back, 0, tile, metric, &got));
-            ok(zt_get_tile_stats(a, 0, tile, metric, &expected));
+            ok(zt_get_stats(back, 0, ZT_TILE(tile, metric), &got));
+            ok(zt_get_stats(a, 0, ZT_TILE(tile, metric), &expected));
             assert_same_stats(got, expected);
         }
     zt_close(back);
@@ -1242,6 +1243,15 @@ static uint32_t sub_devices_of(ze_device_handle_t device, ze_device_handle_t sub
     return count;
 }
 
+/* What is no metric has no statistics, and the message names what is wrong. */
+static void expect_wrong(const zt_profiler *profiler, uint32_t region, uint32_t metric, const char *message) {
+    zt_stats stats;
+    assert_null(zt_get_metric(profiler, metric));
+    assert_result(zt_get_stats(profiler, region, metric, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(profiler), message);
+    assert_true(stats.count == 0 && isnan(stats.sum) && isnan(stats.rate));
+}
+
 /* F20: each tile, and the whole. */
 static void test_tiles_and_the_whole(void **state) {
     world *w = *state;
@@ -1253,12 +1263,20 @@ static void test_tiles_and_the_whole(void **state) {
     assert_true(calls("zetMetricGroupCalculateMultipleMetricValuesExp") >= 18);
     uint32_t region = find_region(profiler, "one");
     for (uint32_t metric = 0; metric < zt_get_info(profiler).metric_count; metric++) {
-        zt_stats whole, tile[2];
+        zt_stats whole, tile[2], time;
         const zt_metric *of = zt_get_metric(profiler, metric);
         ok(zt_get_stats(profiler, region, metric, &whole));
         for (uint32_t i = 0; i < 2; i++) {
-            ok(zt_get_tile_stats(profiler, region, i, metric, &tile[i]));
+            ok(zt_get_stats(profiler, region, ZT_TILE(i, metric), &tile[i]));
             assert_int_equal(tile[i].count, 9);
+            assert_ptr_equal(zt_get_metric(profiler, ZT_TILE(i, metric)), of);
+            ok(zt_get_stats(profiler, region, ZT_PASS_TIME(of->pass), &time));
+            if (of->aggregation == ZT_AGGREGATE_SUM)
+                assert_close(tile[i].rate, tile[i].sum / time.sum * 1e9);
+            else if (of->aggregation == ZT_AGGREGATE_MEAN)
+                assert_close(tile[i].rate, tile[i].mean);
+            else
+                assert_true(isnan(tile[i].rate));
         }
         if (of->aggregation == ZT_AGGREGATE_NONE)
             assert_true(whole.min == tile[0].min && whole.max == tile[0].max);
@@ -1268,8 +1286,15 @@ static void test_tiles_and_the_whole(void **state) {
             assert_true(whole.sum >= tile[0].sum && whole.sum >= tile[1].sum &&
                         whole.sum <= tile[0].sum + tile[1].sum);
     }
-    zt_stats stats;
-    assert_result(zt_get_tile_stats(profiler, region, 2, 0, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    expect_wrong(profiler, region, ZT_TILE(2, 0), "index 2 is too high. See tile_count of");
+    expect_wrong(profiler, region, ZT_TILE(64, 0), "tile_count of");
+    expect_wrong(profiler, region, ZT_TILE(UINT32_MAX, 0), "tile_count of");
+    expect_wrong(profiler, region, ZT_TILE(0, 7777), "index 7777 is too high. See metric_count of");
+    expect_wrong(profiler, region, ZT_TILE(0, 1 << 24), "UINT32_MAX");
+    expect_wrong(profiler, region, ZT_TILE(0, UINT32_MAX), "UINT32_MAX");
+    expect_wrong(profiler, region, ZT_TILE(1, ZT_GPU_TIME), "UINT32_MAX");
+    expect_wrong(profiler, region, ZT_TILE(1, ZT_STREAMED(0)), "UINT32_MAX");
+    expect_wrong(profiler, region, 0xB0000000, "metric_count of");
     assert_true(stats_of(profiler, "one", "WORK_ITEM_COUNT").sum == (28 + 1 + 2) * (double)WORK_ITEMS);
     pack packed = pack_of(profiler);
     zt_profiler *back = unpack(&packed);

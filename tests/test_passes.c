@@ -443,18 +443,18 @@ static void test_differences_are_reported(void **state) {
             run(w, profiler, "more often");
         run_at_least(w, profiler, "longer", pass == 0 ? 0 : 2 * first.mean);
         collect_all(profiler);
-        ok(zt_get_pass(profiler, find_region(profiler, "longer"), 0, &first));
+        ok(zt_get_stats(profiler, find_region(profiler, "longer"), ZT_PASS_TIME(0), &first));
         pass++;
     }
     assert_int_equal(region_info(profiler, "first only").differs, ZT_DIFFERS_MISSING);
     assert_true(region_info(profiler, "more often").differs & ZT_DIFFERS_COUNT);
     uint32_t longer = find_region(profiler, "longer");
-    ok(zt_get_pass(profiler, longer, 0, &first));
-    ok(zt_get_pass(profiler, longer, 1, &second));
+    ok(zt_get_stats(profiler, longer, ZT_PASS_TIME(0), &first));
+    ok(zt_get_stats(profiler, longer, ZT_PASS_TIME(1), &second));
     assert_true(first.count == 1 && second.count == 1 && second.mean > first.mean);
     assert_true(region_info(profiler, "longer").differs & ZT_DIFFERS_TIME);
     assert_close(region_info(profiler, "longer").time_ns.sum, first.sum + second.sum);
-    assert_result(zt_get_pass(profiler, longer, 2, &first), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_stats(profiler, longer, ZT_PASS_TIME(2), &first), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     check_work(w);
 }
 

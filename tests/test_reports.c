@@ -197,10 +197,10 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
     put_expected_line(file, name, NULL, "all", "all", &info.time_ns);
     put_expected_sum(file, name, "own GPU time", info.time_ns.count, info.own_ns);
     put_expected_sum(file, name, "total GPU time", info.time_ns.count, info.total_ns);
-    for (int latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        zt_metric metric = {.name = latency == ZT_LATENCY_QUEUE ? "queue latency" : "launch latency",
+    for (uint32_t latency = ZT_QUEUE_LATENCY; latency <= ZT_LAUNCH_LATENCY; latency++) {
+        zt_metric metric = {.name = latency == ZT_QUEUE_LATENCY ? "queue latency" : "launch latency",
                             .group = ""};
-        ok(zt_get_latency(profiler, region, (zt_latency)latency, &stats));
+        ok(zt_get_stats(profiler, region, latency, &stats));
         if (stats.count)
             put_expected_line(file, name, &metric, "all", "all", &stats);
     }
@@ -209,7 +209,7 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
         put_expected_sum(file, name, "copied bytes a second", info.count, info.bytes_per_second);
     }
     for (uint32_t p = 0; zt_get_info(profiler).pass_count > 1 && p < zt_get_info(profiler).pass_count; p++) {
-        ok(zt_get_pass(profiler, region, p, &stats));
+        ok(zt_get_stats(profiler, region, ZT_PASS_TIME(p), &stats));
         snprintf(pass, sizeof pass, "%u", (unsigned)p);
         put_expected_line(file, name, NULL, "all", pass, &stats);
     }
@@ -220,16 +220,16 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
         put_expected_line(file, name, metric, "all", pass, &stats);
         for (uint32_t t = 0; t < zt_get_info(profiler).tile_count; t++) {
             snprintf(tile, sizeof tile, "%u", (unsigned)t);
-            ok(zt_get_tile_stats(profiler, region, t, m, &stats));
+            ok(zt_get_stats(profiler, region, ZT_TILE(t, m), &stats));
             put_expected_line(file, name, metric, tile, pass, &stats);
         }
     }
     for (uint32_t m = 0; m < zt_get_info(profiler).streamed_count; m++) {
-        zt_streamed streamed;
-        ok(zt_get_streamed(profiler, region, m, &streamed));
-        zt_stats as_stats = {streamed.rows, NAN, streamed.mean, NAN, NAN, streamed.peak, NAN, NAN};
-        if (streamed.rows)
-            put_expected_line(file, name, zt_get_streamed_metric(profiler, m), "all", "stream", &as_stats);
+        zt_stats streamed;
+        ok(zt_get_stats(profiler, region, ZT_STREAMED(m), &streamed));
+        if (streamed.count)
+            put_expected_line(file, name, zt_get_metric(profiler, ZT_STREAMED(m)), "all", "stream",
+                              &streamed);
     }
 }
 
@@ -494,13 +494,13 @@ static void test_files_of_latencies(void **state) {
 static void test_files_of_streamed_metrics(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    zt_streamed streamed;
+    zt_stats streamed;
     config.groups = "";
     config.timeline = 100;
     zt_profiler *profiler = open_profiler(w, &config);
     stream_marked_region(w, profiler);
-    ok(zt_get_streamed(profiler, 0, 0, &streamed));
-    assert_true(streamed.rows > 0);
+    ok(zt_get_stats(profiler, 0, ZT_STREAMED(0), &streamed));
+    assert_true(streamed.count > 0);
     check_reports(profiler);
     assert_contains(written(profiler, ZT_FORMAT_HTML), "\"begin_ns\":0,\"end_ns\":");
     assert_contains(first_buffer.bytes, "\"spans\":[[0,0,");
@@ -1769,7 +1769,7 @@ static void test_instances_of_tiles(void **state) {
     for (uint32_t tile = 0; tile < 2; tile++) {
         for (uint32_t m = 0; m < count; m++) {
             zt_stats stats;
-            ok(zt_get_tile_stats(profiler, 0, tile, m, &stats));
+            ok(zt_get_stats(profiler, 0, ZT_TILE(tile, m), &stats));
             values[tile][m] = isnan(stats.min) ? stats.sum : stats.min; /* of a flag */
         }
     }

@@ -84,8 +84,8 @@
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
     X(BAD_INDEX, "%s: index %u is too high. See %s_count of zt_get_info().")                                 \
-    X(NO_INDEX,                                                                                              \
-      "%s: the index is UINT32_MAX, which stands for none. Check what zt_find_path() has returned.")         \
+    X(NO_INDEX, "%s: the index is UINT32_MAX, which stands for none. Check what has returned it, such as "   \
+                "zt_find_path() or zt_find_metric().")                                                       \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
@@ -95,7 +95,6 @@
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
-    X(BAD_LATENCY, "zt_get_latency: %d is not a zt_latency. Pass ZT_LATENCY_QUEUE or ZT_LATENCY_LAUNCH.")    \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \

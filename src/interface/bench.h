@@ -68,7 +68,7 @@ struct zt_bench_result {
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
     double perturbation;                   /* counter_median divided by median */
-    uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
+    uint32_t region;                       /* of the profiler, for zt_get_stats; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };

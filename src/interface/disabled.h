@@ -41,7 +41,8 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
 ZT__OFF ZT__RESULT zt__clear_stats(zt_stats *stats) {
     if (stats) {
         stats->count = 0;
-        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 = NAN;
+        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 =
+            stats->rate = NAN;
     }
     return ZT__SUCCESS;
 }
@@ -99,15 +100,10 @@ ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { r
 ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
     { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
       return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-    zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return zt__clear_stats(stats); }
-ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return NAN; }
-ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-    uint32_t metric, zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
@@ -118,8 +114,6 @@ ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(
 ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
     { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
       empty.copy_ns = empty.both_ns = empty.idle_ns = empty.at_once_ns = NAN; return empty; }
-ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
-    { return zt__clear_stats(time_ns); }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
@@ -146,10 +140,6 @@ ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
     { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = empty.error = "";
       return empty; }
 ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
-ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
-ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_streamed *streamed)
-    { ZT__CLEAR(streamed); if (streamed) { streamed->mean = streamed->peak = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
     { if (result) { zt__clear_bench(result); } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,

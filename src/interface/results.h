@@ -4,6 +4,9 @@
 struct zt_stats {
     uint64_t count; /* samples that have the figure */
     double sum, mean, stddev, min, max, median, p95;
+    double rate; /* of a metric that adds up: its sum divided by the GPU time of the samples that have it, in
+                    units a second. Of a metric that is averaged: its mean. Of others and of times: NaN.
+                    Rates of different passes can be compared */
 };
 
 /* A region. */
@@ -54,26 +57,51 @@ struct zt_metric {
     uint32_t pass; /* in which it is measured, from 0 */
 };
 
+/* zt_get_metric and zt_get_stats take the index of a metric, or one of these in its place. Times are in
+   nanoseconds. */
+
+/* The GPU time of all samples. */
+#define ZT_GPU_TIME 0x80000000u
+
+/* How long a region or a launch waits before it runs; see LATENCY.
+   queue   from its append to the execution of its recorded list
+   launch  from its submission by the host to its start on the device. Figures that are not larger than its
+           error are NaN */
+#define ZT_QUEUE_LATENCY 0x80000001u
+#define ZT_LAUNCH_LATENCY 0x80000002u
+
+/* The GPU time of the samples with the metrics of a pass, counted from 0, or of all samples if no metrics are
+   measured. */
+#define ZT_PASS_TIME(pass) ((uint32_t)(pass) | 0x90000000u)
+
+/* A metric of attached streams (zt_stream_config.profiler), by its index. Its statistics are of rows, as far
+   as they belong to samples; see STREAMED ROWS. The mean of a metric that is averaged is weighted by the
+   length of the rows. */
+#define ZT_STREAMED(index) ((uint32_t)(index) | 0xA0000000u)
+
+/* A metric of one tile, counted from 0. */
+#define ZT_TILE(tile, metric) zt__metric_of_tile(tile, metric)
+
+/* Only ZT_TILE calls this. A tile that is too high for its bits becomes one that no device has, such a metric
+   becomes UINT32_MAX. */
+static inline ZT__UNUSED uint32_t zt__metric_of_tile(uint32_t tile, uint32_t metric) {
+    return metric <= 0xFFFFFFu ? metric | (tile < 63 ? tile : 63) << 24 | 0x40000000u : UINT32_MAX;
+}
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns a metric by its index, or NULL if that is too high. */
+/* Returns a metric, or NULL if there is none. */
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error has the nearest names. */
+/* Finds a metric by its name. Returns its index or, if attached streams alone have it, ZT_STREAMED of its
+   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_get_last_error has
+   the nearest names. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
 /* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Median
-   and 95th percentile are NaN without config.samples or without memory. */
+   and 95th percentile of metrics are NaN without config.samples or without memory. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
-
-/* Returns the rate of a metric in a region:
-   - of a metric that adds up, its sum divided by the GPU time of the samples that have it (zt_get_pass), in
-     units a second
-   - of a metric that is averaged, its mean
-   - of others, NaN
-   Rates of different passes can be compared. */
-ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 #endif
 
@@ -300,25 +328,6 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
 
 #endif
 
-/* ---- latencies ----------------------------------------------------------------------------------------- */
-
-/* How long a region or a launch waits before it runs; see LATENCY. */
-typedef enum zt_latency {
-    ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
-    ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
-    ZT_LATENCY_COUNT
-} zt_latency;
-
-#ifndef ZETOOLS_DISABLE
-
-/* Gets the statistics of a latency in nanoseconds, over those collected samples of a region whose latency is
-   known. Figures of the launch latency that are not larger than its error are NaN.
-   Returns SUCCESS; INVALID_ENUMERATION. */
-ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-                                  zt_stats *stats);
-
-#endif
-
 /* ---- the timeline -------------------------------------------------------------------------------------- */
 
 /* What a timeline holds. */
@@ -376,26 +385,11 @@ enum {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Gets the statistics of the GPU time of a region in one pass, counted from 0, in nanoseconds: those of the
-   samples with the metrics of the pass, or of all samples if no metrics are measured. */
-ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
-                               zt_stats *time_ns);
-
 /* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or 0 when
    there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the first
    pass. Not by two threads at once. */
 ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler);
 ZT_API int zt__next_pass(zt__pass_state *passes);
 ZT_API void zt__end_passes(zt__pass_state *passes);
-
-#endif
-
-/* ---- tiles --------------------------------------------------------------------------------------------- */
-
-#ifndef ZETOOLS_DISABLE
-
-/* As zt_get_stats, for one tile, counted from 0. */
-ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-                                     uint32_t metric, zt_stats *stats);
 
 #endif

@@ -70,7 +70,6 @@ typedef struct zt_stream_config zt_stream_config; /* how a stream is opened */
 typedef struct zt_row zt_row;                     /* the metrics of one period */
 typedef struct zt_stream_info zt_stream_info;     /* what a stream measures, and what became of it */
 typedef struct zt_stream_counts zt_stream_counts; /* its reports, and what became of them */
-typedef struct zt_streamed zt_streamed;           /* a streamed metric in a region */
 
 /* benchmarks */
 typedef struct zt_bench_config zt_bench_config;   /* what to benchmark, and how precisely */

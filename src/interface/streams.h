@@ -124,25 +124,3 @@ ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
 
 #endif
-
-/* ---- streamed metrics of regions ----------------------------------------------------------------------- */
-
-/* One streamed metric over the rows that belong to the samples of a region; see STREAMED ROWS. NaN where
-   there are none. The mean is that of a row; of a metric that is averaged, it is weighted by the length of
-   the rows. */
-struct zt_streamed {
-    uint64_t rows;
-    double mean, peak;
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a streamed metric by its index, or NULL if that is too high. */
-ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
-
-/* Gets the mean and peak of a streamed metric in a region, over those collected samples that ended before the
-   last row that was read. Needs zt_stream_config.profiler. */
-ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed);
-
-#endif

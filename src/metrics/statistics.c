@@ -203,7 +203,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
     stats->count = 0;
     stats->sum = stats->mean = stats->stddev = zt__nan();
     stats->min = stats->max = zt__nan();
-    stats->median = stats->p95 = zt__nan();
+    stats->median = stats->p95 = stats->rate = zt__nan();
 }
 
 ZT__PRIVATE void zt__get_moments(zt_aggregation aggregation, const zt__moments *moments, zt_stats *stats) {

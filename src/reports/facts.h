@@ -130,12 +130,8 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
 
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap);
 
-/* Returns a metric of regions or of streams. These are attached while reports are written, but never
-   removed. */
-ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index);
-
-/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
-ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index);
+/* Returns whether an earlier metric has the same name. Those of streams (ZT_STREAMED) are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric);
 
 ZT__PRIVATE zt__date zt__format_date(uint64_t seconds);
 
@@ -170,8 +166,6 @@ ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row);
 extern const char *const zt__differences[];
 
 extern const char *const zt__figure_names[ZT__FIGURE_COUNT];
-
-extern const char *const zt__latency_names[ZT_LATENCY_COUNT][2];
 
 extern const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2];
 

@@ -178,7 +178,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     zt__timeline_sample sample;
     /* Only the first execution of a recorded list has a queue latency. */
     if (reading->knows_execution && reading->origin.executions == 1) {
-        row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
+        row[zt__latency_column(profiler, ZT__QUEUE_LATENCY)] =
             (double)(reading->submitted_ns - reading->origin.appended_ns);
     }
     /* It ran between its submission and the moment at which it was seen complete. In that time the device's
@@ -225,7 +225,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         double error_ns = (double)zt__clock_error(clock, begin_ns) +
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
-        row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
+        row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
             (double)(int64_t)(begin_ns - reading->submitted_ns);
         if (reading->path->launch_error_ns < error_ns) {
             reading->path->launch_error_ns = error_ns;

@@ -669,11 +669,10 @@ static void read_results(zt_profiler *profiler) {
     for (uint32_t i = 0; i < zt_get_info(profiler).region_count && i < 8; i++) {
         ok(zt_get_region(profiler, i, &info));
         zt_get_limit(profiler, i, &limit);
-        zt_get_latency(profiler, i, ZT_LATENCY_QUEUE, &stats);
+        zt_get_stats(profiler, i, ZT_QUEUE_LATENCY, &stats);
         for (uint32_t m = 0; m < zt_get_info(profiler).metric_count && m < 32; m++) {
             zt_get_stats(profiler, i, m, &stats);
-            zt_get_tile_stats(profiler, i, 0, m, &stats);
-            zt_get_rate(profiler, i, m);
+            zt_get_stats(profiler, i, ZT_TILE(0, m), &stats);
         }
     }
     for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++)

@@ -44,7 +44,7 @@
                        passes or samples with times alone
        "bytes"         the memory traffic a second. "operations" and "instructions" are likewise a second,
                        of the samples with metrics; see ROOFLINE
-       "streamed"      of each key {"rows", "mean", "peak"}
+       "streamed"      of each key {"rows", "mean", "stddev", "min", "peak"}
        "tiles"         an array with "metrics" of each
        "histogram"     counts of the GPU times that are kept for quantiles. Bucket i begins at first_ns *
                        ratio^i
