@@ -9777,6 +9777,14 @@ static int zt__has_room(const zt_profiler *profiler, const zt__probe *probe) {
 
 /* ---- a recording ----------------------------------------------------------------------------------------- */
 
+/* If what shows the end of a probe was taken away, what is unread has ended; nothing shows one more execution. */
+static ze_result_t zt__without_event(const zt__recording *recording, ze_result_t result) {
+    if (result != ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
+        return result;
+    }
+    return recording->unread ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
 ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
                                       zt__probe **polled, const char **call) {
     ze_result_t result =
@@ -9785,9 +9793,7 @@ ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording
     for (; recording->is_unordered && probe && result == ZE_RESULT_SUCCESS;) {
         if (probe->is_unordered && probe->shows_end) {
             result = probe->way->read(profiler, probe, NULL, call);
-            if (result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
-                result = ZE_RESULT_SUCCESS;
-            }
+            result = zt__without_event(recording, result);
         }
         if (result == ZE_RESULT_SUCCESS) {
             probe = probe->next;
@@ -9797,7 +9803,7 @@ ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording
     if (recording->witness && result == ZE_RESULT_SUCCESS) {
         result = recording->witness->way->read(profiler, recording->witness, NULL, call);
     }
-    return result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT ? ZE_RESULT_SUCCESS : result;
+    return zt__without_event(recording, result);
 }
 
 /* Called where it cannot be queried whether an execution has ended. If that goes on, its samples are lost. */
@@ -35637,4 +35643,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4200f8ce35d67b19 */
+/* Joined from src/ by src/join.py: 5a51cb931ec9e7b1 */
