@@ -513,9 +513,13 @@ static int app_(ze_result_t result, const char *call) {
             ok(result_);                                                                                     \
     } while (0)
 
-/* Short where a driver that fails for long would have every wait last to its end. */
+/* Waits are short where a driver that fails for long would have each of them last to its end. */
+static int is_patient(void) {
+    return now.fault.at->of != DRIVER || now.fault.lasts == ONCE;
+}
+
 static uint64_t patience(void) {
-    return now.fault.at->of == DRIVER && now.fault.lasts != ONCE ? 2000000 : 1000000000;
+    return is_patient() ? 1000000000 : 2000000;
 }
 
 static zt_config config_for(world *w, const char *groups) {
@@ -1307,7 +1311,7 @@ static void check_ledger(const world *w, uint64_t live) {
         heard(w, "[DROPPED_RUNNING]") || heard(w, "[NOT_FINISHED]") || heard(w, "zeEventQueryStatus failed");
     int may_leave =
         now.fault.at->of == DRIVER &&
-        (was_slow ||
+        ((was_slow && (now.failed || !is_patient())) ||
          (now.failed && (now.fault.lasts == EVER || now.may_keep_session || heard(w, "read failed"))));
     if ((gpu.live() == live || (may_leave && gpu.live() > live)) && gpu.findings() == 0)
         return;
