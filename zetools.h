@@ -3496,9 +3496,26 @@ ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
     return hash;
 }
 
+/* The hash of a key: eight bytes at a time, because each begin of a region looks up a list and a name. */
+static uint64_t zt__hash_key(const void *key, size_t length) {
+    const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
+    const unsigned char *next = (const unsigned char *)key;
+    uint64_t hash = length, word;
+    for (; length >= sizeof word; length -= sizeof word, next += sizeof word) {
+        memcpy(&word, next, sizeof word);
+        hash = (hash ^ word) * factor;
+        hash ^= hash >> 32;
+    }
+    for (word = 0; length > 0; length--) {
+        word = word << 8 | *next++;
+    }
+    hash = (hash ^ word) * factor;
+    return hash ^ hash >> 32;
+}
+
 /* Returns the entry of a key, or the free entry for it. The map must have a free entry. */
 static zt__map_entry *zt__map_place(const zt__map *map, uint64_t hash, const void *key, size_t length) {
-    uint32_t i = (uint32_t)(hash ^ hash >> 32) & (map->capacity - 1);
+    uint32_t i = (uint32_t)hash & (map->capacity - 1);
     for (;; i = (i + 1) & (map->capacity - 1)) {
         zt__map_entry *entry = &map->entries[i];
         if (!entry->value ||
@@ -3509,7 +3526,7 @@ static zt__map_entry *zt__map_place(const zt__map *map, uint64_t hash, const voi
 }
 
 ZT__PRIVATE void *zt__map_find(const zt__map *map, const void *key, size_t length) {
-    return map->capacity ? zt__map_place(map, zt__hash(key, length), key, length)->value : NULL;
+    return map->capacity ? zt__map_place(map, zt__hash_key(key, length), key, length)->value : NULL;
 }
 
 ZT__PRIVATE int zt__map_is_full(const zt__map *map) {
@@ -3517,7 +3534,7 @@ ZT__PRIVATE int zt__map_is_full(const zt__map *map) {
 }
 
 ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void *value) {
-    uint64_t hash = zt__hash(key, length);
+    uint64_t hash = zt__hash_key(key, length);
     zt__map_entry *entry = zt__map_place(map, hash, key, length);
     entry->hash = hash;
     entry->key = key;
@@ -3527,7 +3544,7 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
 }
 
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
-    zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash(key, length), key, length) : NULL;
+    zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash_key(key, length), key, length) : NULL;
     uint32_t i;
     if (!entry || !entry->value) {
         return;
@@ -8067,21 +8084,26 @@ ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *v
 
 /* ---- moments --------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
+/* Inline, because it is most of what a sample with all metrics of a group costs. */
+static inline void zt__add_weighted(zt__moments *moments, double value, double weight) {
     double distance = value - moments->mean;
-    if (moments->count == 0 || value < moments->min) {
+    if (moments->count++ == 0) {
+        moments->min = moments->max = value;
+    } else if (value < moments->min) {
         moments->min = value;
-    }
-    if (moments->count == 0 || value > moments->max) {
+    } else if (value > moments->max) {
         moments->max = value;
     }
-    moments->count++;
     moments->sum += value;
     if (weight > 0) {
         moments->weight += weight;
         moments->mean += distance * (weight / moments->weight); /* exact for the first value */
         moments->m2 += weight * distance * (value - moments->mean);
     }
+}
+
+ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
+    zt__add_weighted(moments, value, weight);
 }
 
 ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
@@ -8188,7 +8210,8 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
+            zt__add_weighted(&statistics->moments[column], row[column],
+                             weights[layout->aggregations[column]]);
         }
     }
 }
@@ -8521,7 +8544,7 @@ struct zt__probe {
     int spans_passes;   /* the region was begun in one pass, and ended in another: its sample is lost */
     int has_trail;      /* commands of the library follow a launch that signals an event of the application */
     int is_retired;     /* it is never used again, */
-    int needs_reset;    /* the driver has refused to reset it */
+    int needs_reset;    /* it could not be reset: the driver has refused, or may not have begun it yet */
     int may_be_written; /* because the device may still write to it: its pools are never destroyed */
     uint32_t failures;  /* reading it has failed so often, */
     uint64_t failing_since_ns; /* since this host time */
@@ -9824,6 +9847,13 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
     visit->is_lost = recording->due > 0 && zt__fails_for_long(probe);
 }
 
+/* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:
+   it is behind that, and its list is still there. */
+static int zt__may_yet_begin(const zt__recording *recording, const zt__probe *probe) {
+    return !probe->shows_end && recording->before != ZT__RECORDING_CLOSED &&
+           (!recording->witness || probe->number > recording->witness->number);
+}
+
 /* Reads the probes of an execution that has ended. Returns 0 if the batch has no room for all. */
 static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
     zt__recording *recording = visit->recording;
@@ -9851,7 +9881,9 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
         recording->has_ended = 1;
     }
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
-        if (!probe->is_settled) {
+        if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
+            probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
+        } else if (!probe->is_settled) {
             zt__visit_probe(profiler, visit, probe, 1, &seen);
         }
     }
@@ -10364,6 +10396,7 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
 
 ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
     zt__recording *recording = list->current;
+    zt__probe *probe;
     if (!recording || recording->state == ZT__RECORDING_READING) {
         return;
     }
@@ -10377,6 +10410,12 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
     if (recording->is_queue) {
         recording->has_ended = 1; /* what its probes do not show is over */
         return;                   /* it empties as it is read */
+    }
+    for (probe = recording->first; probe; probe = probe->next) {
+        if (probe->needs_reset) {
+            probe->is_settled = 0;
+            recording->unread = recording->first;
+        }
     }
     if (recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_DIRTY ||
         (recording->state == ZT__RECORDING_READY && recording->unread) ||
@@ -35643,4 +35682,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5a51cb931ec9e7b1 */
+/* Joined from src/ by src/join.py: 117485ca505ca839 */

@@ -554,6 +554,32 @@ static void test_reset_of_what_never_ran(void **state) {
     check_work(w);
 }
 
+/* Nothing shows when the device is done with the begin of a region that never ends, behind the last that does. */
+static void test_a_region_that_never_ends_is_the_last(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_slots(w, 2);
+    append(w, profiler, w->list, "ends");
+    ze_event_handle_t gate = append_gate(w, w->list);
+    zt_region never = zt_begin(profiler, w->list, "never ends");
+    ok(zeCommandListClose(w->list));
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    while (region_info(profiler, "ends").count == 0) /* then only what follows the gate is left */
+        ok(zt_collect(profiler, 0));
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    ok(zt_reset(profiler, w->list));
+    zt_end(&never);
+    append(w, profiler, w->list, "ends");
+    record_once(w, profiler, w->list, "ends"); /* both slots are used again */
+    execute(w, profiler, w->list);
+    w->launches += 3;
+    collect_all(profiler);
+    expect(profiler, "ends", 3, 1);
+    assert_counts(profiler, counted(4, 3, 0, 1, 0));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 static void test_reset_without_a_profiler(void **state) {
     world *w = *state;
     launch_kernel(w->list, w->kernel);
@@ -1003,6 +1029,7 @@ int main(void) {
         TEST(test_release_of_an_immediate_list_that_runs),
         TEST(test_reset_and_record_again),
         TEST(test_reset_of_what_never_ran),
+        TEST(test_a_region_that_never_ends_is_the_last),
         TEST(test_reset_without_a_profiler),
         TEST(test_reset_that_the_driver_refuses),
         TEST(test_reset_of_no_list),

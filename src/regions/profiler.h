@@ -138,7 +138,7 @@ struct zt__probe {
     int spans_passes;   /* the region was begun in one pass, and ended in another: its sample is lost */
     int has_trail;      /* commands of the library follow a launch that signals an event of the application */
     int is_retired;     /* it is never used again, */
-    int needs_reset;    /* the driver has refused to reset it */
+    int needs_reset;    /* it could not be reset: the driver has refused, or may not have begun it yet */
     int may_be_written; /* because the device may still write to it: its pools are never destroyed */
     uint32_t failures;  /* reading it has failed so often, */
     uint64_t failing_since_ns; /* since this host time */

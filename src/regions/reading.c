@@ -283,6 +283,13 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
     visit->is_lost = recording->due > 0 && zt__fails_for_long(probe);
 }
 
+/* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:
+   it is behind that, and its list is still there. */
+static int zt__may_yet_begin(const zt__recording *recording, const zt__probe *probe) {
+    return !probe->shows_end && recording->before != ZT__RECORDING_CLOSED &&
+           (!recording->witness || probe->number > recording->witness->number);
+}
+
 /* Reads the probes of an execution that has ended. Returns 0 if the batch has no room for all. */
 static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
     zt__recording *recording = visit->recording;
@@ -310,7 +317,9 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
         recording->has_ended = 1;
     }
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
-        if (!probe->is_settled) {
+        if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
+            probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
+        } else if (!probe->is_settled) {
             zt__visit_probe(profiler, visit, probe, 1, &seen);
         }
     }

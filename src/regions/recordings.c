@@ -367,6 +367,7 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
 
 ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
     zt__recording *recording = list->current;
+    zt__probe *probe;
     if (!recording || recording->state == ZT__RECORDING_READING) {
         return;
     }
@@ -380,6 +381,12 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
     if (recording->is_queue) {
         recording->has_ended = 1; /* what its probes do not show is over */
         return;                   /* it empties as it is read */
+    }
+    for (probe = recording->first; probe; probe = probe->next) {
+        if (probe->needs_reset) {
+            probe->is_settled = 0;
+            recording->unread = recording->first;
+        }
     }
     if (recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_DIRTY ||
         (recording->state == ZT__RECORDING_READY && recording->unread) ||
