@@ -9861,9 +9861,15 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
     zt__probe *probe;
     zt__seen seen;
     if (zt__is_device_lost(&profiler->diagnostics)) {
-        recording->has_ended |= recording->unread != NULL; /* no run is found any more */
+        recording->has_ended |= recording->unread != NULL;
+        recording->is_looked_at = 0; /* no run is found any more */
     } else if (!recording->has_ended) {
         ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
+        if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_looked_at &&
+            recording->before == ZT__RECORDING_CLOSED) {
+            result =
+                ZE_RESULT_SUCCESS; /* its last probe may have been reset after it ran, and others before */
+        }
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
             zt__note_failure(profiler, visit, result, call);
         }
@@ -9872,6 +9878,7 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
         }
         if (!recording->unread) { /* all of it was read: it has run once more */
             recording->ran_again = 1;
+            recording->is_looked_at = 0;
             visit->reads_front = 0; /* so its list is recorded */
             recording->unread = recording->first;
             for (probe = recording->first; probe; probe = probe->next) {
@@ -10840,15 +10847,18 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     if (visit->reads_front && recording->unread) {
         recording->has_ended = 0; /* more may be added before the next visit */
     }
-    if (recording->unread || !recording->has_ended) {
+    if ((recording->unread || !recording->has_ended) && to != ZT__RECORDING_CLOSED) {
         /* If the rest is read later, it may run unreported in between. */
         recording->is_looked_at = recording->has_ended;
     }
-    if (!recording->unread && to == ZT__RECORDING_CLOSED && !visit->fails) {
+    if (recording->unread || visit->fails) { /* it is visited again */
+    } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
         zt__recycle_recording(profiler, recording);
         return;
-    }
-    if (!recording->unread && recording->has_ended) {
+    } else if (to == ZT__RECORDING_CLOSED) {
+        recording->has_ended = 0; /* what was read may have run once more: it is looked at now */
+        recording->visit = 0;
+    } else if (recording->has_ended) {
         to = ZT__RECORDING_READY;
         recording->has_ended = recording->ran_again = 0;
         recording->is_overlapped = recording->is_mixed = 0;
@@ -12246,6 +12256,7 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
 ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
                               const char *call) {
     const char *not_ended = NULL;
+    zt__recording *recording;
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
@@ -12256,7 +12267,11 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
             zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
         }
         zt__await_reading(profiler, list);
-        if (by != ZT__BY_RESET || (list->current && !list->current->is_queue)) {
+        recording = list->current;
+        if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {
+            if (recording && (!recording->is_reported || recording->ran_unreported)) {
+                recording->is_looked_at = 1; /* it may have run while it was read */
+            }
             zt__close_recording(profiler, list);
             list->ran_unreported = 0;
         }
@@ -13682,7 +13697,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 5, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 6, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -13820,7 +13835,7 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
 
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
-    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
+    const uint32_t max_metrics = 4096; /* more than any device has: each is compared with those before it */
     uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt__get_availability(profiler);
     const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
@@ -13862,7 +13877,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
 /* Transfers the metrics, and lays out the columns of a profiler that is read. */
 static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
     enum { LEAST_METRIC = 5 * 4 + 3 * 4 }; /* bytes of a metric whose texts are empty */
-    uint32_t i;
+    uint32_t i, before;
     if (packer->is_reading) {
         if (!zt__require_more(packer, profiler->metric_count, LEAST_METRIC)) {
             return;
@@ -13884,6 +13899,10 @@ static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
         if (packer->is_reading) {
             metric->type = (int)type;
             metric->aggregation = (zt_aggregation)aggregation;
+        }
+        for (before = 0; packer->is_reading && before < i; before++) {
+            const zt_metric *other = &profiler->metrics[before];
+            zt__require(packer, strcmp(other->name, metric->name) || strcmp(other->group, metric->group));
         }
     }
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
@@ -35682,4 +35701,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 117485ca505ca839 */
+/* Joined from src/ by src/join.py: adc398c3290f86fc */

@@ -97,15 +97,18 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     if (visit->reads_front && recording->unread) {
         recording->has_ended = 0; /* more may be added before the next visit */
     }
-    if (recording->unread || !recording->has_ended) {
+    if ((recording->unread || !recording->has_ended) && to != ZT__RECORDING_CLOSED) {
         /* If the rest is read later, it may run unreported in between. */
         recording->is_looked_at = recording->has_ended;
     }
-    if (!recording->unread && to == ZT__RECORDING_CLOSED && !visit->fails) {
+    if (recording->unread || visit->fails) { /* it is visited again */
+    } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
         zt__recycle_recording(profiler, recording);
         return;
-    }
-    if (!recording->unread && recording->has_ended) {
+    } else if (to == ZT__RECORDING_CLOSED) {
+        recording->has_ended = 0; /* what was read may have run once more: it is looked at now */
+        recording->visit = 0;
+    } else if (recording->has_ended) {
         to = ZT__RECORDING_READY;
         recording->has_ended = recording->ran_again = 0;
         recording->is_overlapped = recording->is_mixed = 0;

@@ -297,9 +297,15 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
     zt__probe *probe;
     zt__seen seen;
     if (zt__is_device_lost(&profiler->diagnostics)) {
-        recording->has_ended |= recording->unread != NULL; /* no run is found any more */
+        recording->has_ended |= recording->unread != NULL;
+        recording->is_looked_at = 0; /* no run is found any more */
     } else if (!recording->has_ended) {
         ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
+        if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_looked_at &&
+            recording->before == ZT__RECORDING_CLOSED) {
+            result =
+                ZE_RESULT_SUCCESS; /* its last probe may have been reset after it ran, and others before */
+        }
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
             zt__note_failure(profiler, visit, result, call);
         }
@@ -308,6 +314,7 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
         }
         if (!recording->unread) { /* all of it was read: it has run once more */
             recording->ran_again = 1;
+            recording->is_looked_at = 0;
             visit->reads_front = 0; /* so its list is recorded */
             recording->unread = recording->first;
             for (probe = recording->first; probe; probe = probe->next) {

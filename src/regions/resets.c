@@ -14,6 +14,7 @@
 ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
                               const char *call) {
     const char *not_ended = NULL;
+    zt__recording *recording;
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
@@ -24,7 +25,11 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
             zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
         }
         zt__await_reading(profiler, list);
-        if (by != ZT__BY_RESET || (list->current && !list->current->is_queue)) {
+        recording = list->current;
+        if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {
+            if (recording && (!recording->is_reported || recording->ran_unreported)) {
+                recording->is_looked_at = 1; /* it may have run while it was read */
+            }
             zt__close_recording(profiler, list);
             list->ran_unreported = 0;
         }
