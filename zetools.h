@@ -8626,9 +8626,9 @@ struct zt__recording {
     zt__probe *polled;       /* of those that are not in order: the first that was not seen to have ended */
 
     /* of the last execution */
-    ze_command_queue_handle_t queue; /* NULL: not known */
-    uint64_t submitted_ns;           /* host time */
-    uint64_t call_ns;                /* the same, of the call that is in progress */
+    const void *runs_on;   /* the queue, or the immediate list that it was appended to */
+    uint64_t submitted_ns; /* host time */
+    uint64_t call_ns;      /* the same, of the call that is in progress */
     uint32_t thread;
 };
 
@@ -9552,6 +9552,7 @@ typedef struct zt__visit {
     int finds_run;   /* and some that nobody has reported */
     int fails;       /* whether it has ended could not be queried, */
     int is_lost;     /* for long */
+    int settles;     /* at least one probe: without it, another visit at once would find the same */
 } zt__visit;
 
 /* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets it. A
@@ -9781,11 +9782,16 @@ static int zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *p
             reading->result = result;
             reading->call = call;
         }
+        if (result != ZE_RESULT_SUCCESS && zt__fails_for_long(probe)) {
+            probe->is_retired = 1; /* nobody waits for it */
+            result = ZE_RESULT_SUCCESS;
+        }
     } else if (decision.next == ZT__NEXT_RETIRE) {
-        probe->is_retired = probe->is_dropped = 1;
+        probe->is_retired = 1;
         probe->may_be_written = !probe->way->is_foreign;
     }
     probe->is_settled = decision.next != ZT__NEXT_WAIT && result == ZE_RESULT_SUCCESS;
+    visit->settles |= probe->is_settled;
     if (reading->outcome != ZT__NO_SAMPLE || reading->result != ZE_RESULT_SUCCESS) {
         profiler->batch.count++;
     }
@@ -9844,7 +9850,7 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
         profiler->batch.count++;
     }
     visit->fails = 1;
-    visit->is_lost = recording->due > 0 && zt__fails_for_long(probe);
+    visit->is_lost = zt__fails_for_long(probe);
 }
 
 /* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:
@@ -9872,6 +9878,9 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
         }
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
             zt__note_failure(profiler, visit, result, call);
+        }
+        if (result == ZE_RESULT_NOT_READY && recording->first) {
+            (recording->witness ? recording->witness : recording->first)->failures = 0;
         }
         if (result != ZE_RESULT_SUCCESS) {
             return 1;
@@ -10254,7 +10263,7 @@ ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recor
         if (!probe->is_due) { /* else it was counted at its end, because its list may have been immediate */
             zt__owe_sample(profiler, recording, probe);
         }
-        if (probe->needs_reset) {
+        if (probe->needs_reset || probe->is_retired) {
             zt__lose_sample(profiler, recording, probe, ZT_LOST_READ_FAILED);
         } else if (probe->spans_passes ||
                    (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
@@ -10813,10 +10822,22 @@ static void zt__note_unreported(zt_profiler *profiler, zt__recording *recording)
     }
 }
 
+/* Gives up a closed recording about which the device cannot be asked: its probes are never used again. */
+static void zt__retire_recording(zt_profiler *profiler, zt__recording *recording) {
+    zt__probe *probe;
+    zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
+    for (probe = recording->first; probe; probe = probe->next) {
+        probe->is_retired = 1;
+        probe->may_be_written = !probe->way->is_foreign;
+    }
+    zt__recycle_recording(profiler, recording);
+}
+
 /* Ends the visit of a recording: it is READY if all of it was read, else as before. */
 static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *recording = visit->recording;
     zt__recording_state to = recording->before;
+    int looks_again = visit->fails && !visit->is_lost;
     recording->due -= visit->taken;
     if (recording->is_queue) {
         zt__shorten_queue(profiler, recording, visit->count);
@@ -10833,23 +10854,21 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     if (recording->ran_again && recording->list) {
         recording->list->kind = ZT__LIST_RECORDED;
     }
-    if (visit->is_lost) {
-        zt__probe *probe;
+    if (visit->is_lost && to == ZT__RECORDING_CLOSED) {
+        zt__retire_recording(profiler, recording);
+        return;
+    }
+    if (visit->is_lost && recording->due > 0) {
         zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
         recording->is_mixed = 1;
-        to = to == ZT__RECORDING_CLOSED ? to : ZT__RECORDING_DIRTY;
-        for (probe = to == ZT__RECORDING_CLOSED ? recording->first : NULL; probe; probe = probe->next) {
-            probe->is_settled = probe->is_retired = 1;
-            probe->may_be_written = !probe->way->is_foreign;
-        }
-        recording->unread = to == ZT__RECORDING_CLOSED ? NULL : recording->unread;
+        to = ZT__RECORDING_DIRTY;
     }
     if (visit->reads_front && recording->unread) {
         recording->has_ended = 0; /* more may be added before the next visit */
     }
     if ((recording->unread || !recording->has_ended) && to != ZT__RECORDING_CLOSED) {
         /* If the rest is read later, it may run unreported in between. */
-        recording->is_looked_at = recording->has_ended;
+        recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
     }
     if (recording->unread || visit->fails) { /* it is visited again */
     } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
@@ -10884,7 +10903,7 @@ static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
     zt__unlock(&profiler->mutex);
     ZT__INTERNAL(is_complete = zt__visit_recording(profiler, &visit));
     zt__lock(&profiler->mutex);
-    if (is_complete) {
+    if (is_complete || !visit.settles) {
         recording->visit = profiler->visits;
         zt__move_to_end(recording); /* behind those that were not visited */
     }
@@ -12330,9 +12349,9 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* zt_execute, and executions that a tracer observes. */
 
-/* Called when a queue has been seen to be idle after the last execution on it: overlapping executions of lists
-   have ended there, and what is read next is the last of them. */
-ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue);
+/* Called when the application has waited for a queue, or for an immediate list, and has executed nothing since:
+   executions that overlapped there have ended, and the last of them can be read. */
+ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on);
 
 /* Called when a tracer stops: from now on, lists may be reset or destroyed unseen. */
 ZT__PRIVATE void zt__note_unseen_resets(zt_profiler *profiler);
@@ -12344,8 +12363,8 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
                                       const ze_command_list_handle_t *lists, int waits, int by_tracer,
                                       const char *call);
 
-/* Called when the driver has accepted or refused the execution. */
-ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
+/* Called when the driver has accepted or refused the execution on a queue or on an immediate list. */
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused, const char *call);
 
 /* ==== regions/submitting.c ============================================================================== */
@@ -12444,13 +12463,13 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t hand
    it is idle. No mutex is held. */
 static void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle) {
-    const zt__recording *recording;
+    zt__recording *recording;
     ze_result_t result = ZE_RESULT_NOT_READY;
     uint32_t executions = 0;
     int overlaps;
     zt__lock(&profiler->mutex);
     recording = zt__find_recording(profiler, handle);
-    overlaps = recording && recording->state == ZT__RECORDING_DIRTY && queue && recording->queue == queue &&
+    overlaps = recording && recording->state == ZT__RECORDING_DIRTY && queue && recording->runs_on == queue &&
                !recording->has_ended;
     executions = overlaps ? recording->executions : 0;
     zt__unlock(&profiler->mutex);
@@ -12462,19 +12481,20 @@ static void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t que
     }
     zt__lock(&profiler->mutex);
     recording = zt__find_recording(profiler, handle);
-    overlaps = recording && recording->executions == executions; /* no other thread has executed it since */
-    zt__unlock(&profiler->mutex);
-    if (overlaps) {
-        zt__note_idle_queue(profiler, queue);
+    if (recording && recording->state == ZT__RECORDING_DIRTY &&
+        recording->executions == executions) { /* no other thread has executed it since */
+        recording->has_ended = 1;
+        zt__chain_recording(profiler, recording);
     }
+    zt__unlock(&profiler->mutex);
 }
 
-ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
+ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
     zt__recording *recording;
     zt__lock(&profiler->mutex);
     recording = profiler->dirty_count ? profiler->all_recordings : NULL;
     for (; recording; recording = recording->next_of_all) {
-        if (recording->state == ZT__RECORDING_DIRTY && recording->queue == queue) {
+        if (recording->state == ZT__RECORDING_DIRTY && recording->runs_on == runs_on) {
             recording->has_ended = 1;
             zt__chain_recording(profiler, recording);
         }
@@ -12539,16 +12559,15 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
 
 /* Counts an execution that the driver has accepted. Returns how many samples it overwrites. With the mutex
    held. */
-static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recording,
-                                     ze_command_queue_handle_t queue) {
+static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recording, const void *runs_on) {
     int overlaps = recording->before == ZT__RECORDING_SUBMITTED || recording->before == ZT__RECORDING_DIRTY ||
                    recording->has_ended;
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
-    if (overlaps && (!queue || recording->queue != queue)) {
+    if (overlaps && recording->runs_on != runs_on) {
         recording->is_mixed = 1;
     }
     recording->is_overlapped = overlaps;
-    recording->queue = queue;
+    recording->runs_on = runs_on;
     recording->thread = profiler->timeline ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
     zt__count_execution(profiler, recording);
@@ -12559,7 +12578,7 @@ static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recor
     return overwritten;
 }
 
-ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused,
                                      const char *call) {
     uint32_t i, overwritten = 0;
@@ -12574,7 +12593,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, ze_command_queue_han
             continue; /* it had no region, or was closed meanwhile */
         }
         if (!is_refused) {
-            overwritten += zt__accept_execution(profiler, recording, queue);
+            overwritten += zt__accept_execution(profiler, recording, runs_on);
         }
         if (--recording->calls == 0) {
             zt__move_recording(profiler, recording, recording->before);
@@ -20722,6 +20741,7 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
     case ZT__CALL_CommandQueueSynchronize:
+    case ZT__CALL_CommandListHostSynchronize:
         return ZT__KIND_QUEUE_SYNCHRONIZE;
     case ZT__CALL_CommandQueueDestroy:
         return ZT__KIND_QUEUE_DESTROY;
@@ -23045,13 +23065,13 @@ static void zt__end_event_use(zt__known_event *event) {
     }
 }
 
-/* Asks whether the command has ended that signals an event, and, unless `times` is NULL, when it ran. The event
+/* Asks whether the command has ended that signals an event, and, unless `profiler` is NULL, when it ran. The event
    is in use by this thread. The mutex is unlocked meanwhile. */
 static ze_result_t zt__query_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
                                    zt__sample_times *times, const char **call) {
     ze_result_t result;
     zt__unlock(&tracer->event_mutex);
-    if (times) {
+    if (profiler) {
         times->is_kernel = 1;
         result = zt__query_kernel_stamps(profiler, event, times, call);
     } else {
@@ -23115,7 +23135,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
     if (event && zt__lent_event(tracer, probe) == event && !event->was_read) {
         /* If it was read, its time stamps may be those of the execution before. */
-        result = zt__query_event(tracer, profiler, probe->lent, times, call);
+        result = zt__query_event(tracer, times ? profiler : NULL, probe->lent, times, call);
     }
     zt__end_event_use(event);
     if (probe->source_state == ZT__LOAN_LOST) {
@@ -24143,10 +24163,12 @@ ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
     ze_command_queue_handle_t queue = NULL;
+    const void *runs_on;
     uint32_t count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
     if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
         queue = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->phCommandQueue;
+        runs_on = queue;
         lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
@@ -24155,6 +24177,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         const zt__known_list *known;
         lists = *p->pphCommandLists;
         count = *p->pnumCommandLists;
+        runs_on = *p->phCommandListImmediate;
         zt__lock(&frame->tracer->mutex);
         known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
         if (known && known->is_captured) {
@@ -24167,7 +24190,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
             continue;
         }
         if (result) {
-            zt__after_execution(device->profiler, queue, count, lists, *result != ZE_RESULT_SUCCESS,
+            zt__after_execution(device->profiler, runs_on, count, lists, *result != ZE_RESULT_SUCCESS,
                                 zt__call_name(frame->call));
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
@@ -24205,8 +24228,9 @@ ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
     is_idle = frame->executions == tracer->executions;
     zt__unlock(&tracer->mutex);
     for (; device && is_idle; device = zt__next_measured(tracer, device)) {
-        zt__note_idle_queue(device->profiler,
-                            *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
+        /* The parameters of both calls begin with a handle. */
+        zt__note_idle(device->profiler,
+                      *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
     }
 }
 
@@ -35701,4 +35725,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: adc398c3290f86fc */
+/* Joined from src/ by src/join.py: a63ef670d72436d2 */

@@ -999,6 +999,27 @@ static void test_a_reset_that_is_refused_once(void **state) {
     check_work(w);
 }
 
+/* The driver answers for no event of a list, and there are more than one reading has room for: each call ends. */
+static void test_events_that_can_never_be_queried(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 70; i++)
+        append(w, profiler, w->list, "never run");
+    assert_true(gpu.fail_any("zeEventQueryStatus", 1, ZE_RESULT_ERROR_UNKNOWN, 1));
+    for (int i = 0; i < 6; i++) {
+        zt_release(profiler, w->list);
+        zt_collect(profiler, 0);
+        pass_time(UINT64_C(1000000000));
+    }
+    assert_contains(zt_get_last_error(profiler), "zeEventQueryStatus failed: ZE_RESULT_ERROR_UNKNOWN");
+    assert_true(gpu.fail_any(NULL, 0, 0, 0));
+    reset_list(w->list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
 /* The identity holds after every step of a life with losses, drops, replays, resets and nesting. */
 static void test_identity_after_every_step(void **state) {
     world *w = *state;
@@ -1183,6 +1204,7 @@ int main(void) {
         TEST(test_closed_with_dropped_regions_that_do_not_run),
         TEST(test_refused_before_another_region),
         TEST(test_a_reset_that_is_refused_once),
+        TEST(test_events_that_can_never_be_queried),
         TEST(test_identity_after_every_step),
         TEST(test_never_delivered_is_lost_after_release),
         TEST(test_first_queries_complete_late),

@@ -2095,6 +2095,37 @@ static void test_executions_that_overlap_on_an_immediate_list(void **state) {
     close_rig(&r);
 }
 
+/* The immediate list shows when all that was appended to it has ended: the last of those that overlapped is measured,
+   and each after it. */
+static void test_executions_after_those_that_overlap_on_an_immediate_list(void **state) {
+    append_lists append_to = NULL;
+    ze_result_t (*synchronize)(ze_command_list_handle_t, uint64_t) = NULL;
+    *(void **)&append_to = dlsym(RTLD_DEFAULT, "zeCommandListImmediateAppendCommandListsExp");
+    *(void **)&synchronize = dlsym(RTLD_DEFAULT, "zeCommandListHostSynchronize");
+    if (!append_to || !synchronize)
+        skip();
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_patiently(w);
+    ze_command_list_handle_t list = recorded_of(w, 0), immediate = immediate_of(w, COMPUTE, 0, 0);
+    append_meeting(&r, list, 0, GO, LONG);
+    ok(zeCommandListClose(list));
+    ok(append_to(immediate, 1, &list, NULL, 0, NULL));
+    await_word(&r, 0);
+    ok(append_to(immediate, 1, &list, NULL, 0, NULL));
+    set_word(&r, GO);
+    for (int i = 0; i < 3; i++) {
+        ok(synchronize(immediate, A_WHILE));
+        collect_all(profiler);
+        ok(append_to(immediate, 1, &list, NULL, 0, NULL));
+    }
+    finish_and_destroy(w, immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(5, 4, 1, 0, 0));
+    ok(zeCommandListDestroy(list));
+    close_rig(&r);
+}
+
 /* The event of a launch does not show which of two executions has ended. The last is measured when their
    queue is idle, as are those that follow. */
 static void test_executions_after_those_that_overlap(void **state) {
@@ -2629,6 +2660,7 @@ int main(void) {
         TEST(test_executions_that_are_overwritten),
         TEST(test_executions_that_are_overwritten_with_an_event),
         TEST(test_executions_that_overlap_on_an_immediate_list),
+        TEST(test_executions_after_those_that_overlap_on_an_immediate_list),
         TEST(test_executions_after_those_that_overlap),
         TEST(test_clocks_that_wrap),
         TEST(test_each_tile_has_a_time_stamp),

@@ -63,10 +63,22 @@ static void zt__note_unreported(zt_profiler *profiler, zt__recording *recording)
     }
 }
 
+/* Gives up a closed recording about which the device cannot be asked: its probes are never used again. */
+static void zt__retire_recording(zt_profiler *profiler, zt__recording *recording) {
+    zt__probe *probe;
+    zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
+    for (probe = recording->first; probe; probe = probe->next) {
+        probe->is_retired = 1;
+        probe->may_be_written = !probe->way->is_foreign;
+    }
+    zt__recycle_recording(profiler, recording);
+}
+
 /* Ends the visit of a recording: it is READY if all of it was read, else as before. */
 static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *recording = visit->recording;
     zt__recording_state to = recording->before;
+    int looks_again = visit->fails && !visit->is_lost;
     recording->due -= visit->taken;
     if (recording->is_queue) {
         zt__shorten_queue(profiler, recording, visit->count);
@@ -83,23 +95,21 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     if (recording->ran_again && recording->list) {
         recording->list->kind = ZT__LIST_RECORDED;
     }
-    if (visit->is_lost) {
-        zt__probe *probe;
+    if (visit->is_lost && to == ZT__RECORDING_CLOSED) {
+        zt__retire_recording(profiler, recording);
+        return;
+    }
+    if (visit->is_lost && recording->due > 0) {
         zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
         recording->is_mixed = 1;
-        to = to == ZT__RECORDING_CLOSED ? to : ZT__RECORDING_DIRTY;
-        for (probe = to == ZT__RECORDING_CLOSED ? recording->first : NULL; probe; probe = probe->next) {
-            probe->is_settled = probe->is_retired = 1;
-            probe->may_be_written = !probe->way->is_foreign;
-        }
-        recording->unread = to == ZT__RECORDING_CLOSED ? NULL : recording->unread;
+        to = ZT__RECORDING_DIRTY;
     }
     if (visit->reads_front && recording->unread) {
         recording->has_ended = 0; /* more may be added before the next visit */
     }
     if ((recording->unread || !recording->has_ended) && to != ZT__RECORDING_CLOSED) {
         /* If the rest is read later, it may run unreported in between. */
-        recording->is_looked_at = recording->has_ended;
+        recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
     }
     if (recording->unread || visit->fails) { /* it is visited again */
     } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
@@ -134,7 +144,7 @@ static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
     zt__unlock(&profiler->mutex);
     ZT__INTERNAL(is_complete = zt__visit_recording(profiler, &visit));
     zt__lock(&profiler->mutex);
-    if (is_complete) {
+    if (is_complete || !visit.settles) {
         recording->visit = profiler->visits;
         zt__move_to_end(recording); /* behind those that were not visited */
     }

@@ -220,9 +220,9 @@ struct zt__recording {
     zt__probe *polled;       /* of those that are not in order: the first that was not seen to have ended */
 
     /* of the last execution */
-    ze_command_queue_handle_t queue; /* NULL: not known */
-    uint64_t submitted_ns;           /* host time */
-    uint64_t call_ns;                /* the same, of the call that is in progress */
+    const void *runs_on;   /* the queue, or the immediate list that it was appended to */
+    uint64_t submitted_ns; /* host time */
+    uint64_t call_ns;      /* the same, of the call that is in progress */
     uint32_t thread;
 };
 

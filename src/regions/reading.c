@@ -217,11 +217,16 @@ static int zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *p
             reading->result = result;
             reading->call = call;
         }
+        if (result != ZE_RESULT_SUCCESS && zt__fails_for_long(probe)) {
+            probe->is_retired = 1; /* nobody waits for it */
+            result = ZE_RESULT_SUCCESS;
+        }
     } else if (decision.next == ZT__NEXT_RETIRE) {
-        probe->is_retired = probe->is_dropped = 1;
+        probe->is_retired = 1;
         probe->may_be_written = !probe->way->is_foreign;
     }
     probe->is_settled = decision.next != ZT__NEXT_WAIT && result == ZE_RESULT_SUCCESS;
+    visit->settles |= probe->is_settled;
     if (reading->outcome != ZT__NO_SAMPLE || reading->result != ZE_RESULT_SUCCESS) {
         profiler->batch.count++;
     }
@@ -280,7 +285,7 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
         profiler->batch.count++;
     }
     visit->fails = 1;
-    visit->is_lost = recording->due > 0 && zt__fails_for_long(probe);
+    visit->is_lost = zt__fails_for_long(probe);
 }
 
 /* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:
@@ -308,6 +313,9 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
         }
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
             zt__note_failure(profiler, visit, result, call);
+        }
+        if (result == ZE_RESULT_NOT_READY && recording->first) {
+            (recording->witness ? recording->witness : recording->first)->failures = 0;
         }
         if (result != ZE_RESULT_SUCCESS) {
             return 1;

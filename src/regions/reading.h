@@ -16,6 +16,7 @@ typedef struct zt__visit {
     int finds_run;   /* and some that nobody has reported */
     int fails;       /* whether it has ended could not be queried, */
     int is_lost;     /* for long */
+    int settles;     /* at least one probe: without it, another visit at once would find the same */
 } zt__visit;
 
 /* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets it. A

@@ -218,7 +218,7 @@ ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recor
         if (!probe->is_due) { /* else it was counted at its end, because its list may have been immediate */
             zt__owe_sample(profiler, recording, probe);
         }
-        if (probe->needs_reset) {
+        if (probe->needs_reset || probe->is_retired) {
             zt__lose_sample(profiler, recording, probe, ZT_LOST_READ_FAILED);
         } else if (probe->spans_passes ||
                    (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {

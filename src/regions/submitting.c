@@ -106,13 +106,13 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t hand
    it is idle. No mutex is held. */
 static void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle) {
-    const zt__recording *recording;
+    zt__recording *recording;
     ze_result_t result = ZE_RESULT_NOT_READY;
     uint32_t executions = 0;
     int overlaps;
     zt__lock(&profiler->mutex);
     recording = zt__find_recording(profiler, handle);
-    overlaps = recording && recording->state == ZT__RECORDING_DIRTY && queue && recording->queue == queue &&
+    overlaps = recording && recording->state == ZT__RECORDING_DIRTY && queue && recording->runs_on == queue &&
                !recording->has_ended;
     executions = overlaps ? recording->executions : 0;
     zt__unlock(&profiler->mutex);
@@ -124,19 +124,20 @@ static void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t que
     }
     zt__lock(&profiler->mutex);
     recording = zt__find_recording(profiler, handle);
-    overlaps = recording && recording->executions == executions; /* no other thread has executed it since */
-    zt__unlock(&profiler->mutex);
-    if (overlaps) {
-        zt__note_idle_queue(profiler, queue);
+    if (recording && recording->state == ZT__RECORDING_DIRTY &&
+        recording->executions == executions) { /* no other thread has executed it since */
+        recording->has_ended = 1;
+        zt__chain_recording(profiler, recording);
     }
+    zt__unlock(&profiler->mutex);
 }
 
-ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
+ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
     zt__recording *recording;
     zt__lock(&profiler->mutex);
     recording = profiler->dirty_count ? profiler->all_recordings : NULL;
     for (; recording; recording = recording->next_of_all) {
-        if (recording->state == ZT__RECORDING_DIRTY && recording->queue == queue) {
+        if (recording->state == ZT__RECORDING_DIRTY && recording->runs_on == runs_on) {
             recording->has_ended = 1;
             zt__chain_recording(profiler, recording);
         }
@@ -201,16 +202,15 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
 
 /* Counts an execution that the driver has accepted. Returns how many samples it overwrites. With the mutex
    held. */
-static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recording,
-                                     ze_command_queue_handle_t queue) {
+static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recording, const void *runs_on) {
     int overlaps = recording->before == ZT__RECORDING_SUBMITTED || recording->before == ZT__RECORDING_DIRTY ||
                    recording->has_ended;
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
-    if (overlaps && (!queue || recording->queue != queue)) {
+    if (overlaps && recording->runs_on != runs_on) {
         recording->is_mixed = 1;
     }
     recording->is_overlapped = overlaps;
-    recording->queue = queue;
+    recording->runs_on = runs_on;
     recording->thread = profiler->timeline ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
     zt__count_execution(profiler, recording);
@@ -221,7 +221,7 @@ static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recor
     return overwritten;
 }
 
-ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused,
                                      const char *call) {
     uint32_t i, overwritten = 0;
@@ -236,7 +236,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, ze_command_queue_han
             continue; /* it had no region, or was closed meanwhile */
         }
         if (!is_refused) {
-            overwritten += zt__accept_execution(profiler, recording, queue);
+            overwritten += zt__accept_execution(profiler, recording, runs_on);
         }
         if (--recording->calls == 0) {
             zt__move_recording(profiler, recording, recording->before);

@@ -6,9 +6,9 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
-/* Called when a queue has been seen to be idle after the last execution on it: overlapping executions of lists
-   have ended there, and what is read next is the last of them. */
-ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue);
+/* Called when the application has waited for a queue, or for an immediate list, and has executed nothing since:
+   executions that overlapped there have ended, and the last of them can be read. */
+ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on);
 
 /* Called when a tracer stops: from now on, lists may be reset or destroyed unseen. */
 ZT__PRIVATE void zt__note_unseen_resets(zt_profiler *profiler);
@@ -20,8 +20,8 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
                                       const ze_command_list_handle_t *lists, int waits, int by_tracer,
                                       const char *call);
 
-/* Called when the driver has accepted or refused the execution. */
-ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
+/* Called when the driver has accepted or refused the execution on a queue or on an immediate list. */
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused, const char *call);
 
 extern ZT__THREAD_LOCAL const zt_profiler *zt__executing_for;

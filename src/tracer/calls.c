@@ -52,6 +52,7 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
     case ZT__CALL_CommandQueueSynchronize:
+    case ZT__CALL_CommandListHostSynchronize:
         return ZT__KIND_QUEUE_SYNCHRONIZE;
     case ZT__CALL_CommandQueueDestroy:
         return ZT__KIND_QUEUE_DESTROY;

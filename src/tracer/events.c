@@ -109,13 +109,13 @@ static void zt__end_event_use(zt__known_event *event) {
     }
 }
 
-/* Asks whether the command has ended that signals an event, and, unless `times` is NULL, when it ran. The event
+/* Asks whether the command has ended that signals an event, and, unless `profiler` is NULL, when it ran. The event
    is in use by this thread. The mutex is unlocked meanwhile. */
 static ze_result_t zt__query_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
                                    zt__sample_times *times, const char **call) {
     ze_result_t result;
     zt__unlock(&tracer->event_mutex);
-    if (times) {
+    if (profiler) {
         times->is_kernel = 1;
         result = zt__query_kernel_stamps(profiler, event, times, call);
     } else {
@@ -179,7 +179,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
     if (event && zt__lent_event(tracer, probe) == event && !event->was_read) {
         /* If it was read, its time stamps may be those of the execution before. */
-        result = zt__query_event(tracer, profiler, probe->lent, times, call);
+        result = zt__query_event(tracer, times ? profiler : NULL, probe->lent, times, call);
     }
     zt__end_event_use(event);
     if (probe->source_state == ZT__LOAN_LOST) {

@@ -186,10 +186,12 @@ ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
     ze_command_queue_handle_t queue = NULL;
+    const void *runs_on;
     uint32_t count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
     if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
         queue = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->phCommandQueue;
+        runs_on = queue;
         lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
@@ -198,6 +200,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         const zt__known_list *known;
         lists = *p->pphCommandLists;
         count = *p->pnumCommandLists;
+        runs_on = *p->phCommandListImmediate;
         zt__lock(&frame->tracer->mutex);
         known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
         if (known && known->is_captured) {
@@ -210,7 +213,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
             continue;
         }
         if (result) {
-            zt__after_execution(device->profiler, queue, count, lists, *result != ZE_RESULT_SUCCESS,
+            zt__after_execution(device->profiler, runs_on, count, lists, *result != ZE_RESULT_SUCCESS,
                                 zt__call_name(frame->call));
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
@@ -248,8 +251,9 @@ ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
     is_idle = frame->executions == tracer->executions;
     zt__unlock(&tracer->mutex);
     for (; device && is_idle; device = zt__next_measured(tracer, device)) {
-        zt__note_idle_queue(device->profiler,
-                            *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
+        /* The parameters of both calls begin with a handle. */
+        zt__note_idle(device->profiler,
+                      *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
     }
 }
 
