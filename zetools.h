@@ -52,8 +52,8 @@
            }
 
        If zt_open fails, the profiler is NULL, and calls with it do nothing. To choose what is measured,
-       pass a zt_config: start from zt_config_default(), and set, for example, config.groups =
-       "ComputeBasic". Messages go to config.log, and zt_get_last_error returns the last one.
+       pass a zt_config: zt_config config = {0}; has all defaults, and config.groups = "ComputeBasic", for
+       example, names what to measure. Messages go to config.log, and zt_get_last_error returns the last one.
 
        Build it with `cc app.c -lze_loader -lm`. Other files of a program include the header without
        ZETOOLS_IMPLEMENTATION. Some builds need more:
@@ -466,8 +466,8 @@ extern "C" {
                    the profiler, stream or debugger that they are from.
    Structures      A structure to be filled in is empty on failure, and where the function does nothing.
    Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
-                   of a field: zt_stream_config config = {0}; sets all of them. Start zt_config from
-                   zt_config_default(). Strings and arrays need not outlive the call.
+                   of a field: zt_config config = {0}; sets all of them, in C++ zt_config config = {};
+                   Strings and arrays need not outlive the call.
    Callbacks       What a callback receives is valid during the call. CALLBACKS lists what it may call.
    Versions        Everything is there since 0.1, unless its declaration names a later version. */
 
@@ -1998,7 +1998,7 @@ struct zt_sample {
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
 typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
 
-/* How a profiler is opened. Start from zt_config_default(). */
+/* How a profiler is opened. */
 struct zt_config {
     const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
                             alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
@@ -2047,13 +2047,6 @@ struct zt_config {
     void *sample_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_config zt_config_default(void);
-
-#endif
 
 /* ---- settings of zt_auto ------------------------------------------------------------------------------- */
 
@@ -2376,7 +2369,6 @@ ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, 
 ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, const void *bytes, size_t size) { return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
 ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
     { return ZT__CLEAR(group); }
 ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)
@@ -8954,31 +8946,6 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 
 /* Completes configurations: the environment and the defaults. */
 
-static void zt__fill_config(zt_config *config) {
-    if (!config->slots_per_step) {
-        config->slots_per_step = 256;
-    }
-    if (!config->max_slots) {
-        config->max_slots = 16384;
-    }
-    if (!config->max_passes) {
-        config->max_passes = 1;
-    }
-    if (!zt__is_positive(config->pass_tolerance)) {
-        config->pass_tolerance = 0.1;
-    }
-    if (!config->wait_timeout_ns) {
-        config->wait_timeout_ns = 1000000000u;
-    }
-}
-
-ZT_API zt_config zt_config_default(void) {
-    zt_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_config(&config);
-    return config;
-}
-
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
                *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
@@ -8987,7 +8954,21 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (given) {
         config = *given;
     }
-    zt__fill_config(&config);
+    if (!config.slots_per_step) {
+        config.slots_per_step = 256;
+    }
+    if (!config.max_slots) {
+        config.max_slots = 16384;
+    }
+    if (!config.max_passes) {
+        config.max_passes = 1;
+    }
+    if (!zt__is_positive(config.pass_tolerance)) {
+        config.pass_tolerance = 0.1;
+    }
+    if (!config.wait_timeout_ns) {
+        config.wait_timeout_ns = 1000000000u;
+    }
     if (groups || metrics) {
         config.groups = groups;
         config.metrics = metrics;
@@ -35643,4 +35624,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5a51cb931ec9e7b1 */
+/* Joined from src/ by src/join.py: f17ffdfc12d5712b */

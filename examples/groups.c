@@ -34,7 +34,7 @@ static const char *aggregation_name(zt_aggregation aggregation) {
 }
 
 static int print_group(const gpu *g, const char *name) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
 
     config.groups = name;

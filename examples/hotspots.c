@@ -105,7 +105,7 @@ static int costly_line_is_on_top(zt_profiler *profiler) {
 
 int main(int argc, char **argv) {
     gpu g = gpu_open(argv[0]);
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_trace_config trace = {0};
     zt_profiler *profiler;
     int is_sampled, right, found = 1, written = 1;

@@ -880,7 +880,7 @@ static void keep_message(int result, const char *text, void *user) {
 }
 
 zt_config config_of(world *w) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     config.log = keep_message;
     config.log_user = w;
     config.wait_timeout_ns = A_WHILE;

@@ -891,7 +891,7 @@ static void test_ranking_of_nothing(void **state) {
 /* ==== a device ============================================================================================ */
 
 static zt_profiler *open_own(world *w, const char *groups, uint32_t timeline) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler = NULL;
     config.groups = groups;
     config.timeline = timeline;

@@ -64,7 +64,7 @@ static int occurrences(const char *text, const char *part) {
 
 /* A profiler without a log function. */
 static zt_profiler *open_silent(world *w, const char *groups) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler = NULL;
     config.groups = groups;
     ok(zt_open(w->context, w->device, &config, &profiler));
@@ -380,7 +380,7 @@ static void test_values_without_a_meaning(void **state) {
 
 /* What the program has configured counts if a variable is empty. */
 static void keep_what_is_configured(world *w) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = "";
     config.timeline = 3;

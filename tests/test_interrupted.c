@@ -527,7 +527,7 @@ static void test_a_report_above_the_limit(void **state) {
 /* Messages that nobody reads are lost, and the program goes on. */
 static void print_without_reader(void **state) {
     world *w = *state;
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     int ends[2], error = dup(2);
     config.groups = "";

@@ -24,7 +24,7 @@ static int close_world_and_directory(void **state) {
 
 /* A profiler with one sample. */
 static zt_profiler *measure(world *w) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = "ComputeBasic";
     config.timeline = 16;

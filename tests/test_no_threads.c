@@ -45,7 +45,7 @@ static void keep_message(int result, const char *text, void *user) {
 static void test_no_thread_collects(void **state) {
     world *w = (world *)*state;
     uint32_t threads = count_threads();
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = "ComputeBasic";
     config.thread = 1;

@@ -51,7 +51,7 @@ static void measure_here(world *w, zt_profiler *profiler, const char *name) {
 }
 
 static zt_config config_with_thread(void) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     config.groups = "ComputeBasic";
     config.thread = 1;
     config.wait_timeout_ns = A_WHILE;
@@ -318,7 +318,7 @@ static void test_inside_of_another_file(void **state) {
     world *w = *state;
     for (int with_thread = 0; with_thread < 2; with_thread++) {
         inner me = {w, NULL, ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS, 0};
-        zt_config config = zt_config_default();
+        zt_config config = {0};
         config.groups = "ComputeBasic";
         config.thread = with_thread;
         config.sample = collect_elsewhere;
@@ -386,7 +386,7 @@ typedef struct open_region {
 /* The child has profilers of its own, more than the parent has had. */
 static int end_and_exit(void *object) {
     const open_region *open = (const open_region *)object;
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     config.groups = "";
     config.slots_per_step = 1;
     zt_region first_copy = open->region;

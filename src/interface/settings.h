@@ -13,7 +13,7 @@ struct zt_sample {
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
 typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
 
-/* How a profiler is opened. Start from zt_config_default(). */
+/* How a profiler is opened. */
 struct zt_config {
     const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
                             alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
@@ -62,13 +62,6 @@ struct zt_config {
     void *sample_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_config zt_config_default(void);
-
-#endif
 
 /* ---- settings of zt_auto ------------------------------------------------------------------------------- */
 

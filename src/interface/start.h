@@ -16,8 +16,8 @@
                    the profiler, stream or debugger that they are from.
    Structures      A structure to be filled in is empty on failure, and where the function does nothing.
    Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
-                   of a field: zt_stream_config config = {0}; sets all of them. Start zt_config from
-                   zt_config_default(). Strings and arrays need not outlive the call.
+                   of a field: zt_config config = {0}; sets all of them, in C++ zt_config config = {};
+                   Strings and arrays need not outlive the call.
    Callbacks       What a callback receives is valid during the call. CALLBACKS lists what it may call.
    Versions        Everything is there since 0.1, unless its declaration names a later version. */
 

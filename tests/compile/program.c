@@ -50,7 +50,11 @@ static void ignore_sample(const zt_sample *sample, void *user) {
 }
 
 static zt_config every_field_set(void) {
-    zt_config config = zt_config_default();
+#ifdef __cplusplus
+    zt_config config = {};
+#else
+    zt_config config = {0};
+#endif
     config.groups = "ComputeBasic";
     config.metrics = "GpuTime";
     config.columns = "GpuTime";

@@ -602,7 +602,7 @@ static void drop_message(int result, const char *text, void *user) {
 }
 
 zt_config fuzz_config(void) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     config.allocator.allocate = allocate_some;
     config.allocator.release = release_some;
     config.log = drop_message;
