@@ -493,8 +493,8 @@ typedef struct zt_region_info zt_region_info; /* a region: its counts, times and
 typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
-typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
 typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
+typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
 typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
 #ifdef ZETOOLS_TRACER
@@ -1059,13 +1059,6 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
 
 /* ---- the timeline -------------------------------------------------------------------------------------- */
 
-/* What a timeline holds. */
-struct zt_timeline_info {
-    uint64_t samples, rows;           /* kept */
-    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
-    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
-};
-
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
     uint64_t samples;  /* that ran in this time */
@@ -1081,13 +1074,18 @@ struct zt_overlap {
     double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
+/* What a timeline holds. */
+struct zt_timeline_info {
+    uint64_t samples, rows;           /* kept */
+    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
+    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
+    zt_overlap overlap;               /* how the samples cover the time of the device */
+};
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns what the timeline holds. */
+/* Returns what the timeline holds. Without memory, all times of the overlap are NaN. */
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
-
-/* Returns how the samples of the timeline cover the time of the device. Without memory, all times are NaN. */
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
 
 #endif
 
@@ -2291,10 +2289,10 @@ ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, 
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
-ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
-ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
-    { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
-      empty.copy_ns = empty.both_ns = empty.idle_ns = empty.at_once_ns = NAN; return empty; }
+ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler)
+    { zt_timeline_info empty; zt__clear(&empty, sizeof empty); empty.overlap.span_ns = empty.overlap.busy_ns =
+      empty.overlap.kernel_ns = empty.overlap.copy_ns = empty.overlap.both_ns = empty.overlap.idle_ns =
+      empty.overlap.at_once_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
@@ -14220,7 +14218,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 /* ==== results/timeline.h ================================================================================ */
 
-/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
 
 enum { ZT__MAX_MARKERS = 4096 };
 
@@ -14370,7 +14368,7 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
 
 /* ==== results/timeline.c ================================================================================ */
 
-/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
 
 /* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
 
@@ -14653,29 +14651,6 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     *end = data->rows_written;
     *first = zt__oldest_kept(data->rows_written, data->row_capacity);
     zt__unlock(&data->mutex);
-}
-
-ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
-    zt_timeline_info info;
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__stream_data *data = NULL;
-    uint64_t first, end;
-    memset(&info, 0, sizeof info);
-    if (!profiler || !profiler->timeline) {
-        return info;
-    }
-    zt__get_kept_samples(locked, &first, &end);
-    info.samples = end - first;
-    zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
-    info.pairs = locked->timeline->clock.pair_count;
-    zt__unlock(&locked->mutex);
-    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
-        zt__get_kept_rows(data, &first, &end);
-        info.rows += end - first;
-        info.lost_rows += first;
-    }
-    return info;
 }
 
 /* ==== results/attribution.h ============================================================================= */
@@ -15083,7 +15058,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 
 /* ==== results/overlap.h ================================================================================= */
 
-/* zt_get_overlap: when samples cover the device, and which ran at once. */
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
 
 /* How long the outermost samples of a path ran, and how much of that beside others. */
 typedef struct zt__at_once {
@@ -15100,7 +15075,7 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);
 
 /* ==== results/overlap.c ================================================================================= */
 
-/* zt_get_overlap: when samples cover the device, and which ran at once. */
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
 
 /* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
@@ -15352,8 +15327,28 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
-    return zt__get_coverage(zt__mutable(profiler)).overlap;
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info;
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__stream_data *data = NULL;
+    uint64_t first, end;
+    memset(&info, 0, sizeof info);
+    info.overlap = zt__get_coverage(locked).overlap;
+    if (!profiler || !profiler->timeline) {
+        return info;
+    }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
+    zt__lock(&locked->mutex);
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.pairs = locked->timeline->clock.pair_count;
+    zt__unlock(&locked->mutex);
+    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
+        zt__get_kept_rows(data, &first, &end);
+        info.rows += end - first;
+        info.lost_rows += first;
+    }
+    return info;
 }
 
 /* ==== results/roles.h =================================================================================== */
@@ -34772,11 +34767,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Traced copies and fills have the bytes that they move, with or without a timeline. The bytes of
        images are not known, because they depend on the format of the pixels.
 
-       With config.timeline, zt_get_overlap divides the time from the first begin of a kept sample to the
-       last end into parts: covered by traced kernels, by traced copies, by both at once, and by neither. No
-       time counts twice. Barriers, waits and all that is not measured are idle time, so trace all kernels
-       and copies (zt_trace_config.copies). If newer samples have replaced others, the time begins at the
-       last end of a replaced one.
+       With config.timeline, zt_timeline_info.overlap divides the time from the first begin of a kept sample
+       to the last end into parts: covered by traced kernels, by traced copies, by both at once, and by
+       neither. No time counts twice. Barriers, waits and all that is not measured are idle time, so trace
+       all kernels and copies (zt_trace_config.copies). If newer samples have replaced others, the time
+       begins at the last end of a replaced one.
 
        Regions, and launches between queries or barriers, overlap with nothing on their list. To see what the
        application overlaps there, trace with times alone (config.groups = "").
@@ -35624,4 +35619,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f17ffdfc12d5712b */
+/* Joined from src/ by src/join.py: bf3600358681b85f */

@@ -165,7 +165,6 @@ static void call_streams(caller *me) {
     EXPECT(zt_get_metric(me->profiler, ZT_STREAMED(0)) != NULL);
     zt_get_stats(me->profiler, 0, ZT_STREAMED(0), &streamed);
     zt_get_timeline(me->profiler);
-    zt_get_overlap(me->profiler);
 }
 
 static void call_tracer(caller *me) {

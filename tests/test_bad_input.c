@@ -331,7 +331,7 @@ static void test_null_profiler_is_inert(void **state) {
     assert_int_equal(stats.count, 0);
     ok(zt_get_stats(NULL, 0, ZT_LAUNCH_LATENCY, &stats));
     assert_int_equal(stats.count, 0);
-    assert_int_equal(zt_get_overlap(NULL).samples, 0);
+    assert_int_equal(zt_get_timeline(NULL).overlap.samples, 0);
     ok(zt_report(NULL, "/nowhere/at/all.csv"));
     ok(zt_report(NULL, "-"));
     ok(zt_write(NULL, ZT_FORMAT_JSON, discard, NULL));

@@ -640,7 +640,6 @@ static void ask_about_all(void) {
         ok(zt_get_path(profiler, i, &path));
     for (uint32_t i = 0; i < zt_get_info(profiler).call_count; i++)
         ok(zt_get_call(profiler, i, &call));
-    zt_get_overlap(profiler);
     zt_get_timeline(profiler);
     zt_get_info(profiler);
     assert_non_null(zt_get_info(profiler).availability_text);

@@ -282,7 +282,7 @@ static void write_expected_limit(const zt_profiler *profiler, FILE *file) {
 }
 
 static void write_expected_overlap(const zt_profiler *profiler, FILE *file) {
-    zt_overlap overlap = zt_get_overlap(profiler);
+    zt_overlap overlap = zt_get_timeline(profiler).overlap;
     if (overlap.samples == 0)
         return;
     put_expected_sum(file, "", "overlap: first begin to last end", overlap.samples, overlap.span_ns);

@@ -233,7 +233,7 @@ static void test_overlap_of_copies_alone(void **state) {
         ok(zeCommandListAppendMemoryCopy(w->immediate, w->sums, w->sums, sizeof(float), NULL, 0, NULL));
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    zt_overlap overlap = zt_get_overlap(profiler);
+    zt_overlap overlap = zt_get_timeline(profiler).overlap;
     assert_true(overlap.kernel_ns == 0 && overlap.copy_ns > 0);
     snprintf(text, sizeof text, "%s", written_report(profiler, ZT_FORMAT_TABLE));
     for (char *at = text; (at = strchr(at, '\n')) != NULL;)

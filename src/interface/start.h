@@ -43,8 +43,8 @@ typedef struct zt_region_info zt_region_info; /* a region: its counts, times and
 typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
-typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
 typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
+typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
 typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
 #ifdef ZETOOLS_TRACER

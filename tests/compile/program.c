@@ -150,15 +150,15 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(info.parent == UINT32_MAX && path.parent == UINT32_MAX && zt_get_info(profiler).path_count == 0);
     (void)zt_get_stats(profiler, 0, 0, &stats);
     (void)zt_get_stats(profiler, 0, ZT_LAUNCH_LATENCY, &stats);
-    EXPECT(zt_get_overlap(profiler).samples == 0);
+    EXPECT(zt_get_timeline(profiler).overlap.samples == 0);
     EXPECT(info.count == 0 && stats.count == 0);
     EXPECT_FIGURE(stats.median);
     EXPECT_FIGURE(stats.rate);
     EXPECT_FIGURE(info.time_ns.mean);
     EXPECT_FIGURE(info.total_ns);
     EXPECT_FIGURE(path.own_ns);
-    EXPECT_FIGURE(zt_get_overlap(profiler).busy_ns);
-    EXPECT_FIGURE(zt_get_overlap(profiler).at_once_ns);
+    EXPECT_FIGURE(zt_get_timeline(profiler).overlap.busy_ns);
+    EXPECT_FIGURE(zt_get_timeline(profiler).overlap.at_once_ns);
     EXPECT(info.name != NULL && info.name[0] == 0);
     EXPECT(zt_report(profiler, "-") == 0);
     EXPECT(zt_write(profiler, ZT_FORMAT_JSON, write_nothing, NULL) == 0);

@@ -684,7 +684,6 @@ static void read_results(zt_profiler *profiler) {
         ok(zt_get_kernel(profiler, i, &kernel));
         must(strlen(kernel.advice) < sizeof kernel.advice);
     }
-    zt_get_overlap(profiler);
     zt_get_timeline(profiler);
     must(zt_get_info(profiler).availability_text);
 }
