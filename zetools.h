@@ -53,7 +53,7 @@
 
        If zt_open fails, the profiler is NULL, and calls with it do nothing. To choose what is measured,
        pass a zt_config: zt_config config = {0}; has all defaults, and config.groups = "ComputeBasic", for
-       example, names what to measure. Messages go to config.log, and zt_get_last_error returns the last one.
+       example, names what to measure. Messages go to config.log, and zt_last_error returns the last one.
 
        Build it with `cc app.c -lze_loader -lm`. Other files of a program include the header without
        ZETOOLS_IMPLEMENTATION. Some builds need more:
@@ -493,7 +493,7 @@ typedef struct zt_region_info zt_region_info; /* a region: its counts, times and
 typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
-typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
+typedef struct zt_overlap zt_overlap;         /* how samples cover the time of the device */
 typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
 typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
@@ -573,7 +573,7 @@ struct zt_region {
    config    NULL: the defaults
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS, also where metrics cannot be measured: regions then have times alone, and
-   zt_info.availability_text is why. On failure, zt_get_last_error(NULL) has the message:
+   zt_info.availability_text is why. On failure, zt_last_error has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
@@ -582,10 +582,11 @@ struct zt_region {
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Returns the last message of a profiler, or "". With NULL, the last message of this thread, whatever it is
-   about: a profiler, a stream, a debugger, or none, as after zt_open has failed. The text is this thread's
-   own copy, and valid until the thread calls the library again. */
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
+/* Returns the last message of this thread, whatever it is about: a profiler, a stream, a debugger, or none of
+   them, as after zt_open has failed. "": there is none. The text is valid until the thread calls the library
+   again. zt_info.error is the last message of a profiler, by whichever thread.
+   result  receives the result that the message is about, or SUCCESS; may be NULL */
+ZT_API const char *zt_last_error(ze_result_t *result);
 
 /* ZT_REGION(profiler, list, name) statement
        makes a region of the statement. In C++ and GNU C the region ends however the statement is left: at its
@@ -647,7 +648,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
    UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
-   zt_get_last_error has the reason. */
+   zt_last_error has the reason. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Call it
@@ -694,9 +695,9 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
    TRACING. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
    The files that it has written are named on standard error. A failure is also printed there. If a report
-   cannot be written, a message and the table go there, and zt_get_last_error(NULL) has the message for
-   functions that run at exit later. A report without a region is followed by what was seen and not measured:
-   below a table on standard output or error, else on standard error.
+   cannot be written, a message and the table go there, and zt_last_error has the message for functions that
+   run at exit later. A report without a region is followed by what was seen and not measured: below a table
+   on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start.
@@ -823,8 +824,8 @@ static inline ZT__UNUSED uint32_t zt__metric_of_tile(uint32_t tile, uint32_t met
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
 
 /* Finds a metric by its name. Returns its index or, if attached streams alone have it, ZT_STREAMED of its
-   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_get_last_error has
-   the nearest names. */
+   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_last_error has the
+   nearest names. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
 /* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Median
@@ -853,10 +854,6 @@ typedef enum zt_availability {
 } zt_availability;
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the result that belongs to the message of zt_get_last_error with the same profiler or NULL; SUCCESS
-   if there is no message. */
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 
 /* Returns the name of a result: "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on. */
 ZT_API const char *zt_result_name(ze_result_t result);
@@ -954,6 +951,8 @@ struct zt_watch_info {
 struct zt_info {
     zt_availability availability;  /* whether metrics are measured, and if not, why */
     const char *availability_text; /* the same as a text, with the call that failed and what to do */
+    const char *error; /* the last message of the profiler, by whichever thread. "": none. This thread's own
+                          copy, valid until the thread calls the library again */
     zt_counts counts;
     zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
     uint32_t region_count;                 /* regions, that is, different names */
@@ -1264,7 +1263,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
             replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
             with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
    name     of the kernel in that module. NULL: the same name; kernels that the module lacks are not replaced
-   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
+   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_last_error has the
    nearest names; NOT_READY if, after config.wait_timeout_ns, another thread still creates a kernel of a
    module whose replacement has ended: then keep that module. */
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
@@ -1352,7 +1351,7 @@ struct zt_stream_counts {
 /* Opens a stream on a device or sub-device of an initialised driver, which begins to sample.
    config  NULL: the defaults
    stream  receives the stream; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        NOT_AVAILABLE           the counters are in use, and the message names by whom
        HANDLE_OBJECT_IN_USE    likewise
        INVALID_ARGUMENT        there is no such group, it samples instructions instead of periods, or the
@@ -1416,8 +1415,7 @@ struct zt_stream_info {
 /* Returns what the stream measures, and what became of it so far. */
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error(NULL) has the nearest
-   names. */
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_last_error has the nearest names. */
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
 
 #endif
@@ -1577,7 +1575,7 @@ struct zt_bench_changes {
    before   the file, which zt_report_benches wrote with the suffix .csv
    report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
    changes  receives how many benchmarks changed
-   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNKNOWN              the file cannot be read, or the table cannot be written
        UNSUPPORTED_VERSION  the file has a newer layout
        INVALID_SIZE         the file is cut off
@@ -1612,7 +1610,7 @@ struct zt_hotspots_config {
 /* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
    earlier starts.
    config  NULL: the defaults
-   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        NOT_READY               the profiler does not trace
        UNSUPPORTED_FEATURE     the device has no metric group that samples instructions, or is a root device
                                of several tiles; or the driver does not report where kernels lie
@@ -1700,7 +1698,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
    config    NULL: the defaults. Only `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance`
              count
    profiler  receives the profiler; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_VERSION  the statistics have another layout
        INVALID_SIZE         the buffer is cut off
        INVALID_ARGUMENT     it is damaged, or claims what is impossible
@@ -1823,7 +1821,7 @@ typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, v
    pid       the process ID. 0: that of this process
    config    NULL: the defaults
    debugger  receives the debugger; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_FEATURE       the device cannot be debugged
        DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
        INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
@@ -2039,7 +2037,7 @@ struct zt_config {
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */
 
-    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
+    zt_log_fn log; /* Receives messages. NULL: none does; zt_last_error returns the last one. */
     void *log_user;
     zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
     void *sample_user;
@@ -2074,7 +2072,7 @@ typedef struct _zet_metric_group_handle_t *zt_group;
 /* Finds a metric group of a device by its name.
    type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
    group  receives the group; NULL on failure
-   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
+   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_last_error has the nearest names;
    otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
@@ -2243,8 +2241,8 @@ ZT__OFF void zt__clear_bench(zt_bench_result *result) {
 /* clang-format off */
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler)
-    { return "ZETOOLS_DISABLE is defined: nothing is measured."; }
+ZT__OFF const char *zt_last_error(ZT__RESULT *result)
+    { ZT__CLEAR(result); return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
@@ -2263,14 +2261,13 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
     int i;
     zt__clear(&info, sizeof info);
     info.availability = ZT_AVAILABILITY_UNKNOWN;
-    info.availability_text = "";
+    info.availability_text = info.error = "";
     info.pass_count = 1;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = "";
     }
     return info;
 }
-ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
@@ -5087,10 +5084,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 /* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
-/* Returns the last message of a profiler, stream or debugger; if `diagnostics` is NULL, that of the thread. */
-ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics);
-
-/* Returns its text, which stays valid until this thread calls the library again. */
+/* Returns the last message of a profiler or stream, by whichever thread. The text is this thread's own copy,
+   valid until the thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
 /* Makes the last message of what is destroyed next that of the thread, with another result. */
@@ -5352,19 +5347,18 @@ ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics) {
-    zt__message_text last = zt__last_of_thread;
-    if (diagnostics) {
-        zt__lock(diagnostics->mutex);
-        last = diagnostics->last;
-        zt__unlock(diagnostics->mutex);
+ZT_API const char *zt_last_error(ze_result_t *result) {
+    if (result) {
+        *result = zt__last_of_thread.result;
     }
-    return last;
+    return zt__last_of_thread.text;
 }
 
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     static ZT__THREAD_LOCAL zt__message_text copy;
-    copy = zt__get_last_message(diagnostics);
+    zt__lock(diagnostics->mutex);
+    copy = diagnostics->last;
+    zt__unlock(diagnostics->mutex);
     return copy.text;
 }
 
@@ -13364,20 +13358,12 @@ ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
-        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) has the reason.";
+        return "[NO_PROFILER] there is no profiler: zt_last_error has the reason.";
     case ZT_DEVICE_LOST:
         return "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
     default:
         return profiler->availability_text.text;
     }
-}
-
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
-    return zt__get_last_error(zt__diagnostics_of(profiler));
-}
-
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
-    return zt__get_last_message(zt__diagnostics_of(profiler)).result;
 }
 
 /* ==== results/merging.h ================================================================================= */
@@ -23569,8 +23555,8 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {
-            tracer->open_failure = zt__get_last_message(NULL);
             tracer->open_failure.result = result;
+            snprintf(tracer->open_failure.text, sizeof tracer->open_failure.text, "%s", zt_last_error(NULL));
         }
         tracer->open_failures++;
         zt__unlock(&tracer->mutex);
@@ -31372,7 +31358,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     if (result != ZE_RESULT_SUCCESS) {
         zt__close_bench(bench);
         return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
-                          zt__get_last_error(NULL));
+                          zt_last_error(NULL));
     }
 
     /* The frequency domain of the GPU, if the system management interface has it. */
@@ -32268,6 +32254,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     memset(&info, 0, sizeof info);
     info.availability = zt__get_availability(profiler);
     info.availability_text = zt__get_availability_text(profiler);
+    info.error = "";
     info.pass_count = 1;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = zt__cause_name((zt_cause)i);
@@ -32276,6 +32263,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     if (!profiler) {
         return info;
     }
+    info.error = zt__get_last_error(zt__diagnostics_of(profiler));
     info.counts = zt__get_counts(profiler);
     info.path_count =
         zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
@@ -32313,7 +32301,7 @@ ZT__PRIVATE int zt__shows_timeline(const char *list);
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list);
 
 /* Writes the reports of a list, for the n-th profiler of the process that has such a list. It is closed next.
-   Messages go to standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table
+   Messages go to standard error, and to zt_last_error. If a report cannot be written, the table
    goes to standard error instead. With `names_files`, each file that was written is named there. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n, int names_files);
 
@@ -32327,7 +32315,7 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler);
 /* Prints the last message of a profiler, unless its log function prints it. */
 static void zt__print_error(const zt_profiler *profiler) {
     if (profiler->diagnostics.log != zt__log_to_stderr) {
-        zt__print_message("%s", zt_get_last_error(profiler));
+        zt__print_message("%s", zt__get_last_error(zt__diagnostics_of(profiler)));
     }
 }
 
@@ -32599,7 +32587,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
 ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     ze_result_t result = zt__start_auto(config);
     if (result != ZE_RESULT_SUCCESS) {
-        const char *message = zt__default_log() ? "" : zt_get_last_error(NULL); /* or printed already */
+        const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
         zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
     }
     return result;
@@ -35477,7 +35465,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
        ZETOOLS_PROCESS_5 is the layout of what they share: copies with different layouts do not find each
-       other. Messages are not shared: zt_get_last_error(NULL) has those of its own copy.
+       other. Messages are not shared: zt_last_error has those of its own copy.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35619,4 +35607,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: bf3600358681b85f */
+/* Joined from src/ by src/join.py: ab93b06584f441ae */

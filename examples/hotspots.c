@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
     is_sampled = profiler && zt_trace_start(profiler, &trace) == ZE_RESULT_SUCCESS &&
                  zt_hotspots_start(profiler, NULL) == ZE_RESULT_SUCCESS;
     if (!is_sampled)
-        print_last_error(profiler);
+        print_last_error();
     right = run_kernel(&g, profiler, is_sampled);
     zt_hotspots_stop(profiler);
     zt_trace_stop(profiler);

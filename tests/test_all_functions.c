@@ -112,14 +112,14 @@ static void call_errors(caller *me) {
     zet_metric_group_handle_t group;
     const char *text;
     EXPECT(zt_get_stats(me->profiler, 100000u + (uint32_t)me->number, 0, &stats) != ZE_RESULT_SUCCESS);
-    text = zt_get_last_error(me->profiler);
+    text = zt_get_info(me->profiler).error;
     EXPECT(strstr(text, "zt_") != NULL); /* another thread's, if that came later */
-    EXPECT(zt_get_last_result(me->profiler) != ZE_RESULT_SUCCESS);
+    EXPECT(last_result() != ZE_RESULT_SUCCESS);
     EXPECT(zt_find_metric(me->profiler, "NoSuchMetric") == UINT32_MAX);
     EXPECT(zt_find_group(me->w->device, "NoSuchGroup", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
                          &group) != ZE_RESULT_SUCCESS);
-    EXPECT(strstr(zt_get_last_error(NULL), "NoSuchGroup") != NULL); /* of this thread alone */
-    EXPECT(zt_get_last_result(NULL) != ZE_RESULT_SUCCESS);
+    EXPECT(strstr(zt_last_error(NULL), "NoSuchGroup") != NULL); /* of this thread alone */
+    EXPECT(last_result() != ZE_RESULT_SUCCESS);
     EXPECT(zt_result_name(ZE_RESULT_NOT_READY)[0] == 'Z');
 }
 
@@ -160,7 +160,7 @@ static void call_streams(caller *me) {
     EXPECT(info.group[0] != 0 && info.error != NULL);
     EXPECT(info.metric_count > 0 && info.metrics != NULL);
     EXPECT(zt_stream_find_metric(me->stream, "NoSuchMetric") == UINT32_MAX);
-    EXPECT(strstr(zt_get_last_error(NULL), "NoSuchMetric") != NULL); /* of this thread alone */
+    EXPECT(strstr(zt_last_error(NULL), "NoSuchMetric") != NULL); /* of this thread alone */
     EXPECT(zt_get_info(me->profiler).streamed_count > 0);
     EXPECT(zt_get_metric(me->profiler, ZT_STREAMED(0)) != NULL);
     zt_get_stats(me->profiler, 0, ZT_STREAMED(0), &streamed);

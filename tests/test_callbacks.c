@@ -72,7 +72,7 @@ static void *use_everything_that_does_not_wait(void *argument) {
     zt_release(me->profiler, me->list);
     zt_get_info(me->profiler);
     zt_get_region(me->profiler, 0, &info);
-    zt_get_last_error(me->profiler);
+    zt_get_info(me->profiler).error;
     return NULL;
 }
 
@@ -417,7 +417,7 @@ static void test_a_log_function_inside_of_another_that_closes(void **state) {
     assert_result(zt_get_stats(me.first, 7, 0, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_int_equal(me.seconds, 1);
     assert_int_equal(me.firsts, 2); /* the second message is that it cannot be closed */
-    assert_contains(zt_get_last_error(me.first), "[INSIDE_LOG] zt_close");
+    assert_contains(zt_get_info(me.first).error, "[INSIDE_LOG] zt_close");
     run(w, me.first, "measured");
     collect_all(me.first);
     assert_counts(me.first, counted(1, 1, 0, 0, 0));

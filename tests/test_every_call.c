@@ -480,10 +480,10 @@ static int did(ze_result_t result) {
     if (result == ZE_RESULT_SUCCESS)
         return 1;
     now.is_refused = 1;
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     hear(text);
     if (now.profiler) {
-        text = zt_get_last_error(now.profiler);
+        text = zt_get_info(now.profiler).error;
         hear(text);
     }
     return 0;
@@ -568,7 +568,7 @@ static void close_here(void) {
     if (!now.is_threaded) /* else counts change while they are compared */
         check_identity(profiler);
     if (profiler) {
-        const char *text = zt_get_last_error(profiler);
+        const char *text = zt_get_info(profiler).error;
         hear(text);
     }
     now.profiler = NULL;
@@ -644,7 +644,7 @@ static void ask_about_all(void) {
     zt_get_info(profiler);
     assert_non_null(zt_get_info(profiler).availability_text);
     assert_true(zt_get_info(profiler).availability != ZT_AVAILABILITY_UNKNOWN);
-    assert_non_null(zt_result_name(zt_get_last_result(profiler)));
+    assert_non_null(zt_result_name(last_result()));
 }
 
 static void run_figures(world *w) {
@@ -1120,7 +1120,7 @@ static int see_event(zt_debugger *debugger, const zt_debug_event *event, void *u
 static void ask_about_debugger(zt_debugger *debugger) {
     uint32_t count = 0;
     zt_debug_get_registers(debugger, NULL, NULL, &count);
-    assert_non_null(zt_result_name(zt_get_last_result(NULL)));
+    assert_non_null(zt_result_name(last_result()));
 }
 
 /* The module waits for the debugger to acknowledge it. Closing resumes what is stopped. */
@@ -1744,7 +1744,7 @@ static void test_auto(void **state) {
     config.report = reports;
     config.profiler = config_for(w, "ComputeBasic");
     config.profiler.timeline = 16;
-    zt_get_last_error(NULL); /* what a message of the thread needs is there */
+    zt_last_error(NULL); /* what a message of the thread needs is there */
     blocks_before_auto = heap_blocks();
     now.heap_before = heap_allocations();
     assert_int_equal(atexit(check_auto), 0);
@@ -1824,7 +1824,7 @@ static const scenario first_use = {"first_use", NULL, 1};
 
 static void *use_on_thread(void *user) {
     (void)user;
-    zt_get_last_error(NULL);
+    zt_last_error(NULL);
     return NULL;
 }
 

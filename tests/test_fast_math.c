@@ -388,7 +388,7 @@ static void test_samples_that_are_none(void **state) {
     assert_int_equal(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
     assert_int_equal(result.count, 0);
     assert_true(is_missing(result.median) && is_missing(result.low) && is_missing(result.max));
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "[NO_BENCH_SAMPLE]");
 }
 

@@ -196,7 +196,7 @@ static void sample_kernel(zt_profiler *profiler, const work *of, ze_kernel_handl
         fail_msg("%llu samples, %llu outside, %llu ambiguous, %llu discarded: %s",
                  (unsigned long long)counts.samples, (unsigned long long)counts.outside,
                  (unsigned long long)counts.ambiguous, (unsigned long long)counts.discarded,
-                 zt_get_last_error(profiler));
+                 zt_get_info(profiler).error);
     }
 }
 
@@ -450,7 +450,7 @@ static void a_destroyed_kernel_keeps_its_samples(void **state) {
     assert_string_equal(info.kernel, "hot");
     assert_contains(info.file, "hot.cl");
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_NOT_READY);
-    assert_contains(zt_get_last_error(profiler), "[NOT_TRACING]");
+    assert_contains(zt_get_info(profiler).error, "[NOT_TRACING]");
     close_profiler(w, profiler);
 }
 
@@ -931,7 +931,7 @@ static void without_the_group_the_reason_is_known(void **state) {
     zt_profiler *profiler = open_tracing(w);
     gpu.behave(SOFTGPU_STALL_SAMPLING, 0);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "[NO_INSTRUCTION_SAMPLING]");
+    assert_contains(zt_get_info(profiler).error, "[NO_INSTRUCTION_SAMPLING]");
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "Hot spots were not sampled: [NO_INSTRUCTION");
     gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
@@ -952,7 +952,7 @@ static void without_addresses_the_reason_is_known(void **state) {
     hide_symbol(NULL);
     ok(zt_trace_start(profiler, NULL));
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "zexKernelGetBaseAddress");
+    assert_contains(zt_get_info(profiler).error, "zexKernelGetBaseAddress");
     close_profiler(w, profiler);
 }
 
@@ -961,7 +961,7 @@ static void without_the_calculation_the_reason_is_known(void **state) {
     hide_symbol("zetMetricGroupCalculateMultipleMetricValuesExp");
     zt_profiler *profiler = open_tracing(w);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler),
+    assert_contains(zt_get_info(profiler).error,
                     "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
     hide_symbol(NULL);
     close_profiler(w, profiler);
@@ -969,8 +969,8 @@ static void without_the_calculation_the_reason_is_known(void **state) {
 
 static void refuses_the_counts(zt_profiler *profiler, const zt_hotspots_config *config, const char *reason) {
     assert_result(zt_hotspots_start(profiler, config), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "[NO_ADDRESSES]");
-    assert_contains(zt_get_last_error(profiler), reason);
+    assert_contains(zt_get_info(profiler).error, "[NO_ADDRESSES]");
+    assert_contains(zt_get_info(profiler).error, reason);
 }
 
 /* What was counted at the first start is what the figures are of. Refused starts have none. */
@@ -1082,7 +1082,7 @@ static void metrics_that_change(void **state) {
     list_group(ZET_VALUE_TYPE_UINT64);
     pretended.has_no_address = 1;
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "[NO_ADDRESSES]");
+    assert_contains(zt_get_info(profiler).error, "[NO_ADDRESSES]");
     pretended.has_no_address = 0;
     ok(zt_hotspots_start(profiler, NULL));
     close_profiler(w, profiler);
@@ -1257,7 +1257,7 @@ static void it_needs_a_tracer(void **state) {
     gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
     zt_profiler *profiler = open_profiler(w, NULL);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_NOT_READY);
-    assert_contains(zt_get_last_error(profiler), "[NOT_TRACING]");
+    assert_contains(zt_get_info(profiler).error, "[NOT_TRACING]");
     assert_int_equal(zt_get_info(profiler).hotspot_count, 0);
     ok(zt_hotspots_stop(profiler));
     ok(zt_hotspots_find_lines(profiler));
@@ -1272,7 +1272,7 @@ static void it_starts_and_stops_many_times(void **state) {
     for (int i = 0; i < OFTEN(20); i++) {
         ok(zt_hotspots_start(profiler, NULL));
         assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-        assert_contains(zt_get_last_error(profiler), "[SAMPLING_ALREADY]");
+        assert_contains(zt_get_info(profiler).error, "[SAMPLING_ALREADY]");
         sample_kernel(profiler, &of, hot, "hot", 3);
         ok(zt_hotspots_stop(profiler));
         ok(zt_hotspots_stop(profiler));
@@ -1334,7 +1334,7 @@ static void tiles_are_sampled_one_by_one(void **state) {
     gpu.set_devices(1, 2);
     zt_profiler *profiler = open_tracing(w);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "Open a profiler on each sub-device");
+    assert_contains(zt_get_info(profiler).error, "Open a profiler on each sub-device");
     close_profiler(w, profiler);
     ok(zeDeviceGetSubDevices(w->device, &count, tiles));
     zt_config config = config_of(w);
@@ -1504,7 +1504,7 @@ static void two_threads_start_it_first(void **state) {
     started_by_another = profiler;
     ze_result_t result = (ze_result_t)(uintptr_t)start_hotspots(profiler);
     assert_result(result, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-    assert_contains(zt_get_last_error(profiler), "already sampled");
+    assert_contains(zt_get_info(profiler).error, "already sampled");
     ok(zt_hotspots_stop(profiler));
     close_profiler(w, profiler);
     assert_int_equal(unfreed, 0);

@@ -474,7 +474,7 @@ static void expect_failures(const zt_profiler *profiler, const char *path, int r
         if (read_some)
             pthread_join(thread, NULL);
         assert_no_noted_failure();
-        assert_contains(zt_get_last_error(profiler), strerror(reason));
+        assert_contains(zt_get_info(profiler).error, strerror(reason));
         pthread_sigmask(SIG_SETMASK, NULL, &mask);
         assert_int_equal(sigismember(&mask, number), is_pending);
         sigpending(&mask);

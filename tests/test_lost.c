@@ -459,7 +459,7 @@ static void test_refused_in_the_middle(void **state) {
     for (uint32_t executed = 0; executed < 2; executed++) {
         inject("zeCommandQueueExecuteCommandLists", executed + 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
         assert_result(zt_execute(profiler, w->queue, 2, lists, NULL), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-        assert_contains(zt_get_last_error(profiler), told[executed]);
+        assert_contains(zt_get_info(profiler).error, told[executed]);
         finish_queue(w);
         assert_counts(profiler, counted(executed + maybe_running(1 - executed), executed, 0, 0,
                                         maybe_running(1 - executed)));
@@ -737,7 +737,7 @@ static void test_a_dropped_region_whose_event_cannot_be_queried(void **state) {
         inject("zeEventQueryStatus", 1, ZE_RESULT_ERROR_UNKNOWN);
         pass_time(UINT64_C(1000000000));
         zt_collect(profiler, 0);
-        assert_contains(zt_get_last_error(profiler), "zeEventQueryStatus failed: ZE_RESULT_ERROR_UNKNOWN");
+        assert_contains(zt_get_info(profiler).error, "zeEventQueryStatus failed: ZE_RESULT_ERROR_UNKNOWN");
         assert_counts(profiler, counted(1, 0, 0, 1, 0));
     }
     inject("zeEventQueryStatus", 0, ZE_RESULT_SUCCESS);

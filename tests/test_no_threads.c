@@ -20,7 +20,7 @@ static void test_reader_is_refused(void **state) {
     assert_int_equal(zt_stream_open(w->context, w->device, &config, &stream),
                      ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     assert_null(stream);
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "ZETOOLS_NO_THREADS");
 }
 

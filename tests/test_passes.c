@@ -371,8 +371,8 @@ static void test_profilers_with_other_passes_are_not_merged(void **state) {
         zt_profiler *other = open_profiler(w, &config);
         assert_int_equal(zt_get_info(other).metric_count, zt_get_info(profiler).metric_count);
         assert_result(zt_merge(profiler, other), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        assert_contains(zt_get_last_error(profiler), "[LAYOUTS_DIFFER]");
-        assert_contains(zt_get_last_error(profiler), cases[i].mismatch);
+        assert_contains(zt_get_info(profiler).error, "[LAYOUTS_DIFFER]");
+        assert_contains(zt_get_info(profiler).error, cases[i].mismatch);
         close_profiler(w, other);
     }
     close_profiler(w, profiler);
@@ -424,7 +424,7 @@ static void test_profilers_with_other_tiles_are_not_merged(void **state) {
     assert_int_equal(zt_get_info(tiles).tile_count, 2);
     assert_int_equal(zt_get_info(none).tile_count, 0);
     assert_result(zt_merge(tiles, none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(tiles), "one has more tiles");
+    assert_contains(zt_get_info(tiles).error, "one has more tiles");
 }
 
 /* ==== what differs ======================================================================================== */

@@ -437,8 +437,8 @@ static void test_close_in_a_child(void **state) {
 static int ask_and_exit(void *unused) {
     (void)unused;
     variables_set = 0;
-    return *zt_get_last_error(NULL) || zt_get_last_result(NULL) != ZE_RESULT_SUCCESS ||
-           *zt_stream_get_info(NULL).error || variables_set > 0;
+    return *zt_last_error(NULL) || last_result() != ZE_RESULT_SUCCESS || *zt_stream_get_info(NULL).error ||
+           variables_set > 0;
 }
 
 static void test_questions_in_a_child(void **state) {
@@ -617,8 +617,8 @@ static int open_without_memory(void) {
                   ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     assert_null(stream);
     assert_int_equal(heard(w, "[NO_SHARED_DATA]"), 1);
-    assert_result(zt_get_last_result(NULL), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-    assert_contains(zt_get_last_error(NULL), "[NO_SHARED_DATA]");
+    assert_result(last_result(), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_contains(zt_last_error(NULL), "[NO_SHARED_DATA]");
     has_no_memory = 0;
     ok(zt_stream_open(w->context, w->device, &config, &stream));
     assert_int_equal(w->message_count, 1);

@@ -1987,8 +1987,8 @@ static void test_unknown_suffixes_are_refused(void **state) {
     for (int i = 0; i < 4; i++) {
         const char *path = in_directory(names[i]);
         assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        assert_contains(zt_get_last_error(profiler), names[i]);
-        assert_contains(zt_get_last_error(profiler),
+        assert_contains(zt_get_info(profiler).error, names[i]);
+        assert_contains(zt_get_info(profiler).error,
                         ".txt (or none: a table), .csv, .json, .trace.json, .html, .htm, .prom, "
                         ".folded and .instances.csv");
     }
@@ -2009,7 +2009,7 @@ static void test_a_trace_needs_a_timeline(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     assert_result(zt_report(profiler, in_directory("run.trace.json")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(profiler), "Set config.timeline");
+    assert_contains(zt_get_info(profiler).error, "Set config.timeline");
     assert_result(zt_report(profiler, in_directory("run.instances.csv")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_int_equal(remove_entries(), 0);
 }
@@ -2104,8 +2104,8 @@ static void expect_unwritable(world *w, zt_profiler *profiler, const char *path)
     const char *text = NULL;
     (void)w;
     assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_UNKNOWN);
-    text = zt_get_last_error(profiler);
-    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_UNKNOWN);
+    text = zt_get_info(profiler).error;
+    assert_result(last_result(), ZE_RESULT_ERROR_UNKNOWN);
     assert_contains(text, "zt_report");
 }
 
@@ -2116,7 +2116,7 @@ static void test_paths_that_cannot_be_written(void **state) {
     memset(endless, 'x', 5000);
     zt_profiler *profiler = measure_region(w, NULL);
     expect_unwritable(w, profiler, in_directory("missing/run.csv"));
-    text = zt_get_last_error(profiler);
+    text = zt_get_info(profiler).error;
     assert_contains(text, "missing/run.csv");
     assert_contains(text, strerror(ENOENT));
     expect_unwritable(w, profiler, "");
@@ -2140,7 +2140,7 @@ static void test_paths_that_cannot_be_written(void **state) {
     assert_int_equal(symlink(target, in_directory("link.csv")), 0);
     written(profiler, ZT_FORMAT_CSV);
     expect_unwritable(w, profiler, path);
-    assert_contains(zt_get_last_error(profiler), strerror(ENAMETOOLONG));
+    assert_contains(zt_get_info(profiler).error, strerror(ENAMETOOLONG));
     assert_string_equal(read_whole(in_directory("run.csv")), first_buffer.bytes);
     ok(zt_report(profiler, in_directory("link.csv")));
 }
@@ -2212,7 +2212,7 @@ static void test_standard_output_that_is_full(void **state) {
     close(full);
     clearerr(stdout);
     assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(profiler), strerror(ENOSPC));
+    assert_contains(zt_get_info(profiler).error, strerror(ENOSPC));
     assert_int_equal(heard(w, "[WRITE_STOPPED]"), 0);
 }
 
@@ -2266,7 +2266,7 @@ static void test_a_terminal_that_does_not_block(void **state) {
             assert_int_equal(*(size_t *)total, expected);
         } else {
             assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
-            assert_contains(zt_get_last_error(profiler), strerror(EAGAIN));
+            assert_contains(zt_get_info(profiler).error, strerror(EAGAIN));
         }
     }
 }
@@ -2302,7 +2302,7 @@ static void test_standard_output_in_memory(void **state) {
     result = report_to_stream(profiler, stream);
     fclose(stream);
     assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(profiler), strerror(EIO)); /* the stream does not tell the reason */
+    assert_contains(zt_get_info(profiler).error, strerror(EIO)); /* the stream does not tell the reason */
 }
 #endif
 
@@ -2327,7 +2327,7 @@ static void test_the_reason_of_a_failed_write(void **state) {
     zt_profiler *profiler = measure_region(w, &config);
     assert_int_equal(symlink("/dev/full", in_directory("full.json")), 0);
     expect_unwritable(w, profiler, in_directory("full.json"));
-    assert_contains(zt_get_last_error(profiler), strerror(ENOSPC));
+    assert_contains(zt_get_info(profiler).error, strerror(ENOSPC));
     close_profiler(w, profiler);
 }
 
@@ -2491,7 +2491,7 @@ static void test_old_report_survives_a_failure(void **state) {
 
     const char *text = NULL;
     assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
-    text = zt_get_last_error(profiler);
+    text = zt_get_info(profiler).error;
     assert_contains(text, strerror(EFBIG));
     assert_string_equal(read_whole(path), first_buffer.bytes);
     assert_int_equal(remove_entries(), 1);

@@ -2215,7 +2215,7 @@ static void test_time_stamps_of_tiles_that_cannot_be_read(void **state) {
     }
     assert_counts(profiler, counted(1, 0, 1, 0, 0));
     assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_READ_FAILED].count, 1);
-    assert_contains(zt_get_last_error(profiler), "saxpy");
+    assert_contains(zt_get_info(profiler).error, "saxpy");
     ok(zeCommandListDestroy(list));
     check_work(w);
 }

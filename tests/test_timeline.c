@@ -329,8 +329,8 @@ static void test_without_a_timeline(void **state) {
     run(w, profiler, "region");
     collect_all(profiler);
     assert_result(zt_report(profiler, "/tmp/zetools-without.trace.json"), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(profiler), "[NO_KEPT_SAMPLES] zt_report: ");
-    assert_contains(zt_get_last_error(profiler), "config.timeline");
+    assert_contains(zt_get_info(profiler).error, "[NO_KEPT_SAMPLES] zt_report: ");
+    assert_contains(zt_get_info(profiler).error, "config.timeline");
     assert_int_equal(zt_get_timeline(profiler).pairs, 0);
     check_work(w);
 }
@@ -739,7 +739,7 @@ static void test_names_that_stay(void **state) {
     }
     allocations_left = 0;
     assert_result(zt_name_list(profiler, w->immediate, "second"), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-    assert_contains(zt_get_last_error(profiler), "zt_name_list");
+    assert_contains(zt_get_info(profiler).error, "zt_name_list");
     allocations_left = -1;
     run(w, profiler, "region");
     collect_all(profiler);
@@ -1521,7 +1521,7 @@ static void test_two_streams(void **state) {
                      ZT_STREAMED(find_streamed(profiler, "HOST_CPU_TIME")));
     assert_int_equal(zt_find_metric(profiler, "GPU_BUSY"), ZT_STREAMED(find_streamed(profiler, "GPU_BUSY")));
     assert_int_equal(zt_find_metric(profiler, "GPU_BUSZ"), UINT32_MAX);
-    assert_contains(zt_get_last_error(profiler), "GPU_BUSY");
+    assert_contains(zt_get_info(profiler).error, "GPU_BUSY");
     assert_result(zt_get_stats(profiler, 0, ZT_STREAMED(metrics), &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_result(zt_get_stats(profiler, 0, ZT_STREAMED(0), NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     trace_since(profiler, low);
@@ -1956,7 +1956,7 @@ static void test_bad_input(void **state) {
     zt_stream_config config = stream_config_of(w);
     config.profiler = without;
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "config.timeline");
     run(w, profiler, "region");
     assert_result(zt_get_stats(profiler, 1, ZT_STREAMED(0), &streamed), ZE_RESULT_ERROR_INVALID_ARGUMENT);

@@ -91,8 +91,8 @@ static void test_a_first_start_that_fails(void **state) {
     for (uint32_t i = 1; i <= 2; i++) { /* a prologue, an epilogue */
         fail_registration(i, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
         assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
-        assert_contains(zt_get_last_error(profiler), "[TRACING_OFF] zt_trace_start: ");
-        assert_contains(zt_get_last_error(profiler), "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY");
+        assert_contains(zt_get_info(profiler).error, "[TRACING_OFF] zt_trace_start: ");
+        assert_contains(zt_get_info(profiler).error, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY");
         launch(w, w->immediate);
         expect_launches(profiler, 0, 0, 0);
     }
@@ -2501,7 +2501,7 @@ static void test_a_start_inside_a_callback(void **state) {
     config.hook_count = 1;
     ok(zt_trace_start(profiler, &config));
     reset_list(w->list);
-    assert_contains(zt_get_last_error(other), "[INSIDE_HOOK] zt_trace_start");
+    assert_contains(zt_get_info(other).error, "[INSIDE_HOOK] zt_trace_start");
     ok(zt_trace_stop(profiler));
     ok(zt_trace_start(other, NULL));
     run_and_reset(w);
@@ -2630,7 +2630,7 @@ static void test_bad_configurations(void **state) {
     zt_call_info info;
     config.calls = "zeKernelCreate,zeEventHostResett";
     assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    text = zt_get_last_error(profiler);
+    text = zt_get_info(profiler).error;
     assert_contains(text,
                     "[NO_SUCH_CALL] zt_trace_start: 'zeEventHostResett' is not a call that can be traced");
     assert_contains(text, "'zeEventHostReset'");
@@ -2638,7 +2638,7 @@ static void test_bad_configurations(void **state) {
     config.hooks = &hook;
     config.hook_count = 1;
     assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    text = zt_get_last_error(profiler);
+    text = zt_get_info(profiler).error;
     assert_contains(text, "'zeKernelCreate'");
     hook.call = "zeKernel*";
     assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -2681,7 +2681,7 @@ static void test_a_profiler_without_a_device(void **state) {
     ok(zt_unpack(bytes, size, NULL, &unpacked));
     free(bytes);
     assert_result(zt_trace_start(unpacked, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-    assert_contains(zt_get_last_error(unpacked), "zt_trace_start: the profiler's device is NULL");
+    assert_contains(zt_get_info(unpacked).error, "zt_trace_start: the profiler's device is NULL");
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     ok(zt_trace_stop(unpacked));
@@ -2723,7 +2723,7 @@ static void test_two_starts_at_once(void **state) {
         if (!is_late) {
             assert_true((result == ZE_RESULT_SUCCESS) != (other.result == ZE_RESULT_SUCCESS));
             assert_result(result ? result : other.result, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-            assert_contains(zt_get_last_error(profiler), "[TRACING_ALREADY]");
+            assert_contains(zt_get_info(profiler).error, "[TRACING_ALREADY]");
             waits += result == ZE_RESULT_SUCCESS;
         }
         launch(w, w->immediate);
@@ -3197,7 +3197,7 @@ static void test_a_second_tracer(void **state) {
     for (int i = 0; i < 2; i++) {
         zt_profiler *refused = i ? first : second;
         assert_result(zt_trace_start(refused, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-        assert_contains(zt_get_last_error(refused),
+        assert_contains(zt_get_info(refused).error,
                         "[TRACING_ALREADY] zt_trace_start: this process is traced already");
         ok(zt_trace_stop(second));
         launch(w, w->immediate);

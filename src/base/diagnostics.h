@@ -317,10 +317,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 /* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
-/* Returns the last message of a profiler, stream or debugger; if `diagnostics` is NULL, that of the thread. */
-ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics);
-
-/* Returns its text, which stays valid until this thread calls the library again. */
+/* Returns the last message of a profiler or stream, by whichever thread. The text is this thread's own copy,
+   valid until the thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
 /* Makes the last message of what is destroyed next that of the thread, with another result. */

@@ -64,8 +64,8 @@ ZT__OFF void zt__clear_bench(zt_bench_result *result) {
 /* clang-format off */
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler)
-    { return "ZETOOLS_DISABLE is defined: nothing is measured."; }
+ZT__OFF const char *zt_last_error(ZT__RESULT *result)
+    { ZT__CLEAR(result); return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
@@ -84,14 +84,13 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
     int i;
     zt__clear(&info, sizeof info);
     info.availability = ZT_AVAILABILITY_UNKNOWN;
-    info.availability_text = "";
+    info.availability_text = info.error = "";
     info.pass_count = 1;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = "";
     }
     return info;
 }
-ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);

@@ -20,7 +20,7 @@ struct zt_hotspots_config {
 /* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
    earlier starts.
    config  NULL: the defaults
-   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        NOT_READY               the profiler does not trace
        UNSUPPORTED_FEATURE     the device has no metric group that samples instructions, or is a root device
                                of several tiles; or the driver does not report where kernels lie

@@ -94,8 +94,8 @@ static inline ZT__UNUSED uint32_t zt__metric_of_tile(uint32_t tile, uint32_t met
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
 
 /* Finds a metric by its name. Returns its index or, if attached streams alone have it, ZT_STREAMED of its
-   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_get_last_error has
-   the nearest names. */
+   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_last_error has the
+   nearest names. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
 /* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Median
@@ -124,10 +124,6 @@ typedef enum zt_availability {
 } zt_availability;
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the result that belongs to the message of zt_get_last_error with the same profiler or NULL; SUCCESS
-   if there is no message. */
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 
 /* Returns the name of a result: "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on. */
 ZT_API const char *zt_result_name(ze_result_t result);
@@ -225,6 +221,8 @@ struct zt_watch_info {
 struct zt_info {
     zt_availability availability;  /* whether metrics are measured, and if not, why */
     const char *availability_text; /* the same as a text, with the call that failed and what to do */
+    const char *error; /* the last message of the profiler, by whichever thread. "": none. This thread's own
+                          copy, valid until the thread calls the library again */
     zt_counts counts;
     zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
     uint32_t region_count;                 /* regions, that is, different names */

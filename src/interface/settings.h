@@ -56,7 +56,7 @@ struct zt_config {
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */
 
-    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
+    zt_log_fn log; /* Receives messages. NULL: none does; zt_last_error returns the last one. */
     void *log_user;
     zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
     void *sample_user;
@@ -91,7 +91,7 @@ typedef struct _zet_metric_group_handle_t *zt_group;
 /* Finds a metric group of a device by its name.
    type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
    group  receives the group; NULL on failure
-   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
+   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_last_error has the nearest names;
    otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 

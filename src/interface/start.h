@@ -43,7 +43,7 @@ typedef struct zt_region_info zt_region_info; /* a region: its counts, times and
 typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
-typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
+typedef struct zt_overlap zt_overlap;         /* how samples cover the time of the device */
 typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
 typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
@@ -123,7 +123,7 @@ struct zt_region {
    config    NULL: the defaults
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS, also where metrics cannot be measured: regions then have times alone, and
-   zt_info.availability_text is why. On failure, zt_get_last_error(NULL) has the message:
+   zt_info.availability_text is why. On failure, zt_last_error has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
@@ -132,10 +132,11 @@ struct zt_region {
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Returns the last message of a profiler, or "". With NULL, the last message of this thread, whatever it is
-   about: a profiler, a stream, a debugger, or none, as after zt_open has failed. The text is this thread's
-   own copy, and valid until the thread calls the library again. */
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
+/* Returns the last message of this thread, whatever it is about: a profiler, a stream, a debugger, or none of
+   them, as after zt_open has failed. "": there is none. The text is valid until the thread calls the library
+   again. zt_info.error is the last message of a profiler, by whichever thread.
+   result  receives the result that the message is about, or SUCCESS; may be NULL */
+ZT_API const char *zt_last_error(ze_result_t *result);
 
 /* ZT_REGION(profiler, list, name) statement
        makes a region of the statement. In C++ and GNU C the region ends however the statement is left: at its
@@ -197,7 +198,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
    UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
-   zt_get_last_error has the reason. */
+   zt_last_error has the reason. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Call it
@@ -244,9 +245,9 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
    TRACING. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
    The files that it has written are named on standard error. A failure is also printed there. If a report
-   cannot be written, a message and the table go there, and zt_get_last_error(NULL) has the message for
-   functions that run at exit later. A report without a region is followed by what was seen and not measured:
-   below a table on standard output or error, else on standard error.
+   cannot be written, a message and the table go there, and zt_last_error has the message for functions that
+   run at exit later. A report without a region is followed by what was seen and not measured: below a table
+   on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start.

@@ -53,7 +53,7 @@
 
        If zt_open fails, the profiler is NULL, and calls with it do nothing. To choose what is measured,
        pass a zt_config: zt_config config = {0}; has all defaults, and config.groups = "ComputeBasic", for
-       example, names what to measure. Messages go to config.log, and zt_get_last_error returns the last one.
+       example, names what to measure. Messages go to config.log, and zt_last_error returns the last one.
 
        Build it with `cc app.c -lze_loader -lm`. Other files of a program include the header without
        ZETOOLS_IMPLEMENTATION. Some builds need more:

@@ -430,18 +430,10 @@ ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
-        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) has the reason.";
+        return "[NO_PROFILER] there is no profiler: zt_last_error has the reason.";
     case ZT_DEVICE_LOST:
         return "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
     default:
         return profiler->availability_text.text;
     }
-}
-
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
-    return zt__get_last_error(zt__diagnostics_of(profiler));
-}
-
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
-    return zt__get_last_message(zt__diagnostics_of(profiler)).result;
 }
