@@ -1622,11 +1622,13 @@ struct zt_hotspots_config {
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
-/* Reads what is left, and stops sampling. What was sampled stays. Does nothing if hot spots are not sampled.
-   zt_trace_stop and zt_close do this first.
-   Returns SUCCESS; NOT_READY if another thread reads samples for longer than config.wait_timeout_ns, or the
-   library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
-   about reading. */
+/* Reads what is left, stops sampling, and finds the source lines of all hot spots, as reports do. What was
+   sampled stays. For the lines it runs addr2line, llvm-addr2line or llvm-symbolizer, whichever is in PATH, for
+   up to 24 seconds for each module. zt_trace_stop and zt_close also stop sampling, and find no lines.
+   Returns SUCCESS, also if hot spots are not sampled or no line is known; NOT_READY if another thread reads
+   samples or finds lines for longer than config.wait_timeout_ns, or the library's own thread does not end in
+   2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message about
+   reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
 
 #endif
@@ -1651,7 +1653,7 @@ struct zt_hotspot_info {
     uint64_t active; /* samples in which the instruction was executed; the others are stalls */
     uint32_t stall_count;
     zt_stall stalls[ZT_MAX_STALLS];
-    const char *file; /* of the source. "": not known; see zt_hotspots_find_lines */
+    const char *file; /* of the source. "": not known; see zt_hotspots_stop */
     uint32_t line;    /* from 1; 0: not known */
 };
 
@@ -1659,11 +1661,6 @@ struct zt_hotspot_info {
 
 /* Gets a hot spot by its index. Hot spots are in the order of their first sample. */
 ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
-
-/* Finds the source lines of all hot spots that were sampled so far, as reports do. Runs addr2line,
-   llvm-addr2line or llvm-symbolizer, whichever is in PATH, for up to 24 seconds for each module.
-   Returns SUCCESS, also where no line is known; NOT_READY if another thread does it now. */
-ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler);
 
 #endif
 
@@ -2333,7 +2330,6 @@ ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_benc
 ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_hotspots_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
     { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; info->share = NAN; } return ZT__SUCCESS; }
 #endif
@@ -21895,6 +21891,157 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
 
 #endif
 
+/* ==== tracer/hotspot_lines.h ============================================================================ */
+
+/* Hot spots: their source lines. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Looks up the source lines of the hot spots that were sampled so far.
+   deadline  until when it waits for another thread that does this. 0: not at all
+   Returns SUCCESS, also where no line is known; NOT_READY if another thread still does it. */
+ZT__PRIVATE ze_result_t zt__find_hotspot_lines(zt_profiler *profiler, const char *call, uint64_t deadline);
+
+#endif
+
+/* ==== tracer/hotspot_lines.c ============================================================================ */
+
+/* Hot spots: their source lines. */
+
+#ifdef ZETOOLS_TRACER
+
+/* The instructions of a module whose lines are looked up. */
+typedef struct zt__spot_lines {
+    zt__hotspots *hotspots;
+    zt__spot **spots;
+} zt__spot_lines;
+
+/* Stores the line of an instruction. There is one copy of the name of each file, which lives as long as the
+   profiler. */
+static int zt__store_line(void *user, uint32_t index, const char *name, size_t length, uint32_t line) {
+    zt__spot_lines *lines = (zt__spot_lines *)user;
+    zt__hotspots *hotspots = lines->hotspots;
+    zt__spot *spot = lines->spots[index];
+    const char *file = NULL;
+    char *made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
+    zt__lock(&hotspots->mutex);
+    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
+        zt__copy_text(made, length + 1, name, length);
+        file = (const char *)zt__map_find(&hotspots->files, made, length);
+        if (!file) {
+            zt__map_add(&hotspots->files, made, length, made);
+            file = made;
+            made = NULL;
+        }
+    }
+    if (file) {
+        spot->file = file;
+        spot->line = line;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    return file != NULL;
+}
+
+/* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
+   without memory. */
+static int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
+    zt__spot_lines lines = {hotspots, NULL};
+    zt__line_search search = {NULL, 0, 0, 0, zt__store_line, &lines};
+    uint64_t *addresses;
+    zt__sampled_kernel *kernel;
+    uint32_t i, room;
+    zt__code code;
+    zt__elf elf;
+    int is_elf, has_run, of_device;
+    zt__lock(&hotspots->mutex);
+    room = hotspots->spot_count; /* the module has samples */
+    zt__unlock(&hotspots->mutex);
+    lines.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *lines.spots);
+    addresses = (uint64_t *)zt__allocate(&hotspots->allocator, room, sizeof *addresses);
+    if (!lines.spots || !addresses) {
+        zt__free(&hotspots->allocator, (void *)lines.spots);
+        zt__free(&hotspots->allocator, addresses);
+        return 0;
+    }
+    search.addresses = addresses;
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < room; i++) {
+        zt__spot *spot = hotspots->spots[i];
+        if (spot->key.kernel->module == module && !spot->is_looked_up) {
+            lines.spots[search.count++] = spot;
+        }
+    }
+    kernel = hotspots->kernels;
+    zt__unlock(&hotspots->mutex);
+    if (search.count > 0) {
+        is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
+        for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
+            int is_of_module;
+            zt__lock(&hotspots->mutex);
+            is_of_module = kernel->module == module;
+            zt__unlock(&hotspots->mutex);
+            if (is_of_module && kernel->debug_address == UINT64_MAX &&
+                !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
+                kernel->debug_address = UINT64_MAX;
+            }
+        }
+        /* The debug information has addresses in its file or, as some drivers write it, those of the device.
+         */
+        for (of_device = 0, has_run = 1; of_device < 2 && has_run && search.found == 0; of_device++) {
+            for (i = 0; i < search.count; i++) {
+                const zt__spot_key *key = &lines.spots[i]->key;
+                uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
+                addresses[i] = address == UINT64_MAX ? address : address + key->offset;
+            }
+            has_run = zt__search_lines(&search, module->debug, module->debug_size);
+        }
+        zt__lock(&hotspots->mutex);
+        hotspots->lacks_tool = !has_run;
+        hotspots->lacks_lines |= has_run && search.found == 0;
+        for (i = 0; i < search.count && has_run; i++) {
+            lines.spots[i]->is_looked_up = 1;
+        }
+        zt__unlock(&hotspots->mutex);
+    }
+    zt__free(&hotspots->allocator, (void *)lines.spots);
+    zt__free(&hotspots->allocator, addresses);
+    return 1;
+}
+
+ZT__PRIVATE ze_result_t zt__find_hotspot_lines(zt_profiler *profiler, const char *call, uint64_t deadline) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt__sampled_module *module;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!hotspots) {
+        return result;
+    }
+    if (zt__begin_reading(hotspots)) { /* else all modules are read already */
+        zt__read_samples(hotspots);
+        zt__keep_debug_info(hotspots, NULL, 0);
+        zt__unlock_timed(&hotspots->reading);
+    }
+    if (!zt__lock_until(&hotspots->finding, deadline)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    zt__lock(&hotspots->mutex);
+    module = hotspots->modules;
+    zt__unlock(&hotspots->mutex);
+    for (; module && result == ZE_RESULT_SUCCESS; module = module->next) {
+        int has_debug;
+        zt__lock(&hotspots->mutex);
+        has_debug = module->debug != NULL; /* it stays until zt_close */
+        zt__unlock(&hotspots->mutex);
+        if (has_debug && !zt__find_lines_of_module(hotspots, module)) {
+            result = zt__report_no_memory(&profiler->diagnostics, call, "source lines");
+        }
+    }
+    zt__unlock_timed(&hotspots->finding);
+    return result;
+}
+
+#endif
+
 /* ==== tracer/hotspot_control.h ========================================================================== */
 
 /* zt_hotspots_start, zt_hotspots_stop. */
@@ -22204,144 +22351,11 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
 }
 
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
-    return zt__stop_sampling(profiler, "zt_hotspots_stop");
-}
-
-#endif
-
-/* ==== tracer/hotspot_lines.c ============================================================================ */
-
-/* Hot spots: their source lines. */
-
-#ifdef ZETOOLS_TRACER
-
-/* The instructions of a module whose lines are looked up. */
-typedef struct zt__spot_lines {
-    zt__hotspots *hotspots;
-    zt__spot **spots;
-} zt__spot_lines;
-
-/* Stores the line of an instruction. There is one copy of the name of each file, which lives as long as the
-   profiler. */
-static int zt__store_line(void *user, uint32_t index, const char *name, size_t length, uint32_t line) {
-    zt__spot_lines *lines = (zt__spot_lines *)user;
-    zt__hotspots *hotspots = lines->hotspots;
-    zt__spot *spot = lines->spots[index];
-    const char *file = NULL;
-    char *made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
-    zt__lock(&hotspots->mutex);
-    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
-        zt__copy_text(made, length + 1, name, length);
-        file = (const char *)zt__map_find(&hotspots->files, made, length);
-        if (!file) {
-            zt__map_add(&hotspots->files, made, length, made);
-            file = made;
-            made = NULL;
-        }
+    const char *call = "zt_hotspots_stop";
+    ze_result_t result = zt__stop_sampling(profiler, call);
+    if (result == ZE_RESULT_SUCCESS && profiler && !zt__is_sampling(profiler)) { /* as in a forked child */
+        result = zt__find_hotspot_lines(profiler, call, zt__deadline(profiler->config.wait_timeout_ns));
     }
-    if (file) {
-        spot->file = file;
-        spot->line = line;
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    return file != NULL;
-}
-
-/* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
-   without memory. */
-static int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
-    zt__spot_lines lines = {hotspots, NULL};
-    zt__line_search search = {NULL, 0, 0, 0, zt__store_line, &lines};
-    uint64_t *addresses;
-    zt__sampled_kernel *kernel;
-    uint32_t i, room;
-    zt__code code;
-    zt__elf elf;
-    int is_elf, has_run, of_device;
-    zt__lock(&hotspots->mutex);
-    room = hotspots->spot_count; /* the module has samples */
-    zt__unlock(&hotspots->mutex);
-    lines.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *lines.spots);
-    addresses = (uint64_t *)zt__allocate(&hotspots->allocator, room, sizeof *addresses);
-    if (!lines.spots || !addresses) {
-        zt__free(&hotspots->allocator, (void *)lines.spots);
-        zt__free(&hotspots->allocator, addresses);
-        return 0;
-    }
-    search.addresses = addresses;
-    zt__lock(&hotspots->mutex);
-    for (i = 0; i < room; i++) {
-        zt__spot *spot = hotspots->spots[i];
-        if (spot->key.kernel->module == module && !spot->is_looked_up) {
-            lines.spots[search.count++] = spot;
-        }
-    }
-    kernel = hotspots->kernels;
-    zt__unlock(&hotspots->mutex);
-    if (search.count > 0) {
-        is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
-        for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
-            int is_of_module;
-            zt__lock(&hotspots->mutex);
-            is_of_module = kernel->module == module;
-            zt__unlock(&hotspots->mutex);
-            if (is_of_module && kernel->debug_address == UINT64_MAX &&
-                !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
-                kernel->debug_address = UINT64_MAX;
-            }
-        }
-        /* The debug information has addresses in its file or, as some drivers write it, those of the device.
-         */
-        for (of_device = 0, has_run = 1; of_device < 2 && has_run && search.found == 0; of_device++) {
-            for (i = 0; i < search.count; i++) {
-                const zt__spot_key *key = &lines.spots[i]->key;
-                uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
-                addresses[i] = address == UINT64_MAX ? address : address + key->offset;
-            }
-            has_run = zt__search_lines(&search, module->debug, module->debug_size);
-        }
-        zt__lock(&hotspots->mutex);
-        hotspots->lacks_tool = !has_run;
-        hotspots->lacks_lines |= has_run && search.found == 0;
-        for (i = 0; i < search.count && has_run; i++) {
-            lines.spots[i]->is_looked_up = 1;
-        }
-        zt__unlock(&hotspots->mutex);
-    }
-    zt__free(&hotspots->allocator, (void *)lines.spots);
-    zt__free(&hotspots->allocator, addresses);
-    return 1;
-}
-
-ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    zt__sampled_module *module;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!hotspots) {
-        return result;
-    }
-    if (zt__begin_reading(hotspots)) { /* else all modules are read already */
-        zt__read_samples(hotspots);
-        zt__keep_debug_info(hotspots, NULL, 0);
-        zt__unlock_timed(&hotspots->reading);
-    }
-    if (!zt__try_lock(&hotspots->finding)) {
-        return ZE_RESULT_NOT_READY;
-    }
-    zt__lock(&hotspots->mutex);
-    module = hotspots->modules;
-    zt__unlock(&hotspots->mutex);
-    for (; module && result == ZE_RESULT_SUCCESS; module = module->next) {
-        int has_debug;
-        zt__lock(&hotspots->mutex);
-        has_debug = module->debug != NULL; /* it stays until zt_close */
-        zt__unlock(&hotspots->mutex);
-        if (has_debug && !zt__find_lines_of_module(hotspots, module)) {
-            result = zt__report_no_memory(&profiler->diagnostics, "zt_hotspots_find_lines", "source lines");
-        }
-    }
-    zt__unlock_timed(&hotspots->finding);
     return result;
 }
 
@@ -30456,7 +30470,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
                                         format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
-        zt_hotspots_find_lines(locked);
+        zt__find_hotspot_lines(locked, call, 0);
     }
 #endif
     if (!document->out_of_memory) {
@@ -35329,10 +35343,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Sampling uses a domain of its own. One profiler at a time samples a device.
 
        Source lines come from the debug information of modules, which is read when a module with samples is
-       destroyed or sampling stops. Reports that show hot spots, and zt_hotspots_find_lines, pass it to
-       addr2line, llvm-addr2line or llvm-symbolizer, whichever the PATH has, in an environment without
-       LD_PRELOAD. Nothing else runs or needs a program. Without lines, hot spots have offsets from the
-       begin of the kernel, as disassemblers show them.
+       destroyed or sampling stops. zt_hotspots_stop, and reports that show hot spots, pass it to addr2line,
+       llvm-addr2line or llvm-symbolizer, whichever the PATH has, in an environment without LD_PRELOAD.
+       Nothing else runs or needs a program. Without lines, hot spots have offsets from the begin of the
+       kernel, as disassemblers show them.
 
        The table shows the 20 source lines with most samples: "active" is the share in which the instruction
        was executed, "main stall" the most frequent stall and its share. A page shows the source, with the
@@ -35449,7 +35463,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        queue
        zt_watch, zt_watch_stop  the end of the thread of the watch                        2 seconds
        zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
-       zt_debug_where           hot spots or places
+       zt_hotspots_stop,        hot spots or places
+       zt_debug_where
        other zt_debug_...       calls of other threads                                    W
 
        Threads of the library (config.thread, zt_stream_config.thread, hot spots, zt_watch) run from opening
@@ -35607,4 +35622,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: ab93b06584f441ae */
+/* Joined from src/ by src/join.py: 9f66fe85ee1a7f93 */

@@ -84,7 +84,6 @@ static int costly_line_is_on_top(zt_profiler *profiler) {
     uint64_t most = 0;
     char text[256];
 
-    CHECK(zt_hotspots_find_lines(profiler));
     memset(&top, 0, sizeof top);
     for (uint32_t i = 0; i < zt_get_info(profiler).hotspot_count; i++) {
         zt_hotspot_info info;

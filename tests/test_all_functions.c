@@ -178,7 +178,6 @@ static void call_tracer(caller *me) {
         EXPECT(zt_get_call(me->profiler, i, &call) == ZE_RESULT_SUCCESS);
     EXPECT(zt_hotspots_start(me->profiler, NULL) != ZE_RESULT_SUCCESS); /* this device has no such group */
     EXPECT(zt_hotspots_stop(me->profiler) == ZE_RESULT_SUCCESS);
-    zt_hotspots_find_lines(me->profiler);
     EXPECT(zt_get_info(me->profiler).hotspots.samples == 0);
     EXPECT(zt_get_info(me->profiler).hotspot_count == 0);
     EXPECT(zt_get_hotspot(me->profiler, 0, &hotspot) == ZE_RESULT_ERROR_INVALID_ARGUMENT);

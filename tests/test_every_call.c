@@ -917,7 +917,6 @@ static void run_hotspots(world *w) {
     did(zt_hotspots_start(now.profiler, &config));
     launch_new_module(w, sample_kernel);
     did(zt_hotspots_stop(now.profiler));
-    did(zt_hotspots_find_lines(now.profiler));
     for (uint32_t i = 0; i < zt_get_info(now.profiler).hotspot_count; i++)
         ok(zt_get_hotspot(now.profiler, i, &hotspot));
     zt_get_info(now.profiler);

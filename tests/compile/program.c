@@ -348,7 +348,6 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(info.name != NULL && info.name[0] == 0);
     EXPECT_FIGURE(info.time_ns.mean);
     EXPECT(zt_hotspots_start(profiler, &sampling) == 0);
-    EXPECT(zt_hotspots_find_lines(profiler) == 0);
     EXPECT(zt_hotspots_stop(profiler) == 0);
     EXPECT(zt_get_info(profiler).hotspots.samples == 0);
     EXPECT(zt_get_info(profiler).hotspot_count == 0);
