@@ -489,8 +489,7 @@ typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what beca
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
-typedef struct zt_region_info zt_region_info; /* a region: its counts, times and parent */
-typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
+typedef struct zt_region_info zt_region_info; /* a region or a path: its counts, times and parent */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
 typedef struct zt_overlap zt_overlap;         /* how samples cover the time of the device */
@@ -739,16 +738,22 @@ struct zt_stats {
                     Rates of different passes can be compared */
 };
 
-/* A region. */
+/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like. A
+   path is a region inside certain others, such as "step;solve"; see NESTING. Counts of lost and dropped
+   samples are those of the region. */
+#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
+
+/* A region, or a path. */
 struct zt_region_info {
-    const char *name;
+    const char *name; /* of a path, that of its last region */
+    uint32_t region;  /* the index of the region with that name */
+    uint32_t parent;  /* the region that it is directly inside; of a path, ZT_PATH of what is before its last
+                         region. UINT32_MAX: none, or not the same each time */
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
     zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count` */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
-    uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
-                         See NESTING */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
                          counts. NaN: not known */
@@ -759,9 +764,14 @@ struct zt_region_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
-   the index of a region also take ZT_PATH(index) for the samples on one path. */
+/* Gets a region by its index, or the samples on one path by ZT_PATH of its index. Regions are in the order of
+   their first begin; a path has a higher index than its parent. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
+
+/* Finds a region by its name, whose statistics are those of all its paths together; or a path, such as
+   "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
+   for all functions that take a region; UINT32_MAX if there is none. */
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif
 
@@ -1026,33 +1036,6 @@ ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, 
    operations  0: not known
    Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. */
 ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations);
-
-#endif
-
-/* ---- nested regions ------------------------------------------------------------------------------------ */
-
-/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like.
-   Counts of lost and dropped samples are those of the region. */
-#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
-
-/* A path: a region inside certain others, such as "step;solve"; see NESTING. */
-struct zt_path_info {
-    uint32_t region; /* its index, for zt_get_region */
-    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
-    uint64_t count;  /* samples that were collected there, with a GPU time */
-    double total_ns; /* the sum of their GPU times */
-    double own_ns;   /* total_ns, less that of the paths directly inside. NaN: not known */
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
-   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
-   UINT32_MAX if there is none. */
-ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
-
-/* Gets a path by its index, which is higher than that of its parent. */
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
 
 #endif
 
@@ -2267,12 +2250,9 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
 }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
-      info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
+      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
-ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
-    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
-      return ZT__SUCCESS; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
@@ -13209,38 +13189,14 @@ ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject,
         }
         is_same &= path->key.outer->key.region == outer->key.region;
     }
-    info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
+    info->parent = UINT32_MAX;
+    if (is_same && outer->depth > 0) {
+        info->parent = subject.path ? ZT_PATH(outer->index) : outer->key.region->index;
+    }
 }
 
 ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
-}
-
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
-    zt_profiler *locked = zt__mutable(profiler);
-    const zt__path *found = NULL;
-    if (info) {
-        memset(info, 0, sizeof *info);
-        info->parent = UINT32_MAX;
-        info->total_ns = info->own_ns = zt__nan();
-    }
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!info) {
-        return zt__report_null(&locked->diagnostics, "zt_get_path", "info");
-    }
-    zt__lock(&locked->mutex);
-    if (path < profiler->path_count) {
-        found = zt__path_at(profiler, path);
-        info->region = found->key.region->index;
-        info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
-        info->count = found->statistics.moments ? found->statistics.moments[0].count : 0;
-        info->total_ns = zt__time_of(found);
-        info->own_ns = zt__get_own_time(found, NULL);
-    }
-    zt__unlock(&locked->mutex);
-    return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
 }
 
 ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
@@ -13303,7 +13259,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
-        info->parent = UINT32_MAX;
+        info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
@@ -13312,6 +13268,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         return result;
     }
     info->name = subject.region->name;
+    info->region = subject.region->index;
     zt__lock(&locked->mutex);
     totals = zt__add_up(subject);
     info->lost = subject.region->lost;
@@ -25981,7 +25938,7 @@ typedef struct zt__nesting {
     uint32_t index;          /* of the region, or ZT_PATH of that of the path */
     uint32_t region;         /* its index */
     uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
-    uint32_t parent;         /* of a region as in zt_region_info; of a path as in zt_path_info */
+    uint32_t parent;         /* the index of a region; for a path, that of a path. UINT32_MAX: none */
     uint32_t paths;          /* how many the region has, or 0 for a path */
     double own_ns, total_ns; /* as in zt_region_info */
     double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
@@ -27619,13 +27576,17 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
 /* Writes a path. Where its region has several, each has figures of its own. */
 static void zt__write_json_path(zt__document *document, const zt__json *json, const zt__nesting *path) {
     zt__writer *writer = &document->writer;
-    zt_path_info info;
-    zt_get_path(document->profiler, path->path, &info);
+    zt_profiler *profiler = document->profiler;
+    zt__subject subject = zt__subject_at(profiler, path->index);
+    uint64_t count;
+    zt__lock(&profiler->mutex);
+    count = zt__add_up(subject).count;
+    zt__unlock(&profiler->mutex);
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_index(writer, "region", info.region);
-    zt__write_json_index(writer, "parent", info.parent);
-    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_index(writer, "region", path->region);
+    zt__write_json_index(writer, "parent", path->parent);
+    zt__write_json_count(writer, "count", count);
     zt__write_json_figure(writer, "total_ns", path->total_ns);
     zt__write_json_figure(writer, "own_ns", path->own_ns);
     if (zt__is_one_of_several(document, path)) {
@@ -34913,8 +34874,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         zt_path_info of each path and, if its region has several, "share" and all that follows
-                       it in a region
+       "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
+                       several, "share" and all that follows it in a region. "parent" is the index of a path
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -35622,4 +35583,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9f66fe85ee1a7f93 */
+/* Joined from src/ by src/join.py: a082101290cde637 */

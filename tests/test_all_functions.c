@@ -95,8 +95,8 @@ static void call_results(caller *me) {
         EXPECT(limit.text[0] != 0 && limit.name[0] != 0);
     }
     for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++) {
-        zt_path_info path;
-        EXPECT(zt_get_path(profiler, i, &path) == ZE_RESULT_SUCCESS);
+        zt_region_info path;
+        EXPECT(zt_get_region(profiler, ZT_PATH(i), &path) == ZE_RESULT_SUCCESS);
         EXPECT(path.region < zt_get_info(profiler).region_count);
     }
     for (int cause = 0; cause < ZT_CAUSE_COUNT; cause++) {

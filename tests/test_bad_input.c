@@ -322,9 +322,9 @@ static void test_null_profiler_is_inert(void **state) {
     ok(zt_get_region(NULL, 0, &info));
     assert_int_equal(info.count, 0);
     assert_int_equal(info.parent, UINT32_MAX);
-    zt_path_info path;
+    zt_region_info path;
     assert_int_equal(zt_get_info(NULL).path_count, 0);
-    ok(zt_get_path(NULL, 0, &path));
+    ok(zt_get_region(NULL, ZT_PATH(0), &path));
     assert_int_equal(path.count, 0);
     assert_int_equal(path.parent, UINT32_MAX);
     ok(zt_get_stats(NULL, 0, 0, &stats));
@@ -384,7 +384,7 @@ static void test_null_arguments(void **state) {
     run(w, profiler, "region");
     collect_all(profiler);
     assert_result(zt_get_region(profiler, 0, NULL), null_pointer);
-    assert_result(zt_get_path(profiler, 0, NULL), null_pointer);
+    assert_result(zt_get_region(profiler, ZT_PATH(0), NULL), null_pointer);
     assert_result(zt_get_stats(profiler, 0, 0, NULL), null_pointer);
     assert_result(zt_get_stats(profiler, 0, ZT_PASS_TIME(0), NULL), null_pointer);
     assert_result(zt_get_stats(profiler, 0, 7777, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -439,10 +439,10 @@ static void test_indices_out_of_range(void **state) {
     world *w = *state;
     zt_region_info info;
     zt_stats stats;
-    zt_path_info path;
+    zt_region_info path;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     assert_result(zt_get_region(profiler, 0, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_result(zt_get_path(profiler, 0, &path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_region(profiler, ZT_PATH(0), &path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     run(w, profiler, "region");
     collect_all(profiler);
     assert_result(zt_get_region(profiler, 1, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -494,7 +494,7 @@ static void test_nothing_to_fill_in(void **state) {
 /* A message about an index names the function that returns the count. */
 static void test_indices_and_their_counts(void **state) {
     world *w = *state;
-    zt_path_info path;
+    zt_region_info path;
     zt_stats stats;
     zt_stats streamed;
     zt_call_info call;
@@ -510,11 +510,11 @@ static void test_indices_and_their_counts(void **state) {
     zt_get_stats(profiler, zt_find_path(profiler, "no region"), 0, &stats);
     text = zt_get_info(profiler).error;
     assert_contains(text, "[NO_INDEX] zt_get_stats: the index is UINT32_MAX");
-    zt_get_path(profiler, 700, &path);
+    zt_get_region(profiler, ZT_PATH(700), &path);
     zt_get_stats(profiler, 0, zt_find_metric(profiler, "no metric"), &stats);
     text = zt_get_info(profiler).error;
     assert_contains(text, "[NO_INDEX] zt_get_stats: the index is UINT32_MAX");
-    zt_get_path(profiler, 700, &path);
+    zt_get_region(profiler, ZT_PATH(700), &path);
     text = zt_get_info(profiler).error;
     assert_contains(text, "path_count of zt_get_info()");
     zt_get_stats(profiler, 0, 700, &stats);

@@ -631,13 +631,13 @@ static void ask_about_region(uint32_t region) {
 static void ask_about_all(void) {
     const zt_profiler *profiler = now.profiler;
     zt_call_info call;
-    zt_path_info path;
+    zt_region_info path;
     if (!profiler)
         return;
     for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++)
         ask_about_region(i);
     for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++)
-        ok(zt_get_path(profiler, i, &path));
+        ok(zt_get_region(profiler, ZT_PATH(i), &path));
     for (uint32_t i = 0; i < zt_get_info(profiler).call_count; i++)
         ok(zt_get_call(profiler, i, &call));
     zt_get_timeline(profiler);

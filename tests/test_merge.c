@@ -636,9 +636,9 @@ static void test_paths_are_not_believed(void **state) {
         mend_check_sum(&packed);
         if (zt_unpack(packed.bytes, packed.size, NULL, &back) == ZE_RESULT_SUCCESS)
             for (uint32_t path = 0; path < zt_get_info(back).path_count; path++) {
-                zt_path_info info;
-                ok(zt_get_path(back, path, &info));
-                assert_true(info.parent < path || info.parent == UINT32_MAX);
+                zt_region_info info;
+                ok(zt_get_region(back, ZT_PATH(path), &info));
+                assert_true(info.parent < ZT_PATH(path) || info.parent == UINT32_MAX);
             }
         zt_close(back);
         memcpy(packed.bytes, before, packed.size);

@@ -72,14 +72,12 @@ static uint32_t find_path(const zt_profiler *profiler, const char *names) {
         char whole[256] = "";
         for (uint32_t at = i; at != UINT32_MAX;) {
             char rest[256];
-            zt_path_info path;
-            zt_region_info info;
-            ok(zt_get_path(profiler, at, &path));
-            ok(zt_get_region(profiler, path.region, &info));
-            assert_true(path.parent < at || path.parent == UINT32_MAX);
+            zt_region_info path;
+            ok(zt_get_region(profiler, ZT_PATH(at), &path));
+            assert_true(path.parent < ZT_PATH(at) || path.parent == UINT32_MAX);
             snprintf(rest, sizeof rest, "%s", whole);
-            assert_true(snprintf(whole, sizeof whole, "%s%s%s", info.name, *rest ? ";" : "", rest) < 256);
-            at = path.parent;
+            assert_true(snprintf(whole, sizeof whole, "%s%s%s", path.name, *rest ? ";" : "", rest) < 256);
+            at = path.parent == UINT32_MAX ? UINT32_MAX : path.parent - ZT_PATH(0);
         }
         if (strcmp(whole, names) == 0)
             return i;
@@ -87,18 +85,18 @@ static uint32_t find_path(const zt_profiler *profiler, const char *names) {
     return UINT32_MAX;
 }
 
-static zt_path_info path_info(const zt_profiler *profiler, const char *names) {
-    zt_path_info path;
+static zt_region_info path_info(const zt_profiler *profiler, const char *names) {
+    zt_region_info path;
     uint32_t index = find_path(profiler, names);
     if (index == UINT32_MAX)
         fail_msg("there is no path %s", names);
-    ok(zt_get_path(profiler, index, &path));
+    ok(zt_get_region(profiler, ZT_PATH(index), &path));
     return path;
 }
 
 static void expect_path(const zt_profiler *profiler, const char *names, uint64_t count, double own_ns,
                         double total_ns) {
-    zt_path_info path = path_info(profiler, names);
+    zt_region_info path = path_info(profiler, names);
     assert_int_equal(path.count, count);
     assert_close(path.own_ns, own_ns);
     assert_close(path.total_ns, total_ns);
@@ -112,8 +110,8 @@ static void check_paths(const zt_profiler *profiler) {
         uint64_t count = 0;
         ok(zt_get_region(profiler, region, &info));
         for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++) {
-            zt_path_info path;
-            ok(zt_get_path(profiler, i, &path));
+            zt_region_info path;
+            ok(zt_get_region(profiler, ZT_PATH(i), &path));
             if (path.region == region) {
                 own_ns += path.own_ns;
                 total_ns += path.total_ns;
@@ -740,9 +738,9 @@ static zt_profiler *copy_of(const zt_profiler *profiler) {
 static void expect_same_paths(const zt_profiler *a, const zt_profiler *b, double factor) {
     assert_int_equal(zt_get_info(a).path_count, zt_get_info(b).path_count);
     for (uint32_t i = 0; i < zt_get_info(a).path_count; i++) {
-        zt_path_info one, other;
-        ok(zt_get_path(a, i, &one));
-        ok(zt_get_path(b, i, &other));
+        zt_region_info one, other;
+        ok(zt_get_region(a, ZT_PATH(i), &one));
+        ok(zt_get_region(b, ZT_PATH(i), &other));
         assert_int_equal(one.region, other.region);
         assert_int_equal(one.parent, other.parent);
         assert_true((double)one.count * factor == (double)other.count);

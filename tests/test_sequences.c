@@ -1319,10 +1319,11 @@ static void check_copied_paths(sequence *s, const zt_profiler *profiler, zt_coun
         complain(s, "a packed copy has %u paths of %u", zt_get_info(copy).path_count,
                  zt_get_info(profiler).path_count);
     for (uint32_t i = 0; i < zt_get_info(copy).path_count; i++) {
-        zt_path_info one, other;
-        int is_same = zt_get_path(profiler, i, &one) == ZE_RESULT_SUCCESS &&
-                      zt_get_path(copy, i, &other) == ZE_RESULT_SUCCESS && one.region == other.region &&
-                      one.parent == other.parent && is_close(other.total_ns, times * one.total_ns) &&
+        zt_region_info one, other;
+        int is_same = zt_get_region(profiler, ZT_PATH(i), &one) == ZE_RESULT_SUCCESS &&
+                      zt_get_region(copy, ZT_PATH(i), &other) == ZE_RESULT_SUCCESS &&
+                      one.region == other.region && one.parent == other.parent &&
+                      is_close(other.total_ns, times * one.total_ns) &&
                       is_close(other.own_ns, times * one.own_ns);
         if (!is_same && is_settled(counts, profiler))
             complain(

@@ -9,16 +9,22 @@ struct zt_stats {
                     Rates of different passes can be compared */
 };
 
-/* A region. */
+/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like. A
+   path is a region inside certain others, such as "step;solve"; see NESTING. Counts of lost and dropped
+   samples are those of the region. */
+#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
+
+/* A region, or a path. */
 struct zt_region_info {
-    const char *name;
+    const char *name; /* of a path, that of its last region */
+    uint32_t region;  /* the index of the region with that name */
+    uint32_t parent;  /* the region that it is directly inside; of a path, ZT_PATH of what is before its last
+                         region. UINT32_MAX: none, or not the same each time */
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
     zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count` */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
-    uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
-                         See NESTING */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
                          counts. NaN: not known */
@@ -29,9 +35,14 @@ struct zt_region_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
-   the index of a region also take ZT_PATH(index) for the samples on one path. */
+/* Gets a region by its index, or the samples on one path by ZT_PATH of its index. Regions are in the order of
+   their first begin; a path has a higher index than its parent. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
+
+/* Finds a region by its name, whose statistics are those of all its paths together; or a path, such as
+   "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
+   for all functions that take a region; UINT32_MAX if there is none. */
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif
 
@@ -296,33 +307,6 @@ ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, 
    operations  0: not known
    Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. */
 ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations);
-
-#endif
-
-/* ---- nested regions ------------------------------------------------------------------------------------ */
-
-/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like.
-   Counts of lost and dropped samples are those of the region. */
-#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
-
-/* A path: a region inside certain others, such as "step;solve"; see NESTING. */
-struct zt_path_info {
-    uint32_t region; /* its index, for zt_get_region */
-    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
-    uint64_t count;  /* samples that were collected there, with a GPU time */
-    double total_ns; /* the sum of their GPU times */
-    double own_ns;   /* total_ns, less that of the paths directly inside. NaN: not known */
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
-   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
-   UINT32_MAX if there is none. */
-ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
-
-/* Gets a path by its index, which is higher than that of its parent. */
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
 
 #endif
 

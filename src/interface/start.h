@@ -39,8 +39,7 @@ typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what beca
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
-typedef struct zt_region_info zt_region_info; /* a region: its counts, times and parent */
-typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
+typedef struct zt_region_info zt_region_info; /* a region or a path: its counts, times and parent */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
 typedef struct zt_overlap zt_overlap;         /* how samples cover the time of the device */

@@ -127,7 +127,7 @@ static void regions_run_their_body_once(zt_profiler *profiler) {
 
 static void everything_accepts_no_profiler(zt_profiler *profiler) {
     const char *text = NULL;
-    zt_path_info path;
+    zt_region_info path;
     zt_region_info info;
     zt_stats stats;
     memset(&info, 0, sizeof info);
@@ -146,7 +146,7 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_get_metric(profiler, 0) == NULL);
     EXPECT(zt_find_metric(profiler, "GpuTime") == UINT32_MAX);
     (void)zt_get_region(profiler, 0, &info);
-    (void)zt_get_path(profiler, 0, &path);
+    (void)zt_get_region(profiler, ZT_PATH(0), &path);
     EXPECT(info.parent == UINT32_MAX && path.parent == UINT32_MAX && zt_get_info(profiler).path_count == 0);
     (void)zt_get_stats(profiler, 0, 0, &stats);
     (void)zt_get_stats(profiler, 0, ZT_LAUNCH_LATENCY, &stats);
