@@ -77,7 +77,8 @@
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
        on its way     in flight, and submitted to the device
-       slot           what a sample needs while it is in flight: a metric query for each group, and an event
+       probe          measures one region: a metric query for each group, an event and time stamps. A sample
+                      has it while it is in flight
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
        tile           a sub-device of a device that has several
@@ -113,9 +114,9 @@
 
    COMMAND LISTS
 
-       On an immediate list, each region runs once. Its slot is free again when its sample is collected.
+       On an immediate list, each region runs once. Its probe is free again when its sample is collected.
 
-       On a recorded list (from zeCommandListCreate), a region keeps its slot until the list is reset or
+       On a recorded list (from zeCommandListCreate), a region keeps its probe until the list is reset or
        destroyed, because the list may be executed again. An execution overwrites the figures of the one
        before. So the library has to know what happens to the list. Unless a tracer observes it, call
 
@@ -142,16 +143,16 @@
        Samples are collected by
 
        - zt_collect: ready samples, and with a timeout also samples that are on their way
-       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free slot
+       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free probe
        - zt_execute, zt_release and zt_reset, for the lists that they are given
        - a thread of the library, with config.thread; threads that submit work then do not read or calculate
 
-       Samples wait in their slots, so a program may collect seldom, or only at the end. One thread collects
+       Samples wait in their probes, so a program may collect seldom, or only at the end. One thread collects
        at a time. Others skip collecting, unless they have a timeout or need what is being collected.
 
        With config.thread, the application must not call zetMetricGroupCalculateMetricValues, because
        drivers cannot calculate metrics on two threads at once. The library serialises its own calculations.
-       Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
+       Once all names, lists and probes exist, beginning, ending and collecting regions allocates no memory.
        Functions that return results may allocate, because quantiles need memory for sorting.
 
    PASSES
@@ -169,7 +170,7 @@
    COUNTS
 
        begun = collected + lost + dropped + in_flight, at any time. A lost sample ran, but its data is
-       missing or invalid. A dropped one was not measured: there was no slot or memory, or a call failed.
+       missing or invalid. A dropped one was not measured: there was no probe or memory, or a call failed.
        Both are counted by cause (zt_info.causes) and are not in the statistics.
 
        A collected sample has a GPU time and, if they are measured, metrics. Launches outside of
@@ -559,7 +560,7 @@ typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all 
 
 /* A region that was begun. Its fields are private. A copy refers to the same region. */
 struct zt_region {
-    void *slot;
+    void *probe;
     uint32_t generation;
     uint32_t profiler;
     uint32_t body;
@@ -618,7 +619,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* Declares that what is on a list never runs again. Call it when the device is done with the list, before the
    list is destroyed or after it was reset. It never waits.
-   Slots of the list that are ready are freed now, others when they are collected. Regions that never ran no
+   Probes of the list that are ready are freed now, others when they are collected. Regions that never ran no
    longer count as begun. Regions that are not ended are dropped. If the driver refuses to destroy the list,
    reset it before it is executed again.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
@@ -709,8 +710,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that
-   differ in numbers alone are one, and at most eight of a kind are logged.
+/* Called once with each message, such as "[NO_PROBE] zt_begin: all 16384 probes are in use, ...". Messages
+   that differ in numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */
@@ -901,8 +902,8 @@ typedef enum zt_cause {
     ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
     ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
-    ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
-    ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
+    ZT_DROPPED_NO_PROBE,       /* all config.max_probes are in use */
+    ZT_DROPPED_NO_MEMORY,      /* no memory for probes or statistics */
     ZT_DROPPED_TOO_MANY_NAMES, /* more than 65,536 names */
     ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
     ZT_DROPPED_NOT_CLOSED,     /* the list was released or the profiler closed before zt_end */
@@ -913,7 +914,7 @@ typedef enum zt_cause {
 
 /* Samples that were lost or dropped by one cause. */
 struct zt_cause_count {
-    const char *name; /* "report error", "no slot", ... */
+    const char *name; /* "report error", "no probe", ... */
     uint64_t count;
 };
 
@@ -1606,12 +1607,11 @@ struct zt_hotspots_config {
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
 /* Reads what is left, stops sampling, and finds the source lines of all hot spots, as reports do. What was
-   sampled stays. For the lines it runs addr2line, llvm-addr2line or llvm-symbolizer, whichever is in PATH, for
-   up to 24 seconds for each module. zt_trace_stop and zt_close also stop sampling, and find no lines.
+   sampled stays. For the lines it runs addr2line, llvm-addr2line or llvm-symbolizer, whichever is in PATH,
+   for up to 24 seconds for each module. zt_trace_stop and zt_close also stop sampling, and find no lines.
    Returns SUCCESS, also if hot spots are not sampled or no line is known; NOT_READY if another thread reads
    samples or finds lines for longer than config.wait_timeout_ns, or the library's own thread does not end in
-   2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message about
-   reading. */
+   2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message about reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
 
 #endif
@@ -1995,12 +1995,12 @@ struct zt_config {
     int require_metrics;   /* Not 0: zt_open fails if metrics cannot be measured. 0: regions then have
                               times. */
 
-    uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
+    uint32_t probes_per_step; /* Probes are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
-    uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
+    uint32_t max_probes;      /* The most probes of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each path with all their figures, up to 1,048,576, for median
+    uint32_t samples;         /* Samples kept of each path with all their figures, up to 1,048,576, for median
                                 and 95th percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU
                                 times are kept and, with a timeline, latencies; metrics then have neither.
                                 A path also needs 56 bytes a metric: at most 8 KiB with the metrics of most
@@ -2086,7 +2086,7 @@ static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_com
     return profiler ? zt_begin(profiler, list, name) : none;
 }
 static inline ZT__UNUSED void zt__close_region(zt_region *region) {
-    if (region->slot)
+    if (region->probe)
         zt_end(region);
 }
 
@@ -2391,7 +2391,7 @@ typedef zt__disabled_scope zt_scope;
 
        base      memory, text, threads, files, messages; linux.c and windows.c have all that differs
        metrics   the loader's functions, metric groups: look-up, selection, activation; statistics
-       regions   profilers and their slots: begin, end, execute, read, collect
+       regions   profilers and their probes: begin, end, execute, read, collect
        results   what was measured, as numbers: merging, the timeline, advice, roofline
        streams   sampling by the clock
        modules   modules and kernels: names, ELF, source lines, what kernels are made of
@@ -4757,7 +4757,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
     X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Set both or none.")            \
-    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_slots, config.samples and "  \
+    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_probes, config.samples and " \
                  "config.timeline, or config.memory_limit of a stream.")                                     \
     X(DEVICE_LOST, "%s failed: %s. The device is lost; samples in flight are counted as lost. Open a new "   \
                    "profiler when the device is back.")                                                      \
@@ -4795,11 +4795,11 @@ ZT__PRIVATE void zt__change_depth(int by) {
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
-    X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
-               "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
-               "reset or destroyed, or raise config.max_slots.")                                             \
-    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
-                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
+    X(NO_PROBE, "zt_begin: all %u probes are in use, %u of them bound to recorded lists. Region '%.64s' is " \
+                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are " \
+                "reset or destroyed, or raise config.max_probes.")                                           \
+    X(PROBES_NOT_ENDED, "zt_begin: all %u probes are in use, %u of them by regions that were begun and not " \
+                        "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")   \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
@@ -5020,7 +5020,7 @@ typedef struct zt__log_call {
 /* Prints a line on standard error. If that cannot be written, the line is lost. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(1, 2) void zt__print_message(const char *format, ...);
 
-/* Returns the name of a cause: "report error", "no slot", ... */
+/* Returns the name of a cause: "report error", "no probe", ... */
 ZT__PRIVATE const char *zt__cause_name(zt_cause cause);
 
 ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user);
@@ -5168,7 +5168,7 @@ ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
         "implausible GPU time",
         "event used again",
         "device lost",
-        "no slot",
+        "no probe",
         "no memory",
         "too many names",
         "append failed",
@@ -8922,11 +8922,11 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (given) {
         config = *given;
     }
-    if (!config.slots_per_step) {
-        config.slots_per_step = 256;
+    if (!config.probes_per_step) {
+        config.probes_per_step = 256;
     }
-    if (!config.max_slots) {
-        config.max_slots = 16384;
+    if (!config.max_probes) {
+        config.max_probes = 16384;
     }
     if (!config.max_passes) {
         config.max_passes = 1;
@@ -10097,7 +10097,7 @@ ZT__PRIVATE void zt__owe_sample(zt_profiler *profiler, zt__recording *recording,
 }
 
 ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *missing) {
-    int is_dropped = missing->cause >= ZT_DROPPED_NO_SLOT;
+    int is_dropped = missing->cause >= ZT_DROPPED_NO_PROBE;
     zt__region_record *region = missing->region ? profiler->regions[missing->region->index] : NULL;
     profiler->causes[missing->cause]++;
     profiler->counts.dropped += (uint64_t)is_dropped;
@@ -10806,7 +10806,7 @@ static void zt__deliver_batch(zt_profiler *profiler) {
         if (reading->never_began) {
             continue;
         }
-        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
+        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_PROBE) {
             zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt__cause_name(reading->cause));
         } else if (reading->outcome == ZT__LOST) {
@@ -11030,7 +11030,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block
 ZT__PRIVATE ze_result_t zt__reset_probe(zt_profiler *profiler, zt__probe *probe, const char **call);
 
 /* Makes one more block of probes for a pass. On failure, `*call` is the call that failed. If there are
-   config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
+   config.max_probes already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, const char **call);
 
 /* Reads the kernel time stamps of an event that has signalled. Those of tiles, which run at the same time, are
@@ -11179,9 +11179,9 @@ ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, c
     uint32_t count, i, g;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__lock(&profiler->mutex);
-    count = profiler->config.max_slots - pass->probe_count;
-    if (count > profiler->config.slots_per_step) {
-        count = profiler->config.slots_per_step;
+    count = profiler->config.max_probes - pass->probe_count;
+    if (count > profiler->config.probes_per_step) {
+        count = profiler->config.probes_per_step;
     }
     pass->probe_count += count; /* now, so that several threads together do not make too many */
     zt__unlock(&profiler->mutex);
@@ -11719,13 +11719,13 @@ ZT_API void zt__end_passes(zt__pass_state *passes) {
 ZT__PRIVATE zt__list_kind zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle);
 
 /* Opens a region, without commands. `kind` is UNKNOWN if the driver is to be asked. With `times_alone`, it has
-   no metrics. If it is dropped, `slot` is NULL, and the cause was reported, but for a lost device, which is
+   no metrics. If it is dropped, `probe` is NULL, and the cause was reported, but for a lost device, which is
    reported where that is noticed. */
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
                                        zt__list_kind kind, const char *name, int times_alone);
 
 /* Appends the commands with which a region begins. If the driver refuses them, the region is dropped, and
-   `slot` is NULL. */
+   `probe` is NULL. */
 ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region);
 
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
@@ -11780,10 +11780,10 @@ static int zt__free_probes_for(zt_profiler *profiler, zt__list *list, int times_
     return has_free;
 }
 
-/* Provides free probes: collects, then makes more, and at config.max_slots waits for another collection.
+/* Provides free probes: collects, then makes more, and at config.max_probes waits for another collection.
    Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
 static zt_cause zt__provide_probes(zt_profiler *profiler, zt__list *list, int times_alone) {
-    static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
+    static const char remedy[] = "No probes can be added now. Regions that find none are dropped.";
     enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
     uint64_t now = zt__now_ns();
     zt__pass *pass;
@@ -11811,8 +11811,8 @@ static zt_cause zt__provide_probes(zt_profiler *profiler, zt__list *list, int ti
         zt__check(&profiler->diagnostics, result, call, remedy);
         return ZT_DROPPED_NO_MEMORY;
     }
-    /* There are config.max_slots. */
-    return zt__free_probes_for(profiler, list, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+    /* There are config.max_probes. */
+    return zt__free_probes_for(profiler, list, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_PROBE;
 }
 
 /* Counts a region that zt_begin drops before it looks up the name. */
@@ -11911,7 +11911,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
             } else if (!probe && tries == TRIES) {
-                *cause = ZT_DROPPED_NO_SLOT; /* other threads have acquired the new ones */
+                *cause = ZT_DROPPED_NO_PROBE; /* other threads have acquired the new ones */
             } else if (!probe) {
                 zt__unlock(&profiler->mutex);
                 *cause = zt__provide_probes(profiler, list, times_alone);
@@ -11955,8 +11955,8 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
     return probe;
 }
 
-/* Reports that all of config.max_slots are in use. */
-static void zt__report_no_slot(zt_profiler *profiler, const char *name) {
+/* Reports that all of config.max_probes are in use. */
+static void zt__report_no_probe(zt_profiler *profiler, const char *name) {
     const zt__recording *recording;
     const char *open = zt__name_open_region(profiler);
     uint32_t recorded = 0, open_count;
@@ -11966,13 +11966,13 @@ static void zt__report_no_slot(zt_profiler *profiler, const char *name) {
         recorded += recording->list && !recording->is_queue ? recording->count : 0;
     }
     zt__unlock(&profiler->mutex);
-    if (open && (uint64_t)open_count * 2 >= profiler->config.max_slots) {
-        zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                   (unsigned)profiler->config.max_slots, (unsigned)open_count, open, name);
+    if (open && (uint64_t)open_count * 2 >= profiler->config.max_probes) {
+        zt__report(&profiler->diagnostics, PROBES_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                   (unsigned)profiler->config.max_probes, (unsigned)open_count, open, name);
         return;
     }
-    zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-               (unsigned)profiler->config.max_slots, (unsigned)recorded, name);
+    zt__report(&profiler->diagnostics, NO_PROBE, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+               (unsigned)profiler->config.max_probes, (unsigned)recorded, name);
 }
 
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
@@ -11985,8 +11985,8 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         return region;
     }
     probe = zt__open_probe(profiler, list, kind, name, times_alone, &cause);
-    if (!probe && cause == ZT_DROPPED_NO_SLOT) {
-        zt__report_no_slot(profiler, name);
+    if (!probe && cause == ZT_DROPPED_NO_PROBE) {
+        zt__report_no_probe(profiler, name);
     } else if (!probe && cause == ZT_DROPPED_TOO_MANY_NAMES) {
         zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "zt_begin",
                    (unsigned)ZT__MAX_REGIONS);
@@ -12003,13 +12003,13 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         probe->origin.appended_ns = probe->begun_ns;
     }
     region.generation = zt__load(&probe->generation);
-    region.slot = probe;
+    region.probe = probe;
     region.profiler = profiler->id;
     return region;
 }
 
 ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
-    zt__probe *probe = (zt__probe *)region->slot;
+    zt__probe *probe = (zt__probe *)region->probe;
     const zt__pass *pass = &profiler->passes[probe->pass];
     ze_command_list_handle_t list = probe->list->handle;
     const char *call = NULL;
@@ -12032,7 +12032,7 @@ ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
             zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
         }
         zt__unlock(&profiler->mutex);
-        region->slot = NULL;
+        region->probe = NULL;
     }
 }
 
@@ -12047,7 +12047,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         return region;
     }
     region = zt__begin_region(profiler, list, ZT__LIST_UNKNOWN, zt__shown_name(name), 0);
-    if (region.slot) {
+    if (region.probe) {
         zt__append_begin(profiler, &region);
     }
     return region;
@@ -12079,13 +12079,13 @@ static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
 }
 
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
-    zt__probe *probe = (zt__probe *)region->slot;
+    zt__probe *probe = (zt__probe *)region->probe;
     zt_profiler *profiler = probe ? zt__find_profiler(region->profiler) : NULL;
     const char *call = NULL;
     int is_due = 0, wakes_thread = 0, has_commands;
     uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    region->slot = NULL;
+    region->probe = NULL;
     if (!profiler) {
         return;
     }
@@ -13405,7 +13405,7 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         into->causes[i] += causes[i];
         into->counts.begun += causes[i];
-        if (i < ZT_DROPPED_NO_SLOT) {
+        if (i < ZT_DROPPED_NO_PROBE) {
             into->counts.lost += causes[i];
         } else {
             into->counts.dropped += causes[i];
@@ -14280,8 +14280,8 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
    than one attempt for. */
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler);
 
-/* Prepares a profiler that measures metrics for launches with times alone: makes slots without queries, and
-   relates the clock of kernels. Without memory, the first such launch makes the slots. */
+/* Prepares a profiler that measures metrics for launches with times alone: makes probes without queries, and
+   relates the clock of kernels. Without memory, the first such launch makes the probes. */
 ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
 
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
@@ -22711,10 +22711,10 @@ typedef struct zt__frame {
 
     /* What was done before the call, and is ended or undone after it. */
     zt_region region;
-    int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
-    uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
-    uint32_t waits;              /* its value before */
-    ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
+    int has_region;            /* atomic; changes to 1 under the mutex of the tracer */
+    uint32_t *wait_count;      /* the call's parameter, if it was set to 0; else NULL */
+    uint32_t waits;            /* its value before */
+    ze_event_handle_t *signal; /* the call's parameter, if it was set to the event of the probe; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
     int is_lent;                 /* the event of the application that it signals measures it */
@@ -24675,7 +24675,7 @@ static void zt__begin_command(zt__frame *frame, int is_complete) {
     }
     frame->region = zt__begin_region(selected.profiler, command->list, selected.list.kind,
                                      zt__shown_name(selected.region), !selected.has_metrics);
-    probe = (zt__probe *)frame->region.slot;
+    probe = (zt__probe *)frame->region.probe;
     if (!probe) {
         return;
     }
@@ -25457,7 +25457,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 
 /* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
    observed, measures no more launches, waits for those that the application may find signalled before they are
-   read, and releases the events that slots keep. At last waits for calls in progress on other threads, with a
+   read, and releases the events that probes keep. At last waits for calls in progress on other threads, with a
    deadline of their own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller);
 
@@ -26572,8 +26572,8 @@ static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] 
     "Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
     "Let no two commands that signal an event be in flight at once.",
     "Open a new profiler when the device is back.",
-    "Raise config.max_slots, or call zt_collect more often.",
-    "Free memory, or lower config.slots_per_step and config.samples.",
+    "Raise config.max_probes, or call zt_collect more often.",
+    "Free memory, or lower config.probes_per_step and config.samples.",
     "Use fewer names.",
     "The log names the call that failed.",
     "Call zt_end before zt_release and zt_close.",
@@ -26884,7 +26884,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "Call zt_collect after the execution.");
     zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
                          i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
@@ -27242,7 +27242,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         uint64_t count = zt__get_cause(profiler, (zt_cause)i);
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         if (count) {
             zt__write_csv_count(writer, "", text, "samples", count);
@@ -28506,7 +28506,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
+        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_PROBE ? &lost : &dropped, "cause",
                                  zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__begin_family(writer, &in_flight);
@@ -29195,9 +29195,9 @@ static void zt__write_device(zt__trace *trace) {
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
         int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
         snprintf(name, sizeof name, "%s: %.200s",
-                 is_uncertain                          ? "uncertain time"
-                 : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
-                                                       : "dropped",
+                 is_uncertain                           ? "uncertain time"
+                 : missing->cause < ZT_DROPPED_NO_PROBE ? "lost"
+                                                        : "dropped",
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
         zt__write_json_text(writer, "cause",
@@ -30823,7 +30823,7 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
 
 /* ---- the thread ------------------------------------------------------------------------------------------ */
 
-/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+/* Stores the lists that have probes on their way. Returns their number; 0 without memory. */
 static uint32_t zt__find_busy_lists(zt__watch *watch) {
     zt_profiler *profiler = watch->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -32638,7 +32638,7 @@ static int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows
+/* Selects and activates the metric groups, and makes the first probes: whether metrics can be used shows
    only when query pools are created. On failure, one pass without groups remains. */
 static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
@@ -34780,22 +34780,22 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zeCommandListReset                  What is recorded next goes on with the old recording, until that is
                                            seen to have run. A region that was recorded before, and has not
                                            run when a later one has, is dropped (ZT_DROPPED_NEVER_RAN)
-       zeCommandListDestroy                Unless zt_release was called before, the slots stay in use until
+       zeCommandListDestroy                Unless zt_release was called before, the probes stay in use until
                                            a new list has the same handle and regions are begun on it. A
-                                           program that repeats this reaches config.max_slots, and regions
-                                           are dropped (ZT_DROPPED_NO_SLOT)
+                                           program that repeats this reaches config.max_probes, and regions
+                                           are dropped (ZT_DROPPED_NO_PROBE)
 
        zt_collect with a timeout waits for what was submitted: regions of immediate lists that have ended, and
        recorded lists that zt_execute has executed or a tracer has seen. It does not wait for open regions.
 
        Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
 
-       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - The probes of an immediate list are freed by the next region that is begun on it, or by zt_release.
        - A list that is executed without zt_execute is noticed only at the second collection that finds a
          sample of it.
        - zt_collect with a timeout waits for all regions that have not run.
        - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
-         slots is not freed, because the device might still write to it.
+         probes is not freed, because the device might still write to it.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35096,7 +35096,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        execution they belong. The last one is measured when zeCommandQueueSynchronize or the next execution
        finds the queue idle.
 
-       When a list is reset or destroyed, its slots are freed. If the driver refuses the call, nothing
+       When a list is reset or destroyed, its probes are freed. If the driver refuses the call, nothing
        changes.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
@@ -35397,7 +35397,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        zt_collect, and zt_merge     return HANDLE_OBJECT_IN_USE
        with it as `into`
-       zt_begin                     drops the region if there is no slot
+       zt_begin                     drops the region if there is no probe
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
 
@@ -35412,7 +35412,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Each function documents what it waits for, and how long: for its timeout, or for
        config.wait_timeout_ns, which is W in this list of the other waits:
 
-       zt_begin                 a thread that collects, if all config.max_slots are used  W
+       zt_begin                 a thread that collects, if all probes are in use          W
        zt_open                  the first metric query                                    W
        ZT_PASSES                the work of each pass                                     W
        zt_bench, zt_compare     each of their runs                                        W
@@ -35583,4 +35583,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a082101290cde637 */
+/* Joined from src/ by src/join.py: 85d4801f75fd7929 */

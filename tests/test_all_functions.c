@@ -264,7 +264,7 @@ static zt_profiler *open_with_everything(world *w, int with_thread) {
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
     config.timeline = 1000;
-    config.slots_per_step = 32;
+    config.probes_per_step = 32;
     config.thread = with_thread;
     config.sample = ignore_sample;
     return open_profiler(w, &config);

@@ -604,9 +604,9 @@ static void test_too_many_names(void **state) {
     char name[16];
     zt_config config = config_of(w);
     config.groups = "";
-    config.slots_per_step = config.max_slots = 1;
+    config.probes_per_step = config.max_probes = 1;
     zt_profiler *profiler = open_profiler(w, &config);
-    zt_region held = zt_begin(profiler, w->immediate, "0"); /* has the only slot */
+    zt_region held = zt_begin(profiler, w->immediate, "0"); /* has the only probe */
     for (uint32_t i = 1; i < most + 10; i++) {
         snprintf(name, sizeof name, "%u", i);
         zt_region region = zt_begin(profiler, w->immediate, name);
@@ -618,7 +618,7 @@ static void test_too_many_names(void **state) {
     assert_int_equal(zt_get_info(profiler).region_count, most);
     /* One of the names is "(other)", for those on more paths than there are statistics of. */
     assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_TOO_MANY_NAMES].count, 10 + 1);
-    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NO_SLOT].count, most - 1 - 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NO_PROBE].count, most - 1 - 1);
     assert_counts(profiler, counted(most + 10, 1, 0, most + 9, 0));
     assert_int_equal(heard(w, "65536"), 1);
     assert_result(zt_set_operations(profiler, "one more", 1), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
@@ -674,8 +674,8 @@ static void test_group_name_of_ten_thousand_characters(void **state) {
 static void test_extreme_configuration(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.slots_per_step = 1;
-    config.max_slots = 1;
+    config.probes_per_step = 1;
+    config.max_probes = 1;
     config.samples = 1;
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < 5; i++) {
@@ -684,8 +684,8 @@ static void test_extreme_configuration(void **state) {
     }
     assert_counts(profiler, counted(5, 5, 0, 0, 0));
     close_profiler(w, profiler);
-    config.slots_per_step = 1000;
-    config.max_slots = 3;
+    config.probes_per_step = 1000;
+    config.max_probes = 3;
     profiler = open_profiler(w, &config);
     for (int i = 0; i < 5; i++)
         append(w, profiler, w->list, "few");
@@ -693,7 +693,7 @@ static void test_extreme_configuration(void **state) {
     ok(zt_release(profiler, w->list));
     close_profiler(w, profiler);
     config.samples = UINT32_MAX;
-    config.max_slots = config.slots_per_step = 0; /* the defaults */
+    config.max_probes = config.probes_per_step = 0; /* the defaults */
     profiler = open_profiler(w, &config);
     for (int i = 0; i < 5; i++)
         run(w, profiler, "many");
@@ -736,7 +736,7 @@ static void test_region_closed_twice(void **state) {
     assert_int_equal(calls("zetCommandListAppendMetricQueryEnd"), 1);
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    run(w, profiler, "next"); /* may have the same slot */
+    run(w, profiler, "next"); /* may have the same probe */
     zt_end(&copy);
     zt_end(&region);
     collect_all(profiler);
@@ -744,11 +744,11 @@ static void test_region_closed_twice(void **state) {
     check_work(w);
 }
 
-/* The slot is another region's now, which an old copy must not end. */
+/* The probe is another region's now, which an old copy must not end. */
 static void test_old_copy_does_not_end_another(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.slots_per_step = config.max_slots = 1;
+    config.probes_per_step = config.max_probes = 1;
     zt_profiler *profiler = open_profiler(w, &config);
     gpu.reset_calls();
     zt_region old = zt_begin(profiler, w->immediate, "old");
@@ -1091,7 +1091,7 @@ static void test_timeout_in_other_units(void **state) {
 static void test_context_destroyed_before_its_profiler(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.slots_per_step = 1;
+    config.probes_per_step = 1;
     zt_profiler *profiler = open_profiler(w, &config);
     inject("zeEventPoolCreate", 1,
            ZE_RESULT_ERROR_INVALID_NULL_HANDLE); /* as if the context were destroyed */
@@ -1139,7 +1139,7 @@ static void test_too_many_profilers(void **state) {
     uint32_t count = 0;
     zt_config config = config_of(w);
     config.groups = "";
-    config.slots_per_step = config.max_slots = 1;
+    config.probes_per_step = config.max_probes = 1;
     while (count < TRIED && zt_open(w->context, w->device, &config, &opened[count]) == ZE_RESULT_SUCCESS)
         count++;
     assert_int_equal(count, 256);

@@ -849,7 +849,7 @@ static void test_without_room_for_another_profiler(void **state) {
     zt_profiler *opened[TRIED];
     uint32_t count = 0;
     config.groups = "";
-    config.slots_per_step = config.max_slots = 1;
+    config.probes_per_step = config.max_probes = 1;
     while (count < TRIED && zt_open(w->context, w->device, &config, &opened[count]) == ZE_RESULT_SUCCESS)
         count++;
     assert_result(zt_bench(opened[0], &bench, &result), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);

@@ -525,7 +525,7 @@ static uint64_t patience(void) {
 static zt_config config_for(world *w, const char *groups) {
     zt_config config = config_of(w);
     config.groups = groups;
-    config.slots_per_step = 4;
+    config.probes_per_step = 4;
     config.wait_timeout_ns = patience();
     config.allocator.allocate = allocate;
     config.allocator.release = release;

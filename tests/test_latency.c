@@ -463,7 +463,7 @@ static void test_bytes_of_copies(void **state) {
         expect_bytes(profiler, "MemoryCopyRegion", 3 * (200 + 600));
         expect_no_bytes(profiler, "saxpy");
         ok(zt_trace_stop(profiler));
-        append(w, profiler, w->immediate, "of the application"); /* in the slot of a copy, perhaps */
+        append(w, profiler, w->immediate, "of the application"); /* in the probe of a copy, perhaps */
         w->launches++;
         check_work(w);
         collect_all(profiler);

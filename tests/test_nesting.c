@@ -364,10 +364,10 @@ static void test_more_paths_than_are_kept(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "";
-    config.slots_per_step = config.max_slots = 2;
+    config.probes_per_step = config.max_probes = 2;
     zt_profiler *profiler = open_summed(w, &config);
     run_pair(w, profiler, "outer", "inner");
-    ok(zt_release(profiler, w->immediate)); /* else old loaders let it keep slots */
+    ok(zt_release(profiler, w->immediate)); /* else old loaders let it keep probes */
     append(w, profiler, w->list, "held");   /* has one of the two */
     for (int i = 0; zt_get_info(profiler).path_count < MOST; i++) {
         char name[32];
@@ -375,7 +375,7 @@ static void test_more_paths_than_are_kept(void **state) {
         zt_region outer = zt_begin(profiler, w->immediate, name);
         for (int j = 0; j < INNER && zt_get_info(profiler).path_count < MOST; j++) {
             snprintf(name, sizeof name, "inner %d", j);
-            zt_region inner = zt_begin(profiler, w->immediate, name); /* no slot is left for its sample */
+            zt_region inner = zt_begin(profiler, w->immediate, name); /* no probe is left for its sample */
             zt_end(&inner);
         }
         zt_end(&outer);
@@ -511,11 +511,11 @@ static void test_lost_inside(void **state) {
     check_paths(profiler);
 }
 
-/* There is only the one slot, so what is inside is not measured. */
+/* There is only the one probe, so what is inside is not measured. */
 static void test_dropped_inside(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.slots_per_step = config.max_slots = 1;
+    config.probes_per_step = config.max_probes = 1;
     config.wait_timeout_ns = 100000000;
     zt_profiler *profiler = open_summed(w, &config);
     zt_region outer = zt_begin(profiler, w->immediate, "outer");
@@ -523,7 +523,7 @@ static void test_dropped_inside(void **state) {
     zt_end(&outer);
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NO_SLOT].count, 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NO_PROBE].count, 1);
     expect_times(profiler, "outer", NAN, sum("outer"));
     expect_times(profiler, "inner", 0, 0);
     expect_parent(profiler, "inner", "outer");
@@ -639,12 +639,12 @@ static void end_in_sample(const zt_sample *sample, void *user) {
     zt_end(&ended_in_sample);
 }
 
-/* The sample function ends a region while zt_begin collects for a free slot: the new region is beside it. */
+/* The sample function ends a region while zt_begin collects for a free probe: the new region is beside it. */
 static void test_ended_while_another_begins(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
-    config.slots_per_step = config.max_slots = 2;
+    config.probes_per_step = config.max_probes = 2;
     config.sample = end_in_sample;
     memset(sums, 0, sizeof sums);
     zt_profiler *profiler = open_profiler(w, &config);

@@ -388,7 +388,7 @@ static int end_and_exit(void *object) {
     const open_region *open = (const open_region *)object;
     zt_config config = {0};
     config.groups = "";
-    config.slots_per_step = 1;
+    config.probes_per_step = 1;
     zt_region first_copy = open->region;
     gpu.reset_calls();
     variables_set = 0;

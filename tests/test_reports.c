@@ -346,7 +346,7 @@ static void test_files_of_times(void **state) {
 static void test_files_with_losses_and_drops(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.slots_per_step = config.max_slots = 4;
+    config.probes_per_step = config.max_probes = 4;
     zt_profiler *profiler = open_profiler(w, &config);
     gpu.behave(SOFTGPU_REPORT_LOST, 3);
     for (int i = 0; i < 3; i++) {
@@ -361,7 +361,7 @@ static void test_files_with_losses_and_drops(void **state) {
     assert_true(zt_get_info(profiler).counts.lost > 0 && zt_get_info(profiler).counts.dropped > 0);
     check_reports(profiler);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_get_info(NULL).causes[ZT_LOST_REPORT_LOST].name);
-    assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_get_info(NULL).causes[ZT_DROPPED_NO_SLOT].name);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_get_info(NULL).causes[ZT_DROPPED_NO_PROBE].name);
     char line[128];
     zt_counts counts = zt_get_info(profiler).counts;
     snprintf(line, sizeof line, "\n\"\",\"lost: report lost\",\"\",\"profiler\",\"samples\",event,sum,%d,",
@@ -1516,7 +1516,7 @@ static void expect_note(const zt_profiler *profiler, const char *note, int is_th
 static void test_notes_in_all_formats(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.slots_per_step = config.max_slots = 2;
+    config.probes_per_step = config.max_probes = 2;
     zt_profiler *profiler = open_profiler(w, &config);
     expect_note(profiler, "No region has samples: begin regions with zt_begin, and call zt_collect.", 1);
     for (int i = 0; i < 3; i++)
@@ -1530,7 +1530,7 @@ static void test_notes_in_all_formats(void **state) {
         collect_all(profiler);
     }
     expect_note(profiler,
-                "1 sample is dropped: no slot. Raise config.max_slots, or call zt_collect more often.", 1);
+                "1 sample is dropped: no probe. Raise config.max_probes, or call zt_collect more often.", 1);
     expect_note(profiler,
                 "1 list ran outside of zt_execute: only the first execution that is seen is measured. "
                 "Execute recorded lists with zt_execute.",

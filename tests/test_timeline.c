@@ -847,7 +847,7 @@ static void test_lost_and_dropped(void **state) {
     uint64_t low = now_ns();
     zt_config config = config_of(w);
     config.timeline = 100;
-    config.max_slots = config.slots_per_step = 2;
+    config.max_probes = config.probes_per_step = 2;
     zt_profiler *profiler = open_profiler(w, &config);
     gpu.behave(SOFTGPU_REPORT_LOST, 1);
     for (int i = 0; i < 3; i++) {
@@ -857,7 +857,7 @@ static void test_lost_and_dropped(void **state) {
     gpu.behave(SOFTGPU_REPORT_LOST, 0);
     run(w, profiler, "between");
     collect_all(profiler);
-    ok(zt_release(profiler, w->immediate)); /* older loaders cannot tell that its slot is free */
+    ok(zt_release(profiler, w->immediate)); /* older loaders cannot tell that its probe is free */
     for (int i = 0; i < 4; i++)
         append(w, profiler, w->list, "recorded");
     ok(zeCommandListClose(w->list));
@@ -868,7 +868,7 @@ static void test_lost_and_dropped(void **state) {
     assert_counts(profiler, counted(9, 3, 3, 3, 0));
     trace_since(profiler, low);
     expect_line("missing lost: flagged (report lost) x3");
-    expect_line("missing dropped: recorded (no slot) x2");
+    expect_line("missing dropped: recorded (no probe) x2");
     expect_line("missing dropped: a region (append failed) x1");
     expect_line("list 1: between x1");
     expect_line("list 2: recorded x2");
@@ -910,7 +910,7 @@ static void test_losses_are_told_apart(void **state) {
     world *w = (world *)*state;
     zt_config config = config_of(w);
     config.timeline = 100;
-    config.max_slots = config.slots_per_step = 2;
+    config.max_probes = config.probes_per_step = 2;
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < 2; i++) {
         ok(zt_name_list(profiler, w->immediate, names[i]));

@@ -1284,11 +1284,11 @@ static void test_a_list_that_was_not_reset(void **state) {
     check_work(w);
 }
 
-/* There are fewer slots than lists, so this fails if destroyed lists keep theirs. */
-static void test_destroyed_lists_free_slots(void **state) {
+/* There are fewer probes than lists, so this fails if destroyed lists keep theirs. */
+static void test_destroyed_lists_free_probes(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.max_slots = config.slots_per_step = 16;
+    config.max_probes = config.probes_per_step = 16;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, NULL));
     for (int i = 0; i < 100; i++) {
@@ -1383,13 +1383,13 @@ static void test_a_list_to_clone_that_was_not_destroyed(void **state) {
     ok(zeCommandListDestroy(list));
 }
 
-/* Its slots go to no other region, which would get the figures of the list. */
-static void test_slots_of_a_list_that_was_not_destroyed(void **state) {
+/* Its probes go to no other region, which would get the figures of the list. */
+static void test_probes_of_a_list_that_was_not_destroyed(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     ze_command_list_handle_t list;
     config.groups = "ComputeBasic";
-    config.max_slots = config.slots_per_step = 2;
+    config.max_probes = config.probes_per_step = 2;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, NULL));
     create_list(w, &list);
@@ -1397,7 +1397,7 @@ static void test_slots_of_a_list_that_was_not_destroyed(void **state) {
     execute_unprofiled(w, list);
     destroy_in_vain(list);
     collect_all(profiler);
-    launch(w, w->immediate); /* has the other slot */
+    launch(w, w->immediate); /* has the other probe */
     finish_immediate(w, w->immediate);
     collect_all(profiler);
     ze_event_handle_t gate = append_gate(w, w->immediate);
@@ -3271,7 +3271,7 @@ static const char *const library_calls[] = {"zetCommandListAppendMetricQueryBegi
 
 static void work_with_fault(world *w, const char *function, uint32_t nth) {
     zt_config config = config_of(w);
-    config.slots_per_step = 2; /* so that slots are made while launches are traced */
+    config.probes_per_step = 2; /* so that probes are made while launches are traced */
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, NULL));
     inject(function, nth, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
@@ -3322,7 +3322,7 @@ static void test_memory_runs_out(void **state) {
         config.allocator.allocate = allocate_in_budget;
         config.allocator.release = release_any;
         config.allocator.user = &budget;
-        config.slots_per_step = 4;
+        config.probes_per_step = 4;
         trace.calls = "*";
         trace.names = "*";
         if (zt_open(w->context, w->device, &config, &profiler) != ZE_RESULT_SUCCESS)
@@ -3993,12 +3993,12 @@ int main(void) {
         TEST(test_a_list_reset_before_it_ran),
         TEST(test_a_launch_after_a_region_on_its_way),
         TEST(test_a_list_that_was_not_reset),
-        TEST(test_destroyed_lists_free_slots),
+        TEST(test_destroyed_lists_free_probes),
         TEST(test_a_list_that_was_not_destroyed),
         TEST(test_a_list_that_was_not_destroyed_before_it_ran),
         TEST(test_an_open_region_on_a_list_that_was_not_destroyed),
         TEST(test_a_list_to_clone_that_was_not_destroyed),
-        TEST(test_slots_of_a_list_that_was_not_destroyed),
+        TEST(test_probes_of_a_list_that_was_not_destroyed),
         TEST(test_what_else_was_not_destroyed),
         TEST(test_a_handle_comes_back_at_once),
         TEST(test_a_list_to_clone_comes_back_at_once),

@@ -415,7 +415,7 @@ static void traced_launches_hang(void **state) {
     close_profiler(w, profiler);
 }
 
-/* A list, and events that a tracer lets slots keep: their pool was created while it traces. */
+/* A list, and events that a tracer lets probes keep: their pool was created while it traces. */
 typedef struct list_with_events {
     ze_command_list_handle_t list;
     ze_event_pool_handle_t pool;

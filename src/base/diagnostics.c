@@ -104,7 +104,7 @@ ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
         "implausible GPU time",
         "event used again",
         "device lost",
-        "no slot",
+        "no probe",
         "no memory",
         "too many names",
         "append failed",

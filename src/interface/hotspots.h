@@ -33,12 +33,11 @@ struct zt_hotspots_config {
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
 /* Reads what is left, stops sampling, and finds the source lines of all hot spots, as reports do. What was
-   sampled stays. For the lines it runs addr2line, llvm-addr2line or llvm-symbolizer, whichever is in PATH, for
-   up to 24 seconds for each module. zt_trace_stop and zt_close also stop sampling, and find no lines.
+   sampled stays. For the lines it runs addr2line, llvm-addr2line or llvm-symbolizer, whichever is in PATH,
+   for up to 24 seconds for each module. zt_trace_stop and zt_close also stop sampling, and find no lines.
    Returns SUCCESS, also if hot spots are not sampled or no line is known; NOT_READY if another thread reads
    samples or finds lines for longer than config.wait_timeout_ns, or the library's own thread does not end in
-   2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message about
-   reading. */
+   2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message about reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
 
 #endif

@@ -172,8 +172,8 @@ typedef enum zt_cause {
     ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
     ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
-    ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
-    ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
+    ZT_DROPPED_NO_PROBE,       /* all config.max_probes are in use */
+    ZT_DROPPED_NO_MEMORY,      /* no memory for probes or statistics */
     ZT_DROPPED_TOO_MANY_NAMES, /* more than 65,536 names */
     ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
     ZT_DROPPED_NOT_CLOSED,     /* the list was released or the profiler closed before zt_end */
@@ -184,7 +184,7 @@ typedef enum zt_cause {
 
 /* Samples that were lost or dropped by one cause. */
 struct zt_cause_count {
-    const char *name; /* "report error", "no slot", ... */
+    const char *name; /* "report error", "no probe", ... */
     uint64_t count;
 };
 

@@ -34,12 +34,12 @@ struct zt_config {
     int require_metrics;   /* Not 0: zt_open fails if metrics cannot be measured. 0: regions then have
                               times. */
 
-    uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
+    uint32_t probes_per_step; /* Probes are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
-    uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
+    uint32_t max_probes;      /* The most probes of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each path with all their figures, up to 1,048,576, for median
+    uint32_t samples;         /* Samples kept of each path with all their figures, up to 1,048,576, for median
                                 and 95th percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU
                                 times are kept and, with a timeline, latencies; metrics then have neither.
                                 A path also needs 56 bytes a metric: at most 8 KiB with the metrics of most

@@ -109,7 +109,7 @@ typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all 
 
 /* A region that was begun. Its fields are private. A copy refers to the same region. */
 struct zt_region {
-    void *slot;
+    void *probe;
     uint32_t generation;
     uint32_t profiler;
     uint32_t body;
@@ -168,7 +168,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* Declares that what is on a list never runs again. Call it when the device is done with the list, before the
    list is destroyed or after it was reset. It never waits.
-   Slots of the list that are ready are freed now, others when they are collected. Regions that never ran no
+   Probes of the list that are ready are freed now, others when they are collected. Regions that never ran no
    longer count as begun. Regions that are not ended are dropped. If the driver refuses to destroy the list,
    reset it before it is executed again.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
@@ -259,8 +259,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that
-   differ in numbers alone are one, and at most eight of a kind are logged.
+/* Called once with each message, such as "[NO_PROBE] zt_begin: all 16384 probes are in use, ...". Messages
+   that differ in numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */

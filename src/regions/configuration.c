@@ -18,11 +18,11 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (given) {
         config = *given;
     }
-    if (!config.slots_per_step) {
-        config.slots_per_step = 256;
+    if (!config.probes_per_step) {
+        config.probes_per_step = 256;
     }
-    if (!config.max_slots) {
-        config.max_slots = 16384;
+    if (!config.max_probes) {
+        config.max_probes = 16384;
     }
     if (!config.max_passes) {
         config.max_passes = 1;

@@ -61,8 +61,8 @@ static zt_config every_field_set(void) {
     config.max_passes = 2;
     config.pass_tolerance = 0.2;
     config.require_metrics = 1;
-    config.slots_per_step = 1;
-    config.max_slots = 2;
+    config.probes_per_step = 1;
+    config.max_probes = 2;
     config.samples = 3;
     config.timeline = 5;
     config.wait_timeout_ns = 4;
@@ -140,7 +140,7 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     zt_counts counts = zt_get_info(profiler).counts;
     EXPECT(counts.begun + counts.collected + counts.lost + counts.dropped + counts.in_flight == 0);
     EXPECT(zt_get_info(profiler).causes[ZT_LOST_NEVER_DELIVERED].count == 0);
-    EXPECT(zt_get_info(NULL).causes[ZT_DROPPED_NO_SLOT].name != NULL);
+    EXPECT(zt_get_info(NULL).causes[ZT_DROPPED_NO_PROBE].name != NULL);
     EXPECT(zt_get_info(profiler).region_count == 0);
     EXPECT(zt_get_info(profiler).metric_count == 0);
     EXPECT(zt_get_metric(profiler, 0) == NULL);

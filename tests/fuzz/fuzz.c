@@ -607,8 +607,8 @@ zt_config fuzz_config(void) {
     config.allocator.release = release_some;
     config.log = drop_message;
     config.wait_timeout_ns = 100000000;
-    config.slots_per_step = 4;
-    config.max_slots = 64;
+    config.probes_per_step = 4;
+    config.max_probes = 64;
     return config;
 }
 

@@ -4,7 +4,7 @@
        Each function documents what it waits for, and how long: for its timeout, or for
        config.wait_timeout_ns, which is W in this list of the other waits:
 
-       zt_begin                 a thread that collects, if all config.max_slots are used  W
+       zt_begin                 a thread that collects, if all probes are in use          W
        zt_open                  the first metric query                                    W
        ZT_PASSES                the work of each pass                                     W
        zt_bench, zt_compare     each of their runs                                        W
