@@ -52,8 +52,8 @@
            }
 
        If zt_open fails, the profiler is NULL, and calls with it do nothing. To choose what is measured,
-       pass a zt_config: start from zt_config_default(), and set, for example, config.groups =
-       "ComputeBasic". Messages go to config.log, and zt_get_last_error returns the last one.
+       pass a zt_config: zt_config config = {0}; has all defaults, and config.groups = "ComputeBasic", for
+       example, names what to measure. Messages go to config.log, and zt_last_error returns the last one.
 
        Build it with `cc app.c -lze_loader -lm`. Other files of a program include the header without
        ZETOOLS_IMPLEMENTATION. Some builds need more:
@@ -77,7 +77,8 @@
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
        on its way     in flight, and submitted to the device
-       slot           what a sample needs while it is in flight: a metric query for each group, and an event
+       probe          measures one region: a metric query for each group, an event and time stamps. A sample
+                      has it while it is in flight
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
        tile           a sub-device of a device that has several
@@ -113,9 +114,9 @@
 
    COMMAND LISTS
 
-       On an immediate list, each region runs once. Its slot is free again when its sample is collected.
+       On an immediate list, each region runs once. Its probe is free again when its sample is collected.
 
-       On a recorded list (from zeCommandListCreate), a region keeps its slot until the list is reset or
+       On a recorded list (from zeCommandListCreate), a region keeps its probe until the list is reset or
        destroyed, because the list may be executed again. An execution overwrites the figures of the one
        before. So the library has to know what happens to the list. Unless a tracer observes it, call
 
@@ -142,16 +143,16 @@
        Samples are collected by
 
        - zt_collect: ready samples, and with a timeout also samples that are on their way
-       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free slot
+       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free probe
        - zt_execute, zt_release and zt_reset, for the lists that they are given
        - a thread of the library, with config.thread; threads that submit work then do not read or calculate
 
-       Samples wait in their slots, so a program may collect seldom, or only at the end. One thread collects
+       Samples wait in their probes, so a program may collect seldom, or only at the end. One thread collects
        at a time. Others skip collecting, unless they have a timeout or need what is being collected.
 
        With config.thread, the application must not call zetMetricGroupCalculateMetricValues, because
        drivers cannot calculate metrics on two threads at once. The library serialises its own calculations.
-       Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
+       Once all names, lists and probes exist, beginning, ending and collecting regions allocates no memory.
        Functions that return results may allocate, because quantiles need memory for sorting.
 
    PASSES
@@ -169,7 +170,7 @@
    COUNTS
 
        begun = collected + lost + dropped + in_flight, at any time. A lost sample ran, but its data is
-       missing or invalid. A dropped one was not measured: there was no slot or memory, or a call failed.
+       missing or invalid. A dropped one was not measured: there was no probe or memory, or a call failed.
        Both are counted by cause (zt_info.causes) and are not in the statistics.
 
        A collected sample has a GPU time and, if they are measured, metrics. Launches outside of
@@ -466,8 +467,8 @@ extern "C" {
                    the profiler, stream or debugger that they are from.
    Structures      A structure to be filled in is empty on failure, and where the function does nothing.
    Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
-                   of a field: zt_stream_config config = {0}; sets all of them. Start zt_config from
-                   zt_config_default(). Strings and arrays need not outlive the call.
+                   of a field: zt_config config = {0}; sets all of them, in C++ zt_config config = {};
+                   Strings and arrays need not outlive the call.
    Callbacks       What a callback receives is valid during the call. CALLBACKS lists what it may call.
    Versions        Everything is there since 0.1, unless its declaration names a later version. */
 
@@ -489,12 +490,11 @@ typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what beca
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
-typedef struct zt_region_info zt_region_info; /* a region: its counts, times and parent */
-typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
+typedef struct zt_region_info zt_region_info; /* a region or a path: its counts, times and parent */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
+typedef struct zt_overlap zt_overlap;         /* how samples cover the time of the device */
 typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
-typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
 typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
 #ifdef ZETOOLS_TRACER
@@ -560,7 +560,7 @@ typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all 
 
 /* A region that was begun. Its fields are private. A copy refers to the same region. */
 struct zt_region {
-    void *slot;
+    void *probe;
     uint32_t generation;
     uint32_t profiler;
     uint32_t body;
@@ -573,7 +573,7 @@ struct zt_region {
    config    NULL: the defaults
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS, also where metrics cannot be measured: regions then have times alone, and
-   zt_info.availability_text is why. On failure, zt_get_last_error(NULL) has the message:
+   zt_info.availability_text is why. On failure, zt_last_error has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
@@ -582,10 +582,11 @@ struct zt_region {
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Returns the last message of a profiler, or "". With NULL, the last message of this thread, whatever it is
-   about: a profiler, a stream, a debugger, or none, as after zt_open has failed. The text is this thread's
-   own copy, and valid until the thread calls the library again. */
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
+/* Returns the last message of this thread, whatever it is about: a profiler, a stream, a debugger, or none of
+   them, as after zt_open has failed. "": there is none. The text is valid until the thread calls the library
+   again. zt_info.error is the last message of a profiler, by whichever thread.
+   result  receives the result that the message is about, or SUCCESS; may be NULL */
+ZT_API const char *zt_last_error(ze_result_t *result);
 
 /* ZT_REGION(profiler, list, name) statement
        makes a region of the statement. In C++ and GNU C the region ends however the statement is left: at its
@@ -618,7 +619,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* Declares that what is on a list never runs again. Call it when the device is done with the list, before the
    list is destroyed or after it was reset. It never waits.
-   Slots of the list that are ready are freed now, others when they are collected. Regions that never ran no
+   Probes of the list that are ready are freed now, others when they are collected. Regions that never ran no
    longer count as begun. Regions that are not ended are dropped. If the driver refuses to destroy the list,
    reset it before it is executed again.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
@@ -647,7 +648,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
    UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
-   zt_get_last_error has the reason. */
+   zt_last_error has the reason. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Call it
@@ -694,9 +695,9 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
    TRACING. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
    The files that it has written are named on standard error. A failure is also printed there. If a report
-   cannot be written, a message and the table go there, and zt_get_last_error(NULL) has the message for
-   functions that run at exit later. A report without a region is followed by what was seen and not measured:
-   below a table on standard output or error, else on standard error.
+   cannot be written, a message and the table go there, and zt_last_error has the message for functions that
+   run at exit later. A report without a region is followed by what was seen and not measured: below a table
+   on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start.
@@ -709,8 +710,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that
-   differ in numbers alone are one, and at most eight of a kind are logged.
+/* Called once with each message, such as "[NO_PROBE] zt_begin: all 16384 probes are in use, ...". Messages
+   that differ in numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */
@@ -738,16 +739,22 @@ struct zt_stats {
                     Rates of different passes can be compared */
 };
 
-/* A region. */
+/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like. A
+   path is a region inside certain others, such as "step;solve"; see NESTING. Counts of lost and dropped
+   samples are those of the region. */
+#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
+
+/* A region, or a path. */
 struct zt_region_info {
-    const char *name;
+    const char *name; /* of a path, that of its last region */
+    uint32_t region;  /* the index of the region with that name */
+    uint32_t parent;  /* the region that it is directly inside; of a path, ZT_PATH of what is before its last
+                         region. UINT32_MAX: none, or not the same each time */
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
     zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count` */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
-    uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
-                         See NESTING */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
                          counts. NaN: not known */
@@ -758,9 +765,14 @@ struct zt_region_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
-   the index of a region also take ZT_PATH(index) for the samples on one path. */
+/* Gets a region by its index, or the samples on one path by ZT_PATH of its index. Regions are in the order of
+   their first begin; a path has a higher index than its parent. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
+
+/* Finds a region by its name, whose statistics are those of all its paths together; or a path, such as
+   "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
+   for all functions that take a region; UINT32_MAX if there is none. */
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif
 
@@ -823,8 +835,8 @@ static inline ZT__UNUSED uint32_t zt__metric_of_tile(uint32_t tile, uint32_t met
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
 
 /* Finds a metric by its name. Returns its index or, if attached streams alone have it, ZT_STREAMED of its
-   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_get_last_error has
-   the nearest names. */
+   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_last_error has the
+   nearest names. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
 /* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Median
@@ -853,10 +865,6 @@ typedef enum zt_availability {
 } zt_availability;
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the result that belongs to the message of zt_get_last_error with the same profiler or NULL; SUCCESS
-   if there is no message. */
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 
 /* Returns the name of a result: "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on. */
 ZT_API const char *zt_result_name(ze_result_t result);
@@ -894,8 +902,8 @@ typedef enum zt_cause {
     ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
     ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
-    ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
-    ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
+    ZT_DROPPED_NO_PROBE,       /* all config.max_probes are in use */
+    ZT_DROPPED_NO_MEMORY,      /* no memory for probes or statistics */
     ZT_DROPPED_TOO_MANY_NAMES, /* more than 65,536 names */
     ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
     ZT_DROPPED_NOT_CLOSED,     /* the list was released or the profiler closed before zt_end */
@@ -906,7 +914,7 @@ typedef enum zt_cause {
 
 /* Samples that were lost or dropped by one cause. */
 struct zt_cause_count {
-    const char *name; /* "report error", "no slot", ... */
+    const char *name; /* "report error", "no probe", ... */
     uint64_t count;
 };
 
@@ -954,6 +962,8 @@ struct zt_watch_info {
 struct zt_info {
     zt_availability availability;  /* whether metrics are measured, and if not, why */
     const char *availability_text; /* the same as a text, with the call that failed and what to do */
+    const char *error; /* the last message of the profiler, by whichever thread. "": none. This thread's own
+                          copy, valid until the thread calls the library again */
     zt_counts counts;
     zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
     uint32_t region_count;                 /* regions, that is, different names */
@@ -1030,41 +1040,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 #endif
 
-/* ---- nested regions ------------------------------------------------------------------------------------ */
-
-/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like.
-   Counts of lost and dropped samples are those of the region. */
-#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
-
-/* A path: a region inside certain others, such as "step;solve"; see NESTING. */
-struct zt_path_info {
-    uint32_t region; /* its index, for zt_get_region */
-    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
-    uint64_t count;  /* samples that were collected there, with a GPU time */
-    double total_ns; /* the sum of their GPU times */
-    double own_ns;   /* total_ns, less that of the paths directly inside. NaN: not known */
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
-   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
-   UINT32_MAX if there is none. */
-ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
-
-/* Gets a path by its index, which is higher than that of its parent. */
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
-
-#endif
-
 /* ---- the timeline -------------------------------------------------------------------------------------- */
-
-/* What a timeline holds. */
-struct zt_timeline_info {
-    uint64_t samples, rows;           /* kept */
-    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
-    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
-};
 
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
@@ -1081,13 +1057,18 @@ struct zt_overlap {
     double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
+/* What a timeline holds. */
+struct zt_timeline_info {
+    uint64_t samples, rows;           /* kept */
+    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
+    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
+    zt_overlap overlap;               /* how the samples cover the time of the device */
+};
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns what the timeline holds. */
+/* Returns what the timeline holds. Without memory, all times of the overlap are NaN. */
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
-
-/* Returns how the samples of the timeline cover the time of the device. Without memory, all times are NaN. */
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
 
 #endif
 
@@ -1266,7 +1247,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
             replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
             with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
    name     of the kernel in that module. NULL: the same name; kernels that the module lacks are not replaced
-   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
+   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_last_error has the
    nearest names; NOT_READY if, after config.wait_timeout_ns, another thread still creates a kernel of a
    module whose replacement has ended: then keep that module. */
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
@@ -1354,7 +1335,7 @@ struct zt_stream_counts {
 /* Opens a stream on a device or sub-device of an initialised driver, which begins to sample.
    config  NULL: the defaults
    stream  receives the stream; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        NOT_AVAILABLE           the counters are in use, and the message names by whom
        HANDLE_OBJECT_IN_USE    likewise
        INVALID_ARGUMENT        there is no such group, it samples instructions instead of periods, or the
@@ -1418,8 +1399,7 @@ struct zt_stream_info {
 /* Returns what the stream measures, and what became of it so far. */
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error(NULL) has the nearest
-   names. */
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_last_error has the nearest names. */
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
 
 #endif
@@ -1579,7 +1559,7 @@ struct zt_bench_changes {
    before   the file, which zt_report_benches wrote with the suffix .csv
    report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
    changes  receives how many benchmarks changed
-   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNKNOWN              the file cannot be read, or the table cannot be written
        UNSUPPORTED_VERSION  the file has a newer layout
        INVALID_SIZE         the file is cut off
@@ -1614,7 +1594,7 @@ struct zt_hotspots_config {
 /* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
    earlier starts.
    config  NULL: the defaults
-   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        NOT_READY               the profiler does not trace
        UNSUPPORTED_FEATURE     the device has no metric group that samples instructions, or is a root device
                                of several tiles; or the driver does not report where kernels lie
@@ -1626,11 +1606,12 @@ struct zt_hotspots_config {
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
-/* Reads what is left, and stops sampling. What was sampled stays. Does nothing if hot spots are not sampled.
-   zt_trace_stop and zt_close do this first.
-   Returns SUCCESS; NOT_READY if another thread reads samples for longer than config.wait_timeout_ns, or the
-   library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
-   about reading. */
+/* Reads what is left, stops sampling, and finds the source lines of all hot spots, as reports do. What was
+   sampled stays. For the lines it runs addr2line, llvm-addr2line or llvm-symbolizer, whichever is in PATH,
+   for up to 24 seconds for each module. zt_trace_stop and zt_close also stop sampling, and find no lines.
+   Returns SUCCESS, also if hot spots are not sampled or no line is known; NOT_READY if another thread reads
+   samples or finds lines for longer than config.wait_timeout_ns, or the library's own thread does not end in
+   2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message about reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
 
 #endif
@@ -1655,7 +1636,7 @@ struct zt_hotspot_info {
     uint64_t active; /* samples in which the instruction was executed; the others are stalls */
     uint32_t stall_count;
     zt_stall stalls[ZT_MAX_STALLS];
-    const char *file; /* of the source. "": not known; see zt_hotspots_find_lines */
+    const char *file; /* of the source. "": not known; see zt_hotspots_stop */
     uint32_t line;    /* from 1; 0: not known */
 };
 
@@ -1663,11 +1644,6 @@ struct zt_hotspot_info {
 
 /* Gets a hot spot by its index. Hot spots are in the order of their first sample. */
 ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
-
-/* Finds the source lines of all hot spots that were sampled so far, as reports do. Runs addr2line,
-   llvm-addr2line or llvm-symbolizer, whichever is in PATH, for up to 24 seconds for each module.
-   Returns SUCCESS, also where no line is known; NOT_READY if another thread does it now. */
-ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler);
 
 #endif
 
@@ -1702,7 +1678,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
    config    NULL: the defaults. Only `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance`
              count
    profiler  receives the profiler; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_VERSION  the statistics have another layout
        INVALID_SIZE         the buffer is cut off
        INVALID_ARGUMENT     it is damaged, or claims what is impossible
@@ -1825,7 +1801,7 @@ typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, v
    pid       the process ID. 0: that of this process
    config    NULL: the defaults
    debugger  receives the debugger; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_FEATURE       the device cannot be debugged
        DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
        INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
@@ -1998,7 +1974,7 @@ struct zt_sample {
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
 typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
 
-/* How a profiler is opened. Start from zt_config_default(). */
+/* How a profiler is opened. */
 struct zt_config {
     const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
                             alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
@@ -2019,12 +1995,12 @@ struct zt_config {
     int require_metrics;   /* Not 0: zt_open fails if metrics cannot be measured. 0: regions then have
                               times. */
 
-    uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
+    uint32_t probes_per_step; /* Probes are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
-    uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
+    uint32_t max_probes;      /* The most probes of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each path with all their figures, up to 1,048,576, for median
+    uint32_t samples;         /* Samples kept of each path with all their figures, up to 1,048,576, for median
                                 and 95th percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU
                                 times are kept and, with a timeline, latencies; metrics then have neither.
                                 A path also needs 56 bytes a metric: at most 8 KiB with the metrics of most
@@ -2041,19 +2017,12 @@ struct zt_config {
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */
 
-    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
+    zt_log_fn log; /* Receives messages. NULL: none does; zt_last_error returns the last one. */
     void *log_user;
     zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
     void *sample_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_config zt_config_default(void);
-
-#endif
 
 /* ---- settings of zt_auto ------------------------------------------------------------------------------- */
 
@@ -2083,7 +2052,7 @@ typedef struct _zet_metric_group_handle_t *zt_group;
 /* Finds a metric group of a device by its name.
    type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
    group  receives the group; NULL on failure
-   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
+   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_last_error has the nearest names;
    otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
@@ -2117,7 +2086,7 @@ static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_com
     return profiler ? zt_begin(profiler, list, name) : none;
 }
 static inline ZT__UNUSED void zt__close_region(zt_region *region) {
-    if (region->slot)
+    if (region->probe)
         zt_end(region);
 }
 
@@ -2252,8 +2221,8 @@ ZT__OFF void zt__clear_bench(zt_bench_result *result) {
 /* clang-format off */
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler)
-    { return "ZETOOLS_DISABLE is defined: nothing is measured."; }
+ZT__OFF const char *zt_last_error(ZT__RESULT *result)
+    { ZT__CLEAR(result); return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
@@ -2272,22 +2241,18 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
     int i;
     zt__clear(&info, sizeof info);
     info.availability = ZT_AVAILABILITY_UNKNOWN;
-    info.availability_text = "";
+    info.availability_text = info.error = "";
     info.pass_count = 1;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = "";
     }
     return info;
 }
-ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
-      info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
+      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
-ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
-    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
-      return ZT__SUCCESS; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
@@ -2298,10 +2263,10 @@ ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, 
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
-ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
-ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
-    { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
-      empty.copy_ns = empty.both_ns = empty.idle_ns = empty.at_once_ns = NAN; return empty; }
+ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler)
+    { zt_timeline_info empty; zt__clear(&empty, sizeof empty); empty.overlap.span_ns = empty.overlap.busy_ns =
+      empty.overlap.kernel_ns = empty.overlap.copy_ns = empty.overlap.both_ns = empty.overlap.idle_ns =
+      empty.overlap.at_once_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
@@ -2345,7 +2310,6 @@ ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_benc
 ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_hotspots_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
     { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; info->share = NAN; } return ZT__SUCCESS; }
 #endif
@@ -2376,7 +2340,6 @@ ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, 
 ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, const void *bytes, size_t size) { return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
 ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
     { return ZT__CLEAR(group); }
 ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)
@@ -2428,7 +2391,7 @@ typedef zt__disabled_scope zt_scope;
 
        base      memory, text, threads, files, messages; linux.c and windows.c have all that differs
        metrics   the loader's functions, metric groups: look-up, selection, activation; statistics
-       regions   profilers and their slots: begin, end, execute, read, collect
+       regions   profilers and their probes: begin, end, execute, read, collect
        results   what was measured, as numbers: merging, the timeline, advice, roofline
        streams   sampling by the clock
        modules   modules and kernels: names, ELF, source lines, what kernels are made of
@@ -4811,7 +4774,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
     X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Set both or none.")            \
-    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_slots, config.samples and "  \
+    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_probes, config.samples and " \
                  "config.timeline, or config.memory_limit of a stream.")                                     \
     X(DEVICE_LOST, "%s failed: %s. The device is lost; samples in flight are counted as lost. Open a new "   \
                    "profiler when the device is back.")                                                      \
@@ -4849,11 +4812,11 @@ ZT__PRIVATE void zt__change_depth(int by) {
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
-    X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
-               "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
-               "reset or destroyed, or raise config.max_slots.")                                             \
-    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
-                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
+    X(NO_PROBE, "zt_begin: all %u probes are in use, %u of them bound to recorded lists. Region '%.64s' is " \
+                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are " \
+                "reset or destroyed, or raise config.max_probes.")                                           \
+    X(PROBES_NOT_ENDED, "zt_begin: all %u probes are in use, %u of them by regions that were begun and not " \
+                        "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")   \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
@@ -5074,7 +5037,7 @@ typedef struct zt__log_call {
 /* Prints a line on standard error. If that cannot be written, the line is lost. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(1, 2) void zt__print_message(const char *format, ...);
 
-/* Returns the name of a cause: "report error", "no slot", ... */
+/* Returns the name of a cause: "report error", "no probe", ... */
 ZT__PRIVATE const char *zt__cause_name(zt_cause cause);
 
 ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user);
@@ -5114,10 +5077,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 /* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
-/* Returns the last message of a profiler, stream or debugger; if `diagnostics` is NULL, that of the thread. */
-ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics);
-
-/* Returns its text, which stays valid until this thread calls the library again. */
+/* Returns the last message of a profiler or stream, by whichever thread. The text is this thread's own copy,
+   valid until the thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
 /* Makes the last message of what is destroyed next that of the thread, with another result. */
@@ -5224,7 +5185,7 @@ ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
         "implausible GPU time",
         "event used again",
         "device lost",
-        "no slot",
+        "no probe",
         "no memory",
         "too many names",
         "append failed",
@@ -5379,19 +5340,18 @@ ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics) {
-    zt__message_text last = zt__last_of_thread;
-    if (diagnostics) {
-        zt__lock(diagnostics->mutex);
-        last = diagnostics->last;
-        zt__unlock(diagnostics->mutex);
+ZT_API const char *zt_last_error(ze_result_t *result) {
+    if (result) {
+        *result = zt__last_of_thread.result;
     }
-    return last;
+    return zt__last_of_thread.text;
 }
 
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     static ZT__THREAD_LOCAL zt__message_text copy;
-    copy = zt__get_last_message(diagnostics);
+    zt__lock(diagnostics->mutex);
+    copy = diagnostics->last;
+    zt__unlock(diagnostics->mutex);
     return copy.text;
 }
 
@@ -8977,31 +8937,6 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 
 /* Completes configurations: the environment and the defaults. */
 
-static void zt__fill_config(zt_config *config) {
-    if (!config->slots_per_step) {
-        config->slots_per_step = 256;
-    }
-    if (!config->max_slots) {
-        config->max_slots = 16384;
-    }
-    if (!config->max_passes) {
-        config->max_passes = 1;
-    }
-    if (!zt__is_positive(config->pass_tolerance)) {
-        config->pass_tolerance = 0.1;
-    }
-    if (!config->wait_timeout_ns) {
-        config->wait_timeout_ns = 1000000000u;
-    }
-}
-
-ZT_API zt_config zt_config_default(void) {
-    zt_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_config(&config);
-    return config;
-}
-
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
                *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
@@ -9010,7 +8945,21 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (given) {
         config = *given;
     }
-    zt__fill_config(&config);
+    if (!config.probes_per_step) {
+        config.probes_per_step = 256;
+    }
+    if (!config.max_probes) {
+        config.max_probes = 16384;
+    }
+    if (!config.max_passes) {
+        config.max_passes = 1;
+    }
+    if (!zt__is_positive(config.pass_tolerance)) {
+        config.pass_tolerance = 0.1;
+    }
+    if (!config.wait_timeout_ns) {
+        config.wait_timeout_ns = 1000000000u;
+    }
     if (groups || metrics) {
         config.groups = groups;
         config.metrics = metrics;
@@ -10196,7 +10145,7 @@ ZT__PRIVATE void zt__owe_sample(zt_profiler *profiler, zt__recording *recording,
 }
 
 ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *missing) {
-    int is_dropped = missing->cause >= ZT_DROPPED_NO_SLOT;
+    int is_dropped = missing->cause >= ZT_DROPPED_NO_PROBE;
     zt__region_record *region = missing->region ? profiler->regions[missing->region->index] : NULL;
     profiler->causes[missing->cause]++;
     profiler->counts.dropped += (uint64_t)is_dropped;
@@ -10925,7 +10874,7 @@ static void zt__deliver_batch(zt_profiler *profiler) {
         if (reading->never_began) {
             continue;
         }
-        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
+        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_PROBE) {
             zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt__cause_name(reading->cause));
         } else if (reading->outcome == ZT__LOST) {
@@ -11149,7 +11098,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block
 ZT__PRIVATE ze_result_t zt__reset_probe(zt_profiler *profiler, zt__probe *probe, const char **call);
 
 /* Makes one more block of probes for a pass. On failure, `*call` is the call that failed. If there are
-   config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
+   config.max_probes already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, const char **call);
 
 /* Reads the kernel time stamps of an event that has signalled. Those of tiles, which run at the same time, are
@@ -11298,9 +11247,9 @@ ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, c
     uint32_t count, i, g;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__lock(&profiler->mutex);
-    count = profiler->config.max_slots - pass->probe_count;
-    if (count > profiler->config.slots_per_step) {
-        count = profiler->config.slots_per_step;
+    count = profiler->config.max_probes - pass->probe_count;
+    if (count > profiler->config.probes_per_step) {
+        count = profiler->config.probes_per_step;
     }
     pass->probe_count += count; /* now, so that several threads together do not make too many */
     zt__unlock(&profiler->mutex);
@@ -11838,13 +11787,13 @@ ZT_API void zt__end_passes(zt__pass_state *passes) {
 ZT__PRIVATE zt__list_kind zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle);
 
 /* Opens a region, without commands. `kind` is UNKNOWN if the driver is to be asked. With `times_alone`, it has
-   no metrics. If it is dropped, `slot` is NULL, and the cause was reported, but for a lost device, which is
+   no metrics. If it is dropped, `probe` is NULL, and the cause was reported, but for a lost device, which is
    reported where that is noticed. */
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
                                        zt__list_kind kind, const char *name, int times_alone);
 
 /* Appends the commands with which a region begins. If the driver refuses them, the region is dropped, and
-   `slot` is NULL. */
+   `probe` is NULL. */
 ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region);
 
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
@@ -11899,10 +11848,10 @@ static int zt__free_probes_for(zt_profiler *profiler, zt__list *list, int times_
     return has_free;
 }
 
-/* Provides free probes: collects, then makes more, and at config.max_slots waits for another collection.
+/* Provides free probes: collects, then makes more, and at config.max_probes waits for another collection.
    Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
 static zt_cause zt__provide_probes(zt_profiler *profiler, zt__list *list, int times_alone) {
-    static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
+    static const char remedy[] = "No probes can be added now. Regions that find none are dropped.";
     enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
     uint64_t now = zt__now_ns();
     zt__pass *pass;
@@ -11930,8 +11879,8 @@ static zt_cause zt__provide_probes(zt_profiler *profiler, zt__list *list, int ti
         zt__check(&profiler->diagnostics, result, call, remedy);
         return ZT_DROPPED_NO_MEMORY;
     }
-    /* There are config.max_slots. */
-    return zt__free_probes_for(profiler, list, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+    /* There are config.max_probes. */
+    return zt__free_probes_for(profiler, list, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_PROBE;
 }
 
 /* Counts a region that zt_begin drops before it looks up the name. */
@@ -12030,7 +11979,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
             } else if (!probe && tries == TRIES) {
-                *cause = ZT_DROPPED_NO_SLOT; /* other threads have acquired the new ones */
+                *cause = ZT_DROPPED_NO_PROBE; /* other threads have acquired the new ones */
             } else if (!probe) {
                 zt__unlock(&profiler->mutex);
                 *cause = zt__provide_probes(profiler, list, times_alone);
@@ -12074,8 +12023,8 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
     return probe;
 }
 
-/* Reports that all of config.max_slots are in use. */
-static void zt__report_no_slot(zt_profiler *profiler, const char *name) {
+/* Reports that all of config.max_probes are in use. */
+static void zt__report_no_probe(zt_profiler *profiler, const char *name) {
     const zt__recording *recording;
     const char *open = zt__name_open_region(profiler);
     uint32_t recorded = 0, open_count;
@@ -12085,13 +12034,13 @@ static void zt__report_no_slot(zt_profiler *profiler, const char *name) {
         recorded += recording->list && !recording->is_queue ? recording->count : 0;
     }
     zt__unlock(&profiler->mutex);
-    if (open && (uint64_t)open_count * 2 >= profiler->config.max_slots) {
-        zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                   (unsigned)profiler->config.max_slots, (unsigned)open_count, open, name);
+    if (open && (uint64_t)open_count * 2 >= profiler->config.max_probes) {
+        zt__report(&profiler->diagnostics, PROBES_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                   (unsigned)profiler->config.max_probes, (unsigned)open_count, open, name);
         return;
     }
-    zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-               (unsigned)profiler->config.max_slots, (unsigned)recorded, name);
+    zt__report(&profiler->diagnostics, NO_PROBE, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+               (unsigned)profiler->config.max_probes, (unsigned)recorded, name);
 }
 
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
@@ -12104,8 +12053,8 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         return region;
     }
     probe = zt__open_probe(profiler, list, kind, name, times_alone, &cause);
-    if (!probe && cause == ZT_DROPPED_NO_SLOT) {
-        zt__report_no_slot(profiler, name);
+    if (!probe && cause == ZT_DROPPED_NO_PROBE) {
+        zt__report_no_probe(profiler, name);
     } else if (!probe && cause == ZT_DROPPED_TOO_MANY_NAMES) {
         zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "zt_begin",
                    (unsigned)ZT__MAX_REGIONS);
@@ -12122,13 +12071,13 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         probe->origin.appended_ns = probe->begun_ns;
     }
     region.generation = zt__load(&probe->generation);
-    region.slot = probe;
+    region.probe = probe;
     region.profiler = profiler->id;
     return region;
 }
 
 ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
-    zt__probe *probe = (zt__probe *)region->slot;
+    zt__probe *probe = (zt__probe *)region->probe;
     const zt__pass *pass = &profiler->passes[probe->pass];
     ze_command_list_handle_t list = probe->list->handle;
     const char *call = NULL;
@@ -12151,7 +12100,7 @@ ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
             zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
         }
         zt__unlock(&profiler->mutex);
-        region->slot = NULL;
+        region->probe = NULL;
     }
 }
 
@@ -12166,7 +12115,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         return region;
     }
     region = zt__begin_region(profiler, list, ZT__LIST_UNKNOWN, zt__shown_name(name), 0);
-    if (region.slot) {
+    if (region.probe) {
         zt__append_begin(profiler, &region);
     }
     return region;
@@ -12198,13 +12147,13 @@ static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
 }
 
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
-    zt__probe *probe = (zt__probe *)region->slot;
+    zt__probe *probe = (zt__probe *)region->probe;
     zt_profiler *profiler = probe ? zt__find_profiler(region->profiler) : NULL;
     const char *call = NULL;
     int is_due = 0, wakes_thread = 0, has_commands;
     uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    region->slot = NULL;
+    region->probe = NULL;
     if (!profiler) {
         return;
     }
@@ -13313,38 +13262,14 @@ ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject,
         }
         is_same &= path->key.outer->key.region == outer->key.region;
     }
-    info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
+    info->parent = UINT32_MAX;
+    if (is_same && outer->depth > 0) {
+        info->parent = subject.path ? ZT_PATH(outer->index) : outer->key.region->index;
+    }
 }
 
 ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
-}
-
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
-    zt_profiler *locked = zt__mutable(profiler);
-    const zt__path *found = NULL;
-    if (info) {
-        memset(info, 0, sizeof *info);
-        info->parent = UINT32_MAX;
-        info->total_ns = info->own_ns = zt__nan();
-    }
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!info) {
-        return zt__report_null(&locked->diagnostics, "zt_get_path", "info");
-    }
-    zt__lock(&locked->mutex);
-    if (path < profiler->path_count) {
-        found = zt__path_at(profiler, path);
-        info->region = found->key.region->index;
-        info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
-        info->count = found->statistics.moments ? found->statistics.moments[0].count : 0;
-        info->total_ns = zt__time_of(found);
-        info->own_ns = zt__get_own_time(found, NULL);
-    }
-    zt__unlock(&locked->mutex);
-    return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
 }
 
 ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
@@ -13407,7 +13332,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
-        info->parent = UINT32_MAX;
+        info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
@@ -13416,6 +13341,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         return result;
     }
     info->name = subject.region->name;
+    info->region = subject.region->index;
     zt__lock(&locked->mutex);
     totals = zt__add_up(subject);
     info->lost = subject.region->lost;
@@ -13458,20 +13384,12 @@ ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
-        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) has the reason.";
+        return "[NO_PROFILER] there is no profiler: zt_last_error has the reason.";
     case ZT_DEVICE_LOST:
         return "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
     default:
         return profiler->availability_text.text;
     }
-}
-
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
-    return zt__get_last_error(zt__diagnostics_of(profiler));
-}
-
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
-    return zt__get_last_message(zt__diagnostics_of(profiler)).result;
 }
 
 /* ==== results/merging.h ================================================================================= */
@@ -13560,7 +13478,7 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         into->causes[i] += causes[i];
         into->counts.begun += causes[i];
-        if (i < ZT_DROPPED_NO_SLOT) {
+        if (i < ZT_DROPPED_NO_PROBE) {
             into->counts.lost += causes[i];
         } else {
             into->counts.dropped += causes[i];
@@ -14316,7 +14234,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 /* ==== results/timeline.h ================================================================================ */
 
-/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
 
 enum { ZT__MAX_MARKERS = 4096 };
 
@@ -14439,8 +14357,8 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
    than one attempt for. */
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler);
 
-/* Prepares a profiler that measures metrics for launches with times alone: makes slots without queries, and
-   relates the clock of kernels. Without memory, the first such launch makes the slots. */
+/* Prepares a profiler that measures metrics for launches with times alone: makes probes without queries, and
+   relates the clock of kernels. Without memory, the first such launch makes the probes. */
 ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
 
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
@@ -14466,7 +14384,7 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
 
 /* ==== results/timeline.c ================================================================================ */
 
-/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
 
 /* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
 
@@ -14749,29 +14667,6 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     *end = data->rows_written;
     *first = zt__oldest_kept(data->rows_written, data->row_capacity);
     zt__unlock(&data->mutex);
-}
-
-ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
-    zt_timeline_info info;
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__stream_data *data = NULL;
-    uint64_t first, end;
-    memset(&info, 0, sizeof info);
-    if (!profiler || !profiler->timeline) {
-        return info;
-    }
-    zt__get_kept_samples(locked, &first, &end);
-    info.samples = end - first;
-    zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
-    info.pairs = locked->timeline->clock.pair_count;
-    zt__unlock(&locked->mutex);
-    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
-        zt__get_kept_rows(data, &first, &end);
-        info.rows += end - first;
-        info.lost_rows += first;
-    }
-    return info;
 }
 
 /* ==== results/attribution.h ============================================================================= */
@@ -15179,7 +15074,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 
 /* ==== results/overlap.h ================================================================================= */
 
-/* zt_get_overlap: when samples cover the device, and which ran at once. */
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
 
 /* How long the outermost samples of a path ran, and how much of that beside others. */
 typedef struct zt__at_once {
@@ -15196,7 +15091,7 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);
 
 /* ==== results/overlap.c ================================================================================= */
 
-/* zt_get_overlap: when samples cover the device, and which ran at once. */
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
 
 /* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
@@ -15448,8 +15343,28 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
-    return zt__get_coverage(zt__mutable(profiler)).overlap;
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info;
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__stream_data *data = NULL;
+    uint64_t first, end;
+    memset(&info, 0, sizeof info);
+    info.overlap = zt__get_coverage(locked).overlap;
+    if (!profiler || !profiler->timeline) {
+        return info;
+    }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
+    zt__lock(&locked->mutex);
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.pairs = locked->timeline->clock.pair_count;
+    zt__unlock(&locked->mutex);
+    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
+        zt__get_kept_rows(data, &first, &end);
+        info.rows += end - first;
+        info.lost_rows += first;
+    }
+    return info;
 }
 
 /* ==== results/roles.h =================================================================================== */
@@ -22011,6 +21926,157 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
 
 #endif
 
+/* ==== tracer/hotspot_lines.h ============================================================================ */
+
+/* Hot spots: their source lines. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Looks up the source lines of the hot spots that were sampled so far.
+   deadline  until when it waits for another thread that does this. 0: not at all
+   Returns SUCCESS, also where no line is known; NOT_READY if another thread still does it. */
+ZT__PRIVATE ze_result_t zt__find_hotspot_lines(zt_profiler *profiler, const char *call, uint64_t deadline);
+
+#endif
+
+/* ==== tracer/hotspot_lines.c ============================================================================ */
+
+/* Hot spots: their source lines. */
+
+#ifdef ZETOOLS_TRACER
+
+/* The instructions of a module whose lines are looked up. */
+typedef struct zt__spot_lines {
+    zt__hotspots *hotspots;
+    zt__spot **spots;
+} zt__spot_lines;
+
+/* Stores the line of an instruction. There is one copy of the name of each file, which lives as long as the
+   profiler. */
+static int zt__store_line(void *user, uint32_t index, const char *name, size_t length, uint32_t line) {
+    zt__spot_lines *lines = (zt__spot_lines *)user;
+    zt__hotspots *hotspots = lines->hotspots;
+    zt__spot *spot = lines->spots[index];
+    const char *file = NULL;
+    char *made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
+    zt__lock(&hotspots->mutex);
+    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
+        zt__copy_text(made, length + 1, name, length);
+        file = (const char *)zt__map_find(&hotspots->files, made, length);
+        if (!file) {
+            zt__map_add(&hotspots->files, made, length, made);
+            file = made;
+            made = NULL;
+        }
+    }
+    if (file) {
+        spot->file = file;
+        spot->line = line;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    return file != NULL;
+}
+
+/* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
+   without memory. */
+static int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
+    zt__spot_lines lines = {hotspots, NULL};
+    zt__line_search search = {NULL, 0, 0, 0, zt__store_line, &lines};
+    uint64_t *addresses;
+    zt__sampled_kernel *kernel;
+    uint32_t i, room;
+    zt__code code;
+    zt__elf elf;
+    int is_elf, has_run, of_device;
+    zt__lock(&hotspots->mutex);
+    room = hotspots->spot_count; /* the module has samples */
+    zt__unlock(&hotspots->mutex);
+    lines.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *lines.spots);
+    addresses = (uint64_t *)zt__allocate(&hotspots->allocator, room, sizeof *addresses);
+    if (!lines.spots || !addresses) {
+        zt__free(&hotspots->allocator, (void *)lines.spots);
+        zt__free(&hotspots->allocator, addresses);
+        return 0;
+    }
+    search.addresses = addresses;
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < room; i++) {
+        zt__spot *spot = hotspots->spots[i];
+        if (spot->key.kernel->module == module && !spot->is_looked_up) {
+            lines.spots[search.count++] = spot;
+        }
+    }
+    kernel = hotspots->kernels;
+    zt__unlock(&hotspots->mutex);
+    if (search.count > 0) {
+        is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
+        for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
+            int is_of_module;
+            zt__lock(&hotspots->mutex);
+            is_of_module = kernel->module == module;
+            zt__unlock(&hotspots->mutex);
+            if (is_of_module && kernel->debug_address == UINT64_MAX &&
+                !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
+                kernel->debug_address = UINT64_MAX;
+            }
+        }
+        /* The debug information has addresses in its file or, as some drivers write it, those of the device.
+         */
+        for (of_device = 0, has_run = 1; of_device < 2 && has_run && search.found == 0; of_device++) {
+            for (i = 0; i < search.count; i++) {
+                const zt__spot_key *key = &lines.spots[i]->key;
+                uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
+                addresses[i] = address == UINT64_MAX ? address : address + key->offset;
+            }
+            has_run = zt__search_lines(&search, module->debug, module->debug_size);
+        }
+        zt__lock(&hotspots->mutex);
+        hotspots->lacks_tool = !has_run;
+        hotspots->lacks_lines |= has_run && search.found == 0;
+        for (i = 0; i < search.count && has_run; i++) {
+            lines.spots[i]->is_looked_up = 1;
+        }
+        zt__unlock(&hotspots->mutex);
+    }
+    zt__free(&hotspots->allocator, (void *)lines.spots);
+    zt__free(&hotspots->allocator, addresses);
+    return 1;
+}
+
+ZT__PRIVATE ze_result_t zt__find_hotspot_lines(zt_profiler *profiler, const char *call, uint64_t deadline) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt__sampled_module *module;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!hotspots) {
+        return result;
+    }
+    if (zt__begin_reading(hotspots)) { /* else all modules are read already */
+        zt__read_samples(hotspots);
+        zt__keep_debug_info(hotspots, NULL, 0);
+        zt__unlock_timed(&hotspots->reading);
+    }
+    if (!zt__lock_until(&hotspots->finding, deadline)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    zt__lock(&hotspots->mutex);
+    module = hotspots->modules;
+    zt__unlock(&hotspots->mutex);
+    for (; module && result == ZE_RESULT_SUCCESS; module = module->next) {
+        int has_debug;
+        zt__lock(&hotspots->mutex);
+        has_debug = module->debug != NULL; /* it stays until zt_close */
+        zt__unlock(&hotspots->mutex);
+        if (has_debug && !zt__find_lines_of_module(hotspots, module)) {
+            result = zt__report_no_memory(&profiler->diagnostics, call, "source lines");
+        }
+    }
+    zt__unlock_timed(&hotspots->finding);
+    return result;
+}
+
+#endif
+
 /* ==== tracer/hotspot_control.h ========================================================================== */
 
 /* zt_hotspots_start, zt_hotspots_stop. */
@@ -22320,144 +22386,11 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
 }
 
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
-    return zt__stop_sampling(profiler, "zt_hotspots_stop");
-}
-
-#endif
-
-/* ==== tracer/hotspot_lines.c ============================================================================ */
-
-/* Hot spots: their source lines. */
-
-#ifdef ZETOOLS_TRACER
-
-/* The instructions of a module whose lines are looked up. */
-typedef struct zt__spot_lines {
-    zt__hotspots *hotspots;
-    zt__spot **spots;
-} zt__spot_lines;
-
-/* Stores the line of an instruction. There is one copy of the name of each file, which lives as long as the
-   profiler. */
-static int zt__store_line(void *user, uint32_t index, const char *name, size_t length, uint32_t line) {
-    zt__spot_lines *lines = (zt__spot_lines *)user;
-    zt__hotspots *hotspots = lines->hotspots;
-    zt__spot *spot = lines->spots[index];
-    const char *file = NULL;
-    char *made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
-    zt__lock(&hotspots->mutex);
-    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
-        zt__copy_text(made, length + 1, name, length);
-        file = (const char *)zt__map_find(&hotspots->files, made, length);
-        if (!file) {
-            zt__map_add(&hotspots->files, made, length, made);
-            file = made;
-            made = NULL;
-        }
+    const char *call = "zt_hotspots_stop";
+    ze_result_t result = zt__stop_sampling(profiler, call);
+    if (result == ZE_RESULT_SUCCESS && profiler && !zt__is_sampling(profiler)) { /* as in a forked child */
+        result = zt__find_hotspot_lines(profiler, call, zt__deadline(profiler->config.wait_timeout_ns));
     }
-    if (file) {
-        spot->file = file;
-        spot->line = line;
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    return file != NULL;
-}
-
-/* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
-   without memory. */
-static int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
-    zt__spot_lines lines = {hotspots, NULL};
-    zt__line_search search = {NULL, 0, 0, 0, zt__store_line, &lines};
-    uint64_t *addresses;
-    zt__sampled_kernel *kernel;
-    uint32_t i, room;
-    zt__code code;
-    zt__elf elf;
-    int is_elf, has_run, of_device;
-    zt__lock(&hotspots->mutex);
-    room = hotspots->spot_count; /* the module has samples */
-    zt__unlock(&hotspots->mutex);
-    lines.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *lines.spots);
-    addresses = (uint64_t *)zt__allocate(&hotspots->allocator, room, sizeof *addresses);
-    if (!lines.spots || !addresses) {
-        zt__free(&hotspots->allocator, (void *)lines.spots);
-        zt__free(&hotspots->allocator, addresses);
-        return 0;
-    }
-    search.addresses = addresses;
-    zt__lock(&hotspots->mutex);
-    for (i = 0; i < room; i++) {
-        zt__spot *spot = hotspots->spots[i];
-        if (spot->key.kernel->module == module && !spot->is_looked_up) {
-            lines.spots[search.count++] = spot;
-        }
-    }
-    kernel = hotspots->kernels;
-    zt__unlock(&hotspots->mutex);
-    if (search.count > 0) {
-        is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
-        for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
-            int is_of_module;
-            zt__lock(&hotspots->mutex);
-            is_of_module = kernel->module == module;
-            zt__unlock(&hotspots->mutex);
-            if (is_of_module && kernel->debug_address == UINT64_MAX &&
-                !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
-                kernel->debug_address = UINT64_MAX;
-            }
-        }
-        /* The debug information has addresses in its file or, as some drivers write it, those of the device.
-         */
-        for (of_device = 0, has_run = 1; of_device < 2 && has_run && search.found == 0; of_device++) {
-            for (i = 0; i < search.count; i++) {
-                const zt__spot_key *key = &lines.spots[i]->key;
-                uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
-                addresses[i] = address == UINT64_MAX ? address : address + key->offset;
-            }
-            has_run = zt__search_lines(&search, module->debug, module->debug_size);
-        }
-        zt__lock(&hotspots->mutex);
-        hotspots->lacks_tool = !has_run;
-        hotspots->lacks_lines |= has_run && search.found == 0;
-        for (i = 0; i < search.count && has_run; i++) {
-            lines.spots[i]->is_looked_up = 1;
-        }
-        zt__unlock(&hotspots->mutex);
-    }
-    zt__free(&hotspots->allocator, (void *)lines.spots);
-    zt__free(&hotspots->allocator, addresses);
-    return 1;
-}
-
-ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    zt__sampled_module *module;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!hotspots) {
-        return result;
-    }
-    if (zt__begin_reading(hotspots)) { /* else all modules are read already */
-        zt__read_samples(hotspots);
-        zt__keep_debug_info(hotspots, NULL, 0);
-        zt__unlock_timed(&hotspots->reading);
-    }
-    if (!zt__try_lock(&hotspots->finding)) {
-        return ZE_RESULT_NOT_READY;
-    }
-    zt__lock(&hotspots->mutex);
-    module = hotspots->modules;
-    zt__unlock(&hotspots->mutex);
-    for (; module && result == ZE_RESULT_SUCCESS; module = module->next) {
-        int has_debug;
-        zt__lock(&hotspots->mutex);
-        has_debug = module->debug != NULL; /* it stays until zt_close */
-        zt__unlock(&hotspots->mutex);
-        if (has_debug && !zt__find_lines_of_module(hotspots, module)) {
-            result = zt__report_no_memory(&profiler->diagnostics, "zt_hotspots_find_lines", "source lines");
-        }
-    }
-    zt__unlock_timed(&hotspots->finding);
     return result;
 }
 
@@ -22856,10 +22789,10 @@ typedef struct zt__frame {
 
     /* What was done before the call, and is ended or undone after it. */
     zt_region region;
-    int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
-    uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
-    uint32_t waits;              /* its value before */
-    ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
+    int has_region;            /* atomic; changes to 1 under the mutex of the tracer */
+    uint32_t *wait_count;      /* the call's parameter, if it was set to 0; else NULL */
+    uint32_t waits;            /* its value before */
+    ze_event_handle_t *signal; /* the call's parameter, if it was set to the event of the probe; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
     int is_lent;                 /* the event of the application that it signals measures it */
@@ -23671,8 +23604,8 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {
-            tracer->open_failure = zt__get_last_message(NULL);
             tracer->open_failure.result = result;
+            snprintf(tracer->open_failure.text, sizeof tracer->open_failure.text, "%s", zt_last_error(NULL));
         }
         tracer->open_failures++;
         zt__unlock(&tracer->mutex);
@@ -24824,7 +24757,7 @@ static void zt__begin_command(zt__frame *frame, int is_complete) {
     }
     frame->region = zt__begin_region(selected.profiler, command->list, selected.list.kind,
                                      zt__shown_name(selected.region), !selected.has_metrics);
-    probe = (zt__probe *)frame->region.slot;
+    probe = (zt__probe *)frame->region.probe;
     if (!probe) {
         return;
     }
@@ -25606,7 +25539,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 
 /* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
    observed, measures no more launches, waits for those that the application may find signalled before they are
-   read, and releases the events that slots keep. At last waits for calls in progress on other threads, with a
+   read, and releases the events that probes keep. At last waits for calls in progress on other threads, with a
    deadline of their own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller);
 
@@ -26087,7 +26020,7 @@ typedef struct zt__nesting {
     uint32_t index;          /* of the region, or ZT_PATH of that of the path */
     uint32_t region;         /* its index */
     uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
-    uint32_t parent;         /* of a region as in zt_region_info; of a path as in zt_path_info */
+    uint32_t parent;         /* the index of a region; for a path, that of a path. UINT32_MAX: none */
     uint32_t paths;          /* how many the region has, or 0 for a path */
     double own_ns, total_ns; /* as in zt_region_info */
     double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
@@ -26721,8 +26654,8 @@ static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] 
     "Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
     "Let no two commands that signal an event be in flight at once.",
     "Open a new profiler when the device is back.",
-    "Raise config.max_slots, or call zt_collect more often.",
-    "Free memory, or lower config.slots_per_step and config.samples.",
+    "Raise config.max_probes, or call zt_collect more often.",
+    "Free memory, or lower config.probes_per_step and config.samples.",
     "Use fewer names.",
     "The log names the call that failed.",
     "Call zt_end before zt_release and zt_close.",
@@ -27033,7 +26966,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "Call zt_collect after the execution.");
     zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
                          i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
@@ -27391,7 +27324,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         uint64_t count = zt__get_cause(profiler, (zt_cause)i);
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         if (count) {
             zt__write_csv_count(writer, "", text, "samples", count);
@@ -27725,13 +27658,17 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
 /* Writes a path. Where its region has several, each has figures of its own. */
 static void zt__write_json_path(zt__document *document, const zt__json *json, const zt__nesting *path) {
     zt__writer *writer = &document->writer;
-    zt_path_info info;
-    zt_get_path(document->profiler, path->path, &info);
+    zt_profiler *profiler = document->profiler;
+    zt__subject subject = zt__subject_at(profiler, path->index);
+    uint64_t count;
+    zt__lock(&profiler->mutex);
+    count = zt__add_up(subject).count;
+    zt__unlock(&profiler->mutex);
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_index(writer, "region", info.region);
-    zt__write_json_index(writer, "parent", info.parent);
-    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_index(writer, "region", path->region);
+    zt__write_json_index(writer, "parent", path->parent);
+    zt__write_json_count(writer, "count", count);
     zt__write_json_figure(writer, "total_ns", path->total_ns);
     zt__write_json_figure(writer, "own_ns", path->own_ns);
     if (zt__is_one_of_several(document, path)) {
@@ -28651,7 +28588,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
+        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_PROBE ? &lost : &dropped, "cause",
                                  zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__begin_family(writer, &in_flight);
@@ -29340,9 +29277,9 @@ static void zt__write_device(zt__trace *trace) {
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
         int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
         snprintf(name, sizeof name, "%s: %.200s",
-                 is_uncertain                          ? "uncertain time"
-                 : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
-                                                       : "dropped",
+                 is_uncertain                           ? "uncertain time"
+                 : missing->cause < ZT_DROPPED_NO_PROBE ? "lost"
+                                                        : "dropped",
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
         zt__write_json_text(writer, "cause",
@@ -30576,7 +30513,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
                                         format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
-        zt_hotspots_find_lines(locked);
+        zt__find_hotspot_lines(locked, call, 0);
     }
 #endif
     if (!document->out_of_memory) {
@@ -30968,7 +30905,7 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
 
 /* ---- the thread ------------------------------------------------------------------------------------------ */
 
-/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+/* Stores the lists that have probes on their way. Returns their number; 0 without memory. */
 static uint32_t zt__find_busy_lists(zt__watch *watch) {
     zt_profiler *profiler = watch->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -31478,7 +31415,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     if (result != ZE_RESULT_SUCCESS) {
         zt__close_bench(bench);
         return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
-                          zt__get_last_error(NULL));
+                          zt_last_error(NULL));
     }
 
     /* The frequency domain of the GPU, if the system management interface has it. */
@@ -32374,6 +32311,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     memset(&info, 0, sizeof info);
     info.availability = zt__get_availability(profiler);
     info.availability_text = zt__get_availability_text(profiler);
+    info.error = "";
     info.pass_count = 1;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = zt__cause_name((zt_cause)i);
@@ -32382,6 +32320,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     if (!profiler) {
         return info;
     }
+    info.error = zt__get_last_error(zt__diagnostics_of(profiler));
     info.counts = zt__get_counts(profiler);
     info.path_count =
         zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
@@ -32419,7 +32358,7 @@ ZT__PRIVATE int zt__shows_timeline(const char *list);
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list);
 
 /* Writes the reports of a list, for the n-th profiler of the process that has such a list. It is closed next.
-   Messages go to standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table
+   Messages go to standard error, and to zt_last_error. If a report cannot be written, the table
    goes to standard error instead. With `names_files`, each file that was written is named there. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n, int names_files);
 
@@ -32433,7 +32372,7 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler);
 /* Prints the last message of a profiler, unless its log function prints it. */
 static void zt__print_error(const zt_profiler *profiler) {
     if (profiler->diagnostics.log != zt__log_to_stderr) {
-        zt__print_message("%s", zt_get_last_error(profiler));
+        zt__print_message("%s", zt__get_last_error(zt__diagnostics_of(profiler)));
     }
 }
 
@@ -32705,7 +32644,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
 ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     ze_result_t result = zt__start_auto(config);
     if (result != ZE_RESULT_SUCCESS) {
-        const char *message = zt__default_log() ? "" : zt_get_last_error(NULL); /* or printed already */
+        const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
         zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
     }
     return result;
@@ -32781,7 +32720,7 @@ static int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows
+/* Selects and activates the metric groups, and makes the first probes: whether metrics can be used shows
    only when query pools are created. On failure, one pass without groups remains. */
 static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
@@ -34873,11 +34812,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Traced copies and fills have the bytes that they move, with or without a timeline. The bytes of
        images are not known, because they depend on the format of the pixels.
 
-       With config.timeline, zt_get_overlap divides the time from the first begin of a kept sample to the
-       last end into parts: covered by traced kernels, by traced copies, by both at once, and by neither. No
-       time counts twice. Barriers, waits and all that is not measured are idle time, so trace all kernels
-       and copies (zt_trace_config.copies). If newer samples have replaced others, the time begins at the
-       last end of a replaced one.
+       With config.timeline, zt_timeline_info.overlap divides the time from the first begin of a kept sample
+       to the last end into parts: covered by traced kernels, by traced copies, by both at once, and by
+       neither. No time counts twice. Barriers, waits and all that is not measured are idle time, so trace
+       all kernels and copies (zt_trace_config.copies). If newer samples have replaced others, the time
+       begins at the last end of a replaced one.
 
        Regions, and launches between queries or barriers, overlap with nothing on their list. To see what the
        application overlaps there, trace with times alone (config.groups = "").
@@ -34923,22 +34862,22 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zeCommandListReset                  What is recorded next goes on with the old recording, until that is
                                            seen to have run. A region that was recorded before, and has not
                                            run when a later one has, is dropped (ZT_DROPPED_NEVER_RAN)
-       zeCommandListDestroy                Unless zt_release was called before, the slots stay in use until
+       zeCommandListDestroy                Unless zt_release was called before, the probes stay in use until
                                            a new list has the same handle and regions are begun on it. A
-                                           program that repeats this reaches config.max_slots, and regions
-                                           are dropped (ZT_DROPPED_NO_SLOT)
+                                           program that repeats this reaches config.max_probes, and regions
+                                           are dropped (ZT_DROPPED_NO_PROBE)
 
        zt_collect with a timeout waits for what was submitted: regions of immediate lists that have ended, and
        recorded lists that zt_execute has executed or a tracer has seen. It does not wait for open regions.
 
        Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
 
-       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - The probes of an immediate list are freed by the next region that is begun on it, or by zt_release.
        - A list that is executed without zt_execute is noticed only at the second collection that finds a
          sample of it.
        - zt_collect with a timeout waits for all regions that have not run.
        - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
-         slots is not freed, because the device might still write to it.
+         probes is not freed, because the device might still write to it.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35017,8 +34956,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         zt_path_info of each path and, if its region has several, "share" and all that follows
-                       it in a region
+       "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
+                       several, "share" and all that follows it in a region. "parent" is the index of a path
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -35239,7 +35178,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        execution they belong. The last one is measured when zeCommandQueueSynchronize or the next execution
        finds the queue idle.
 
-       When a list is reset or destroyed, its slots are freed. If the driver refuses the call, nothing
+       When a list is reset or destroyed, its probes are freed. If the driver refuses the call, nothing
        changes.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
@@ -35447,10 +35386,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Sampling uses a domain of its own. One profiler at a time samples a device.
 
        Source lines come from the debug information of modules, which is read when a module with samples is
-       destroyed or sampling stops. Reports that show hot spots, and zt_hotspots_find_lines, pass it to
-       addr2line, llvm-addr2line or llvm-symbolizer, whichever the PATH has, in an environment without
-       LD_PRELOAD. Nothing else runs or needs a program. Without lines, hot spots have offsets from the
-       begin of the kernel, as disassemblers show them.
+       destroyed or sampling stops. zt_hotspots_stop, and reports that show hot spots, pass it to addr2line,
+       llvm-addr2line or llvm-symbolizer, whichever the PATH has, in an environment without LD_PRELOAD.
+       Nothing else runs or needs a program. Without lines, hot spots have offsets from the begin of the
+       kernel, as disassemblers show them.
 
        The table shows the 20 source lines with most samples: "active" is the share in which the instruction
        was executed, "main stall" the most frequent stall and its share. A page shows the source, with the
@@ -35540,7 +35479,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        zt_collect, and zt_merge     return HANDLE_OBJECT_IN_USE
        with it as `into`
-       zt_begin                     drops the region if there is no slot
+       zt_begin                     drops the region if there is no probe
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
 
@@ -35555,7 +35494,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Each function documents what it waits for, and how long: for its timeout, or for
        config.wait_timeout_ns, which is W in this list of the other waits:
 
-       zt_begin                 a thread that collects, if all config.max_slots are used  W
+       zt_begin                 a thread that collects, if all probes are in use          W
        zt_open                  the first metric query                                    W
        ZT_PASSES                the work of each pass                                     W
        zt_bench, zt_compare     each of their runs                                        W
@@ -35567,7 +35506,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        queue
        zt_watch, zt_watch_stop  the end of the thread of the watch                        2 seconds
        zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
-       zt_debug_where           hot spots or places
+       zt_hotspots_stop,        hot spots or places
+       zt_debug_where
        other zt_debug_...       calls of other threads                                    W
 
        Threads of the library (config.thread, zt_stream_config.thread, hot spots, zt_watch) run from opening
@@ -35583,7 +35523,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
        ZETOOLS_PROCESS_5 is the layout of what they share: copies with different layouts do not find each
-       other. Messages are not shared: zt_get_last_error(NULL) has those of its own copy.
+       other. Messages are not shared: zt_last_error has those of its own copy.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35725,4 +35665,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a63ef670d72436d2 */
+/* Joined from src/ by src/join.py: 37a8f7d6e4e61090 */

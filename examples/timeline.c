@@ -130,7 +130,7 @@ static zt_stream *attach_stream(const gpu *g, zt_profiler *profiler) {
     config.thread = 1;
     config.profiler = profiler;
     if (zt_stream_open(g->context, g->device, &config, &stream) != ZE_RESULT_SUCCESS)
-        print_last_error(NULL);
+        print_last_error();
     return stream;
 }
 
@@ -141,7 +141,7 @@ static void time_calls(zt_profiler *profiler) {
     config.no_launches = 1; /* regions are made by hand here */
     config.calls = "zeEventHostSynchronize";
     if (zt_trace_start(profiler, &config) != ZE_RESULT_SUCCESS)
-        print_last_error(profiler);
+        print_last_error();
 }
 
 /* What the rows of the stream show of each region. */
@@ -174,7 +174,7 @@ int main(int argc, char **argv) {
     gpu g = gpu_open(argv[0]);
     problem p = problem_open(&g);
     immediate vectors = immediate_open(&g), matrices = immediate_open(&g);
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     zt_stream *stream;
     char path[1024];

@@ -382,8 +382,8 @@ static void test_timeline(void **state) {
     run_uneven(w, profiler);
     double until = (double)now_ns();
     assert_int_equal(zt_get_timeline(profiler).samples, MANY);
-    assert_int_equal(zt_get_overlap(profiler).samples, MANY);
-    assert_true(zt_get_overlap(profiler).kernel_ns >= (MANY - 1) * (SHORT - 1) * 1e6);
+    assert_int_equal(zt_get_timeline(profiler).overlap.samples, MANY);
+    assert_true(zt_get_timeline(profiler).overlap.kernel_ns >= (MANY - 1) * (SHORT - 1) * 1e6);
     find_span(profiler, "meet", &begin, &end);
     assert_true(begin >= from - 1e6 && end <= until + 1e6);
     ok(zt_get_stats(profiler, find_region(profiler, "meet"), ZT_LAUNCH_LATENCY, &latency));

@@ -62,7 +62,7 @@ static ze_result_t calculate_oddly(zet_metric_group_handle_t group, zet_metric_g
 }
 
 static zt_profiler *open_groups_here(const world *w, const char *groups) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = groups;
     config.max_passes = 2;
@@ -263,7 +263,7 @@ static int count_of(const char *text, const char *part) {
    much as they last. */
 static void test_attribution(void **state) {
     world *w = (world *)*state;
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = "";
     config.timeline = 100;
@@ -388,7 +388,7 @@ static void test_samples_that_are_none(void **state) {
     assert_int_equal(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
     assert_int_equal(result.count, 0);
     assert_true(is_missing(result.median) && is_missing(result.low) && is_missing(result.max));
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "[NO_BENCH_SAMPLE]");
 }
 
@@ -425,7 +425,7 @@ static void test_limits_without_figures(void **state) {
 /* Without metrics, all that a region has is its GPU time. */
 static void test_limit_of_times_alone(void **state) {
     world *w = (world *)*state;
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     zt__advice advice;
     double figures[ZT__ROLE_COUNT];

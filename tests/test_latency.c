@@ -299,8 +299,8 @@ static void test_without_a_timeline(void **state) {
     assert_int_equal(region_info(profiler, "work").count, 9);
     expect_no_latency(profiler, "work", ZT_QUEUE_LATENCY);
     expect_no_latency(profiler, "work", ZT_LAUNCH_LATENCY);
-    assert_int_equal(zt_get_overlap(profiler).samples, 0);
-    assert_true(isnan(zt_get_overlap(profiler).span_ns));
+    assert_int_equal(zt_get_timeline(profiler).overlap.samples, 0);
+    assert_true(isnan(zt_get_timeline(profiler).overlap.span_ns));
 }
 
 /* ==== launches that are traced ============================================================================ */
@@ -463,7 +463,7 @@ static void test_bytes_of_copies(void **state) {
         expect_bytes(profiler, "MemoryCopyRegion", 3 * (200 + 600));
         expect_no_bytes(profiler, "saxpy");
         ok(zt_trace_stop(profiler));
-        append(w, profiler, w->immediate, "of the application"); /* in the slot of a copy, perhaps */
+        append(w, profiler, w->immediate, "of the application"); /* in the probe of a copy, perhaps */
         w->launches++;
         check_work(w);
         collect_all(profiler);
@@ -477,7 +477,7 @@ static void test_bytes_of_copies(void **state) {
 /* ==== the time of the device ============================================================================== */
 
 static void expect_cover(const zt_profiler *profiler, uint64_t samples, double span, double busy) {
-    zt_overlap overlap = zt_get_overlap(profiler);
+    zt_overlap overlap = zt_get_timeline(profiler).overlap;
     assert_int_equal(overlap.samples, samples);
     assert_int_equal(overlap.missing, 0);
     assert_close(overlap.span_ns, span * SECOND);
@@ -528,7 +528,7 @@ static void overlap_on_two_lists(world *w, zt_profiler *profiler) {
 static void test_intervals_that_overlap(void **state) {
     world *w = *state;
     zt_profiler *profiler = measure(w, 100, overlap_on_two_lists);
-    zt_overlap overlap = zt_get_overlap(profiler);
+    zt_overlap overlap = zt_get_timeline(profiler).overlap;
     expect_cover(profiler, 4, 13, 10);
     assert_true(overlap.kernel_ns == 0 && overlap.copy_ns == 0 && overlap.both_ns == 0);
 }
@@ -607,7 +607,7 @@ static void drop_one(world *w, zt_profiler *profiler) {
 }
 
 static void expect_missing(const zt_profiler *profiler, uint64_t samples, uint64_t missing) {
-    zt_overlap overlap = zt_get_overlap(profiler);
+    zt_overlap overlap = zt_get_timeline(profiler).overlap;
     assert_int_equal(overlap.samples, samples);
     assert_int_equal(overlap.missing, missing);
     assert_true(overlap.span_ns >= 0);
@@ -639,15 +639,15 @@ static void test_time_of_samples_on_their_way(void **state) {
     ze_event_handle_t gate = append_gate(w, w->list);
     append(w, profiler, w->list, "late");
     ok(zeCommandListClose(w->list));
-    assert_int_equal(zt_get_overlap(profiler).missing, maybe_running(1));
+    assert_int_equal(zt_get_timeline(profiler).overlap.missing, maybe_running(1));
     ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
     expect_missing(profiler, 5, 1);
     ok(zeEventHostSignal(gate));
     finish_queue(w);
     w->launches++;
     collect_all(profiler);
-    assert_int_equal(zt_get_overlap(profiler).missing, 0);
-    assert_int_equal(zt_get_overlap(profiler).samples, 6);
+    assert_int_equal(zt_get_timeline(profiler).overlap.missing, 0);
+    assert_int_equal(zt_get_timeline(profiler).overlap.samples, 6);
     ok(zeEventDestroy(gate));
     ok(zt_reset(profiler, w->list));
 }
@@ -662,11 +662,11 @@ static void test_time_without_memory(void **state) {
     run(w, profiler, "work");
     collect_all(profiler);
     allocations_left = 0;
-    zt_overlap overlap = zt_get_overlap(profiler);
+    zt_overlap overlap = zt_get_timeline(profiler).overlap;
     allocations_left = -1;
     assert_int_equal(overlap.samples, 0);
     assert_true(isnan(overlap.span_ns) && isnan(overlap.idle_ns));
-    assert_int_equal(zt_get_overlap(profiler).samples, 1);
+    assert_int_equal(zt_get_timeline(profiler).overlap.samples, 1);
 }
 
 /* ---- kernels and copies at once -------------------------------------------------------------------------- */
@@ -696,7 +696,7 @@ static void test_kernels_and_copies_at_once(void **state) {
     zt_stats kernels = region_info(profiler, "meet").time_ns;
     zt_stats copied = region_info(profiler, "MemoryCopy").time_ns;
     assert_int_equal(copied.count, COPIES + 1);
-    zt_overlap overlap = zt_get_overlap(profiler);
+    zt_overlap overlap = zt_get_timeline(profiler).overlap;
     assert_int_equal(overlap.samples, COPIES + 2);
     assert_int_equal(overlap.missing, 0);
     assert_close(overlap.kernel_ns, kernels.sum);
@@ -895,8 +895,8 @@ static void run_on_three_lists(world *w, zt_profiler *profiler) {
 static void test_three_lists_at_once(void **state) {
     world *w = *state;
     zt_profiler *profiler = measure(w, 100, run_on_three_lists);
-    assert_close(zt_get_overlap(profiler).at_once_ns, 12.0 * SECOND);
-    assert_close(zt_get_overlap(profiler).busy_ns, 20.0 * SECOND);
+    assert_close(zt_get_timeline(profiler).overlap.at_once_ns, 12.0 * SECOND);
+    assert_close(zt_get_timeline(profiler).overlap.busy_ns, 20.0 * SECOND);
     expect_report(
         profiler, ZT_FORMAT_JSON,
         "Several regions ran at once in 12 s of the 20 s in which any ran: \\\"a\\\" for 60% of its time, "
@@ -947,7 +947,7 @@ static void test_merged_and_packed(void **state) {
     expect_same(one, copy, "work");
     expect_same(one, copy, "MemoryCopy");
     assert_int_equal(region_info(copy, "MemoryCopy").bytes, 1000);
-    assert_int_equal(zt_get_overlap(copy).samples, 0);
+    assert_int_equal(zt_get_timeline(copy).overlap.samples, 0);
     zt_close(copy);
     ok(zt_merge(other, one));
     ok(zt_merge(other, without));
@@ -956,7 +956,7 @@ static void test_merged_and_packed(void **state) {
     assert_int_equal(latency_of(other, "work", ZT_LAUNCH_LATENCY).count, 2);
     assert_close(latency_of(other, "work", ZT_LAUNCH_LATENCY).mean, 2.0 * SECOND);
     assert_true(isnan(latency_of(other, "work", ZT_LAUNCH_LATENCY).min));
-    assert_int_equal(zt_get_overlap(other).samples, 1);
+    assert_int_equal(zt_get_timeline(other).overlap.samples, 1);
     copy = unpacked(other);
     expect_same(other, copy, "work");
     zt_close(copy);

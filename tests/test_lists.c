@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Few slots, one at a time: what is given back too early has another owner at once. 0: the default. */
-static zt_profiler *open_with_slots(world *w, uint32_t slots) {
+/* Few probes, one at a time: what is given back too early has another owner at once. 0: the default. */
+static zt_profiler *open_with_probes(world *w, uint32_t probes) {
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
-    config.slots_per_step = slots > 0;
-    config.max_slots = slots;
+    config.probes_per_step = probes > 0;
+    config.max_probes = probes;
     config.wait_timeout_ns = 1000000000;
     return open_patiently(w, &config);
 }
@@ -45,11 +45,11 @@ typedef struct recording {
     int profiled;  /* zt_execute executed the older one */
     int collected; /* after `first` was begun; else the library finds out by itself */
     int end;       /* of `first`, as `second` sees it */
-    uint32_t slots;
+    uint32_t probes;
 } recording;
 
 static void run_recording(world *w, recording how) {
-    zt_profiler *profiler = open_with_slots(w, how.slots);
+    zt_profiler *profiler = open_with_probes(w, how.probes);
     record_once(w, profiler, w->list, "old");
     execute_list(w, profiler, w->list, how.profiled);
     reset_list(w->list);
@@ -71,7 +71,7 @@ static void run_recording(world *w, recording how) {
     for (int i = 0; i < 10; i++) {
         execute(w, profiler, w->list);
         for (int j = 0; j < 4; j++)
-            run(w, profiler, "other"); /* takes each slot that is free */
+            run(w, profiler, "other"); /* takes each probe that is free */
         w->launches += 3;
     }
     w->launches++;
@@ -102,7 +102,7 @@ static void test_none_of_a_recording_is_over(void **state) {
     enum { REGIONS = 5 };
     world *w = *state;
     char name[16];
-    zt_profiler *profiler = open_with_slots(w, 3 * REGIONS);
+    zt_profiler *profiler = open_with_probes(w, 3 * REGIONS);
     for (int i = 0; i < REGIONS; i++)
         append(w, profiler, w->list, "old");
     ok(zeCommandListClose(w->list));
@@ -135,7 +135,7 @@ static void test_none_of_a_recording_is_over(void **state) {
 /* What stays bound is all that the recordings need that may still run: nothing piles up. */
 static void test_recordings_one_after_another(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_with_slots(w, 6);
+    zt_profiler *profiler = open_with_probes(w, 6);
     for (int i = 0; i < 50; i++) {
         append(w, profiler, w->list, "a");
         append(w, profiler, w->list, "b");
@@ -155,12 +155,12 @@ static void test_recordings_one_after_another(void **state) {
 
 /* ==== lists that are destroyed ============================================================================ */
 
-/* A list that was destroyed without a word keeps its slots, for nobody can know: what is dropped for that is
+/* A list that was destroyed without a word keeps its probes, for nobody can know: what is dropped for that is
    counted, and the message names the remedy. */
 static void test_lists_destroyed_without_release(void **state) {
     enum { LISTS = 16 };
     world *w = *state;
-    zt_profiler *profiler = open_with_slots(w, LISTS);
+    zt_profiler *profiler = open_with_probes(w, LISTS);
     for (int i = 0; i < LISTS; i++) {
         ze_command_list_handle_t list;
         create_list(w, &list);
@@ -174,17 +174,17 @@ static void test_lists_destroyed_without_release(void **state) {
     for (int i = 0; i < 10; i++)
         run(w, profiler, "then");
     collect_all(profiler);
-    uint64_t dropped = zt_get_info(profiler).causes[ZT_DROPPED_NO_SLOT].count;
+    uint64_t dropped = zt_get_info(profiler).causes[ZT_DROPPED_NO_PROBE].count;
     assert_counts(profiler, counted(LISTS + 10, LISTS + 10 - dropped, 0, dropped, 0));
     if (dropped > 0)
         assert_int_equal(heard(w, "zt_release"), 1);
     check_work(w);
 }
 
-/* Released before they are destroyed, they cost no slot. */
+/* Released before they are destroyed, they cost no probe. */
 static void test_lists_destroyed_after_release(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_with_slots(w, 4);
+    zt_profiler *profiler = open_with_probes(w, 4);
     for (int i = 0; i < 64; i++) {
         ze_command_list_handle_t list;
         create_list(w, &list);
@@ -246,7 +246,7 @@ static void finish_fill(world *w, zt_profiler *profiler, ze_command_list_handle_
 
 static void reuse_handle(world *w, int was_immediate, int is_immediate, int collected) {
     ze_command_list_handle_t list;
-    zt_profiler *profiler = open_with_slots(w, 8);
+    zt_profiler *profiler = open_with_probes(w, 8);
     create_either(w, was_immediate, &list);
     for (int i = 0; i < 2; i++)
         fill(w, profiler, list, "long", 1000);
@@ -286,7 +286,7 @@ static void test_handles_that_come_back(void **state) {
 static void test_a_recorded_list_with_an_immediate_lists_handle(void **state) {
     world *w = *state;
     ze_command_list_handle_t list;
-    zt_profiler *profiler = open_with_slots(w, 4);
+    zt_profiler *profiler = open_with_probes(w, 4);
     create_immediate(w, &list);
     append(w, profiler, list, "immediate");
     finish_immediate(w, list);
@@ -314,7 +314,7 @@ static void test_a_recorded_list_with_the_handle_of_one_without_regions(void **s
     ze_command_list_handle_t list;
     if (loader_wraps_handles())
         skip(); /* the handles are the loader's then, and do not come back */
-    zt_profiler *profiler = open_with_slots(w, 4);
+    zt_profiler *profiler = open_with_probes(w, 4);
     create_immediate(w, &list);
     inject("zetCommandListAppendMetricQueryBegin", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
     append(w, profiler, list, "refused");
@@ -337,7 +337,7 @@ static void test_a_recorded_list_with_the_handle_of_one_without_regions(void **s
    whether that was released or not. */
 static void reuse_handle_of_unknown_kind(world *w, int released, int executions) {
     ze_command_list_handle_t list;
-    zt_profiler *profiler = open_with_slots(w, 4);
+    zt_profiler *profiler = open_with_probes(w, 4);
     create_immediate(w, &list);
     append(w, profiler, list, "immediate");
     finish_immediate(w, list);
@@ -372,7 +372,7 @@ static void test_a_handle_that_comes_back_as_a_list_of_unknown_kind(void **state
 }
 
 /* What another thread does while this one collects: the first allocation of a collection comes here, when a
-   sample was read and its slot reset, and is not counted yet. */
+   sample was read and its probe reset, and is not counted yet. */
 typedef struct meanwhile {
     world *w;
     zt_profiler *profiler;
@@ -441,7 +441,7 @@ static void test_a_handle_that_comes_back_during_a_collection(void **state) {
     meanwhile m = {.w = w};
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
-    config.slots_per_step = 1;
+    config.probes_per_step = 1;
     config.allocator.allocate = come_back_before_allocating;
     config.allocator.release = release_plainly;
     config.allocator.user = &m;
@@ -520,7 +520,7 @@ static void test_release_of_an_immediate_list_that_runs(void **state) {
 static void test_reset_and_record_again(void **state) {
     enum { ROUNDS = 50 };
     world *w = *state;
-    zt_profiler *profiler = open_with_slots(w, 4);
+    zt_profiler *profiler = open_with_probes(w, 4);
     for (int i = 0; i < ROUNDS; i++) {
         append(w, profiler, w->list, "a");
         record_once(w, profiler, w->list, "b");
@@ -539,7 +539,7 @@ static void test_reset_and_record_again(void **state) {
 
 static void test_reset_of_what_never_ran(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_with_slots(w, 4);
+    zt_profiler *profiler = open_with_probes(w, 4);
     for (int i = 0; i < 20; i++) {
         append(w, profiler, w->list, "never");
         ok(zt_reset(profiler, w->list));
@@ -595,7 +595,7 @@ static void test_reset_without_a_profiler(void **state) {
 /* The driver refuses: the list is what it was, and its regions are its own. */
 static void test_reset_that_the_driver_refuses(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_with_slots(w, 2);
+    zt_profiler *profiler = open_with_probes(w, 2);
     record_once(w, profiler, w->list, "stays");
     execute(w, profiler, w->list);
     inject("zeCommandListReset", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
@@ -613,7 +613,7 @@ static void test_reset_that_the_driver_refuses(void **state) {
 }
 
 static void test_reset_of_no_list(void **state) {
-    zt_profiler *profiler = open_with_slots(*state, 2);
+    zt_profiler *profiler = open_with_probes(*state, 2);
     assert_true(zt_reset(profiler, NULL) != ZE_RESULT_SUCCESS);
     assert_true(zt_reset(NULL, NULL) != ZE_RESULT_SUCCESS);
 }
@@ -624,7 +624,7 @@ static void test_reset_of_no_list(void **state) {
    on the list any more. */
 static void test_recorded_anew_without_release(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_with_slots(w, 4);
+    zt_profiler *profiler = open_with_probes(w, 4);
     for (uint64_t i = 1; i <= 20; i++) {
         append(w, profiler, w->list, "never");
         append(w, profiler, w->list, "never");
@@ -753,7 +753,7 @@ static void test_a_list_run_by_other_means_has_an_open_region(void **state) {
     collect_all(profiler);
     expect(profiler, "ended", 3, 1);
     assert_counts(profiler, counted(4, 3, 0, 1, 0));
-    assert_non_null(forgotten.slot);
+    assert_non_null(forgotten.probe);
     gpu.forget_findings(); /* its query is begun again, and was not reset: nobody knew that it had begun */
     check_work(w);
 }

@@ -22,7 +22,7 @@ static void open_worker(worker *me, world *w, const char *group, int own_copy) {
     me->w = w;
     me->own_copy = own_copy;
     if (own_copy) {
-        zt_config config = zt_config_default();
+        zt_config config = {0};
         config.groups = group;
         ok(zt_open(w->context, w->device, &config, &me->profiler));
         assert_int_equal(zt_get_info(me->profiler).availability, ZT_AVAILABLE);

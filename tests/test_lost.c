@@ -1,4 +1,4 @@
-/* What hardware or driver lost is counted by cause, kept out of the statistics, and costs no slot. */
+/* What hardware or driver lost is counted by cause, kept out of the statistics, and costs no probe. */
 #include <math.h>
 #include <string.h>
 
@@ -24,12 +24,12 @@ static const loss losses[] = {
 
 enum { LOSSES = sizeof losses / sizeof losses[0] };
 
-/* Few slots: a slot that a lost instance kept would soon be missed. */
+/* Few probes: a probe that a lost instance kept would soon be missed. */
 static zt_profiler *open_small(world *w, const char *groups) {
     zt_config config = config_of(w);
     config.groups = groups;
-    config.slots_per_step = 4;
-    config.max_slots = 8;
+    config.probes_per_step = 4;
+    config.max_probes = 8;
     return open_profiler(w, &config);
 }
 
@@ -459,7 +459,7 @@ static void test_refused_in_the_middle(void **state) {
     for (uint32_t executed = 0; executed < 2; executed++) {
         inject("zeCommandQueueExecuteCommandLists", executed + 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
         assert_result(zt_execute(profiler, w->queue, 2, lists, NULL), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
-        assert_contains(zt_get_last_error(profiler), told[executed]);
+        assert_contains(zt_get_info(profiler).error, told[executed]);
         finish_queue(w);
         assert_counts(profiler, counted(executed + maybe_running(1 - executed), executed, 0, 0,
                                         maybe_running(1 - executed)));
@@ -540,7 +540,7 @@ static void test_executions_in_a_sample_function(void **state) {
 
 /* ==== drops =============================================================================================== */
 
-static void test_slots_exhausted(void **state) {
+static void test_probes_exhausted(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_small(w, "ComputeBasic");
     for (int i = 0; i < 50; i++) {
@@ -549,10 +549,10 @@ static void test_slots_exhausted(void **state) {
     }
     ok(zeCommandListClose(w->list));
     assert_counts(profiler, counted(42 + maybe_running(8), 0, 0, 42, maybe_running(8)));
-    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NO_SLOT].count, 42);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NO_PROBE].count, 42);
     assert_int_equal(region_info(profiler, "many").dropped, 42);
     assert_int_equal(w->message_count, 1);
-    assert_int_equal(heard(w, "max_slots"), 1);
+    assert_int_equal(heard(w, "max_probes"), 1);
     execute(w, profiler, w->list);
     w->launches += 50;
     collect_all(profiler);
@@ -565,7 +565,7 @@ static void test_slots_exhausted(void **state) {
 }
 
 /* What is not ended is the cause, so it is named. */
-static void test_slots_exhausted_by_regions_that_are_not_ended(void **state) {
+static void test_probes_exhausted_by_regions_that_are_not_ended(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_small(w, "ComputeBasic");
     zt_region leaked[8];
@@ -583,14 +583,14 @@ static void test_slots_exhausted_by_regions_that_are_not_ended(void **state) {
     check_work(w);
 }
 
-/* The driver refuses to make slots as long as somebody else has the counters (F21), and then no more. */
-static void test_slots_after_a_passing_failure(void **state) {
+/* The driver refuses to make probes as long as somebody else has the counters (F21), and then no more. */
+static void test_probes_after_a_passing_failure(void **state) {
     const char *functions[] = {"zetMetricQueryPoolCreate", "zeEventPoolCreate"};
     world *w = *state;
     for (int i = 0; i < 2; i++) {
         zt_config config = config_of(w);
         config.groups = "ComputeBasic";
-        config.slots_per_step = 4;
+        config.probes_per_step = 4;
         zt_profiler *profiler = open_profiler(w, &config);
         for (int j = 0; j < 4; j++)
             append(w, profiler, w->list, "first");
@@ -614,7 +614,7 @@ static void test_slots_after_a_passing_failure(void **state) {
     check_work(w);
 }
 
-/* A region that is begun in part only, for the driver refused the rest, gives its slot back too. */
+/* A region that is begun in part only, for the driver refused the rest, gives its probe back too. */
 static void test_refused_in_part(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_small(w, "ComputeBasic,HostScheduler");
@@ -640,8 +640,8 @@ static void test_refused_in_the_only_region_of_a_list(void **state) {
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
     config.groups = "ComputeBasic,HostScheduler";
-    config.slots_per_step = 4;
-    config.max_slots = 8;
+    config.probes_per_step = 4;
+    config.max_probes = 8;
     config.wait_timeout_ns = 10000000; /* zt_execute gives up waiting while the gate is closed */
     zt_profiler *profiler = open_patiently(w, &config);
     for (int i = 0; i < 20; i++) {
@@ -702,14 +702,14 @@ static void test_refused_and_executed_in_turn(void **state) {
     check_work(w);
 }
 
-/* With one slot alone, a dropped region has to give it back when the device is done with it. */
-static void test_refused_in_the_only_slot(void **state) {
+/* With one probe alone, a dropped region has to give it back when the device is done with it. */
+static void test_refused_in_the_only_probe(void **state) {
     world *w = *state;
     if (!can_tell_immediate())
         skip();
     zt_config config = config_of(w);
     config.groups = "ComputeBasic,HostScheduler";
-    config.max_slots = 1;
+    config.max_probes = 1;
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < 10; i++) {
         inject("zetCommandListAppendMetricQueryBegin", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
@@ -722,14 +722,14 @@ static void test_refused_in_the_only_slot(void **state) {
     check_work(w);
 }
 
-/* The event of a dropped region cannot be queried at first: its slot is free when that succeeds. */
+/* The event of a dropped region cannot be queried at first: its probe is free when that succeeds. */
 static void test_a_dropped_region_whose_event_cannot_be_queried(void **state) {
     world *w = *state;
     if (!can_tell_immediate())
         skip();
     zt_config config = config_of(w);
     config.groups = "ComputeBasic,HostScheduler";
-    config.max_slots = 1;
+    config.max_probes = 1;
     zt_profiler *profiler = open_profiler(w, &config);
     inject("zetCommandListAppendMetricQueryEnd", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
     run(w, profiler, "refused");
@@ -737,7 +737,7 @@ static void test_a_dropped_region_whose_event_cannot_be_queried(void **state) {
         inject("zeEventQueryStatus", 1, ZE_RESULT_ERROR_UNKNOWN);
         pass_time(UINT64_C(1000000000));
         zt_collect(profiler, 0);
-        assert_contains(zt_get_last_error(profiler), "zeEventQueryStatus failed: ZE_RESULT_ERROR_UNKNOWN");
+        assert_contains(zt_get_info(profiler).error, "zeEventQueryStatus failed: ZE_RESULT_ERROR_UNKNOWN");
         assert_counts(profiler, counted(1, 0, 0, 1, 0));
     }
     inject("zeEventQueryStatus", 0, ZE_RESULT_SUCCESS);
@@ -901,7 +901,7 @@ static void test_many_dropped_regions_on_one_list(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "ComputeBasic,HostScheduler";
-    config.slots_per_step = config.max_slots = REGIONS;
+    config.probes_per_step = config.max_probes = REGIONS;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_collect(profiler, 0)); /* the first one queries all */
     ze_event_handle_t gate = append_gate(w, w->list);
@@ -916,7 +916,7 @@ static void test_many_dropped_regions_on_one_list(void **state) {
     finish_queue(w);
     ok(zt_reset(profiler, w->list));
     assert_int_equal(calls("zetMetricQueryReset"), 2 * REGIONS);
-    for (int i = 0; i < REGIONS; i++) /* each slot is free again */
+    for (int i = 0; i < REGIONS; i++) /* each probe is free again */
         append(w, profiler, w->list, "then");
     ok(zeCommandListClose(w->list));
     execute(w, profiler, w->list);
@@ -1188,13 +1188,13 @@ int main(void) {
         TEST(test_refused_in_the_middle),
         TEST(test_execution_of_an_immediate_list_is_refused),
         TEST(test_executions_in_a_sample_function),
-        TEST(test_slots_exhausted),
-        TEST(test_slots_exhausted_by_regions_that_are_not_ended),
-        TEST(test_slots_after_a_passing_failure),
+        TEST(test_probes_exhausted),
+        TEST(test_probes_exhausted_by_regions_that_are_not_ended),
+        TEST(test_probes_after_a_passing_failure),
         TEST(test_refused_in_part),
         TEST(test_refused_in_the_only_region_of_a_list),
         TEST(test_refused_and_executed_in_turn),
-        TEST(test_refused_in_the_only_slot),
+        TEST(test_refused_in_the_only_probe),
         TEST(test_a_dropped_region_whose_event_cannot_be_queried),
         cmocka_unit_test_setup_teardown(test_a_dropped_region_on_a_lost_device, open_leaky_world,
                                         abandon_world),

@@ -268,7 +268,7 @@ static void test_merge_while_another_thread_collects(void **state) {
         assert_result(zt_merge(me.other, me.collecting), ZE_RESULT_NOT_READY);
         assert_int_equal(heard(w, "[COLLECTOR_BUSY]"), 2); /* once for each profiler */
         assert_result(zt_pack(me.collecting, NULL, &me.size), ZE_RESULT_NOT_READY);
-        assert_contains(zt_get_last_error(me.collecting), "[COLLECTOR_BUSY] zt_pack");
+        assert_contains(zt_get_info(me.collecting).error, "[COLLECTOR_BUSY] zt_pack");
         assert_int_equal(me.size, 0);
         __atomic_store_n(&me.may_go_on, 1, __ATOMIC_RELEASE);
         pthread_join(thread, NULL);
@@ -435,8 +435,8 @@ static void expect_refused(const unsigned char *bytes, size_t size, ze_result_t 
     const char *text;
     assert_result(zt_unpack(bytes, size, NULL, &profiler), expected);
     assert_null(profiler);
-    text = zt_get_last_error(NULL);
-    assert_result(zt_get_last_result(NULL), expected);
+    text = zt_last_error(NULL);
+    assert_result(last_result(), expected);
     assert_contains(text, "zt_unpack");
 }
 
@@ -636,9 +636,9 @@ static void test_paths_are_not_believed(void **state) {
         mend_check_sum(&packed);
         if (zt_unpack(packed.bytes, packed.size, NULL, &back) == ZE_RESULT_SUCCESS)
             for (uint32_t path = 0; path < zt_get_info(back).path_count; path++) {
-                zt_path_info info;
-                ok(zt_get_path(back, path, &info));
-                assert_true(info.parent < path || info.parent == UINT32_MAX);
+                zt_region_info info;
+                ok(zt_get_region(back, ZT_PATH(path), &info));
+                assert_true(info.parent < ZT_PATH(path) || info.parent == UINT32_MAX);
             }
         zt_close(back);
         memcpy(packed.bytes, before, packed.size);
@@ -834,7 +834,7 @@ static void test_half_an_allocator(void **state) {
     config.allocator.allocate = scarce_allocator().allocate;
     assert_result(zt_unpack(packed.bytes, packed.size, &config, &none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(none);
-    assert_contains(zt_get_last_error(NULL), "[BAD_ALLOCATOR] zt_unpack");
+    assert_contains(zt_last_error(NULL), "[BAD_ALLOCATOR] zt_unpack");
     config.allocator.allocate = NULL;
     config.allocator.release = scarce_allocator().release;
     assert_result(zt_unpack(packed.bytes, packed.size, &config, &none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -1076,8 +1076,8 @@ static void test_too_many_unpacked(void **state) {
         count++;
     assert_int_equal(count, 255);
     assert_null(unpacked[count]);
-    assert_result(zt_get_last_result(NULL), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-    assert_contains(zt_get_last_error(NULL), "zt_unpack: 256 profilers are open in this process");
+    assert_result(last_result(), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_contains(zt_last_error(NULL), "zt_unpack: 256 profilers are open in this process");
     while (count > 0)
         zt_close(unpacked[--count]);
     zt_close(unpack(&packed));
@@ -1248,7 +1248,7 @@ static void expect_wrong(const zt_profiler *profiler, uint32_t region, uint32_t 
     zt_stats stats;
     assert_null(zt_get_metric(profiler, metric));
     assert_result(zt_get_stats(profiler, region, metric, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(profiler), message);
+    assert_contains(zt_get_info(profiler).error, message);
     assert_true(stats.count == 0 && isnan(stats.sum) && isnan(stats.rate));
 }
 

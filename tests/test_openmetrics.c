@@ -108,7 +108,7 @@ static void write_expected(const zt_profiler *profiler, const world *w, const ch
     fprintf(file, "counts\t%llu\t%llu\t%llu\n", (unsigned long long)counts.collected,
             (unsigned long long)counts.in_flight, (unsigned long long)counts.unobserved_lists);
     for (int i = 0; i < ZT_CAUSE_COUNT; i++)
-        fprintf(file, "cause\t%s\t%s\t%llu\n", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        fprintf(file, "cause\t%s\t%s\t%llu\n", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                 zt_get_info(NULL).causes[(zt_cause)i].name,
                 (unsigned long long)zt_get_info(profiler).causes[(zt_cause)i].count);
     zt_trace_counts launches = zt_get_info(profiler).launches;

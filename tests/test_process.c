@@ -51,7 +51,7 @@ static void measure_here(world *w, zt_profiler *profiler, const char *name) {
 }
 
 static zt_config config_with_thread(void) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     config.groups = "ComputeBasic";
     config.thread = 1;
     config.wait_timeout_ns = A_WHILE;
@@ -319,7 +319,7 @@ static void test_inside_of_another_file(void **state) {
     world *w = *state;
     for (int with_thread = 0; with_thread < 2; with_thread++) {
         inner me = {w, NULL, ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS, 0};
-        zt_config config = zt_config_default();
+        zt_config config = {0};
         config.groups = "ComputeBasic";
         config.thread = with_thread;
         config.sample = collect_elsewhere;
@@ -387,9 +387,9 @@ typedef struct open_region {
 /* The child has profilers of its own, more than the parent has had. */
 static int end_and_exit(void *object) {
     const open_region *open = (const open_region *)object;
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     config.groups = "";
-    config.slots_per_step = 1;
+    config.probes_per_step = 1;
     zt_region first_copy = open->region;
     gpu.reset_calls();
     variables_set = 0;
@@ -438,8 +438,8 @@ static void test_close_in_a_child(void **state) {
 static int ask_and_exit(void *unused) {
     (void)unused;
     variables_set = 0;
-    return *zt_get_last_error(NULL) || zt_get_last_result(NULL) != ZE_RESULT_SUCCESS ||
-           *zt_stream_get_info(NULL).error || variables_set > 0;
+    return *zt_last_error(NULL) || last_result() != ZE_RESULT_SUCCESS || *zt_stream_get_info(NULL).error ||
+           variables_set > 0;
 }
 
 static void test_questions_in_a_child(void **state) {
@@ -618,8 +618,8 @@ static int open_without_memory(void) {
                   ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     assert_null(stream);
     assert_int_equal(heard(w, "[NO_SHARED_DATA]"), 1);
-    assert_result(zt_get_last_result(NULL), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-    assert_contains(zt_get_last_error(NULL), "[NO_SHARED_DATA]");
+    assert_result(last_result(), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_contains(zt_last_error(NULL), "[NO_SHARED_DATA]");
     has_no_memory = 0;
     ok(zt_stream_open(w->context, w->device, &config, &stream));
     assert_int_equal(w->message_count, 1);

@@ -491,8 +491,8 @@ static void test_a_handle_comes_back_as_another_kind(void **state) {
 static void test_reset_without_release(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.slots_per_step = 4;
-    config.max_slots = 8;
+    config.probes_per_step = 4;
+    config.max_probes = 8;
     zt_profiler *profiler = open_profiler(w, &config);
     for (uint32_t i = 0; i < 50; i++) {
         append(w, profiler, w->list, "forgotten");
@@ -686,7 +686,7 @@ static void test_names_in_buffers(void **state) {
     check_work(w);
 }
 
-/* Nobody collects, and no slot is missing: the list is read nonetheless, by those who use it. How much of it
+/* Nobody collects, and no probe is missing: the list is read nonetheless, by those who use it. How much of it
    is complete at that moment is the device's affair. */
 static void test_a_list_is_read_where_it_is_used(void **state) {
     world *w = (world *)*state;
@@ -714,16 +714,16 @@ static void *collect_once(void *argument) {
     return NULL;
 }
 
-/* Slots that another thread is just reading are waited for, and nothing is dropped. */
+/* Probes that another thread is just reading are waited for, and nothing is dropped. */
 static void test_begin_while_another_thread_reads(void **state) {
-    enum { SLOTS = 32 };
+    enum { PROBES = 32 };
     world *w = (world *)*state;
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
-    config.slots_per_step = config.max_slots = SLOTS;
+    config.probes_per_step = config.max_probes = PROBES;
     zt_profiler *profiler = open_profiler(w, &config);
     pthread_t reader;
-    for (int i = 0; i < SLOTS; i++)
+    for (int i = 0; i < PROBES; i++)
         append(w, profiler, w->immediate, "before");
     finish_immediate(w, w->immediate);
     gpu.reset_calls();
@@ -736,7 +736,7 @@ static void test_begin_while_another_thread_reads(void **state) {
     gpu.set_call_cost("zetMetricQueryGetData", 0);
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    assert_counts(profiler, counted(SLOTS + 1, SLOTS + 1, 0, 0, 0));
+    assert_counts(profiler, counted(PROBES + 1, PROBES + 1, 0, 0, 0));
     close_profiler(w, profiler);
 }
 
@@ -767,7 +767,7 @@ static void test_several_lists_by_several_threads(void **state) {
     assert_int_equal(region_info(profiler, "shared").count, THREADS * each);
 }
 
-/* Each thread has a queue and a list of its own, which it records, executes several times and resets; slots
+/* Each thread has a queue and a list of its own, which it records, executes several times and resets; probes
    are few, so that the threads collect for each other all the time. */
 /* Nobody collects for them: threads calculate what they have read, in memory of one of sixteen numbers that
    they get when they first read. So the first and the last share it. */
@@ -850,8 +850,8 @@ static void test_recorded_lists_by_several_threads(void **state) {
     const uint32_t each = OFTEN(200) * REPLAYS, all = 2 * THREADS * each;
     replayer replayers[THREADS];
     zt_config config = config_of(w);
-    config.slots_per_step = 4;
-    config.max_slots = 4 * THREADS;
+    config.probes_per_step = 4;
+    config.max_probes = 4 * THREADS;
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < THREADS; i++) {
         replayers[i].w = w;
@@ -914,50 +914,50 @@ static void test_lists_come_and_go_in_several_threads(void **state) {
     assert_int_equal(region_info(profiler, "shared").count, THREADS * each);
 }
 
-/* Slots that one list has given back are another's, to the last. */
-static void test_slots_go_where_they_are_needed(void **state) {
-    enum { SLOTS = 8, LISTS = 5 };
+/* Probes that one list has given back are another's, to the last. */
+static void test_probes_go_where_they_are_needed(void **state) {
+    enum { PROBES = 8, LISTS = 5 };
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
-    config.slots_per_step = config.max_slots = SLOTS;
+    config.probes_per_step = config.max_probes = PROBES;
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < LISTS; i++) {
         ze_command_list_handle_t list;
         create_immediate(w, &list);
-        for (int j = 0; j < SLOTS; j++)
+        for (int j = 0; j < PROBES; j++)
             append(w, profiler, list, "region");
-        w->launches += SLOTS;
+        w->launches += PROBES;
         finish_immediate(w, list);
         ok(zt_release(profiler, list));
         ok(zeCommandListDestroy(list));
     }
     collect_all(profiler);
-    assert_counts(profiler, counted(LISTS * SLOTS, LISTS * SLOTS, 0, 0, 0));
+    assert_counts(profiler, counted(LISTS * PROBES, LISTS * PROBES, 0, 0, 0));
     check_work(w);
 }
 
-/* The slot that was freed first is used first: those that a collection freed last may still be in the cache
+/* The probe that was freed first is used first: those that a collection freed last may still be in the cache
    of the core on which it ran. */
-static void test_slots_are_used_in_turns(void **state) {
-    enum { SLOTS = 4, TURNS = 3 };
+static void test_probes_are_used_in_turns(void **state) {
+    enum { PROBES = 4, TURNS = 3 };
     world *w = *state;
-    const void *slots[SLOTS];
+    const void *probes[PROBES];
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
-    config.slots_per_step = config.max_slots = SLOTS;
+    config.probes_per_step = config.max_probes = PROBES;
     zt_profiler *profiler = open_profiler(w, &config);
-    for (int i = 0; i < TURNS * SLOTS; i++) {
+    for (int i = 0; i < TURNS * PROBES; i++) {
         zt_region region = zt_begin(profiler, w->immediate, "region");
-        const void *slot = region.slot;
+        const void *probe = region.probe;
         zt_end(&region);
         finish_immediate(w, w->immediate);
         collect_all(profiler);
-        for (int other = 0; other < SLOTS && i >= SLOTS; other++)
-            assert_int_equal(slots[other] == slot, other == i % SLOTS);
-        slots[i % SLOTS] = slot;
+        for (int other = 0; other < PROBES && i >= PROBES; other++)
+            assert_int_equal(probes[other] == probe, other == i % PROBES);
+        probes[i % PROBES] = probe;
     }
-    assert_counts(profiler, counted(TURNS * SLOTS, TURNS * SLOTS, 0, 0, 0));
+    assert_counts(profiler, counted(TURNS * PROBES, TURNS * PROBES, 0, 0, 0));
 }
 
 /* ==== regions by macro ==================================================================================== */
@@ -1176,8 +1176,8 @@ int main(void) {
         TEST(test_many_threads),
         TEST(test_recorded_lists_by_several_threads),
         TEST(test_lists_come_and_go_in_several_threads),
-        TEST(test_slots_go_where_they_are_needed),
-        TEST(test_slots_are_used_in_turns),
+        TEST(test_probes_go_where_they_are_needed),
+        TEST(test_probes_are_used_in_turns),
         TEST(test_region_macro),
         TEST(test_region_macro_left_early),
         TEST(test_region_macro_in_iso_c),

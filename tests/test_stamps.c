@@ -131,14 +131,14 @@ static void test_each_execution_of_a_recorded_list(void **state) {
     check_work(w);
 }
 
-/* Regions on a list that is known to be immediate, because the tracer has seen it created: their slots are used
+/* Regions on a list that is known to be immediate, because the tracer has seen it created: their probes are used
    again, whatever the loader can tell. */
 static void test_regions_around_launches(void **state) {
     enum { TIMES = 12 };
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "";
-    config.slots_per_step = config.max_slots = 4;
+    config.probes_per_step = config.max_probes = 4;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, NULL));
     ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
@@ -189,7 +189,7 @@ static void test_what_launches_cost_that_wait(void **state) {
     zt_profiler *profiler = trace_times(w);
     ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
     for (int i = 0; i < MANY; i++)
-        launch(w, list); /* there are slots enough then */
+        launch(w, list); /* there are probes enough then */
     finish_immediate(w, list);
     ok(zt_collect(profiler, A_WHILE));
     ze_event_handle_t gate = append_gate(w, list);
@@ -1069,14 +1069,14 @@ static void test_an_event_that_its_closed_list_resets(void **state) {
     close_rig(&r);
 }
 
-/* A sample is collected, and its slot keeps the event of the next launch. A reset of the first event in that list is
+/* A sample is collected, and its probe keeps the event of the next launch. A reset of the first event in that list is
    none of the second. */
-static void test_an_event_whose_slot_keeps_another(void **state) {
+static void test_an_event_whose_probe_keeps_another(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
     zt_config config = config_of(w);
     config.groups = "";
-    config.slots_per_step = config.max_slots = 1;
+    config.probes_per_step = config.max_probes = 1;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, NULL));
     ze_event_pool_handle_t pool = create_pool(w, 0);
@@ -2246,7 +2246,7 @@ static void test_time_stamps_of_tiles_that_cannot_be_read(void **state) {
     }
     assert_counts(profiler, counted(1, 0, 1, 0, 0));
     assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_READ_FAILED].count, 1);
-    assert_contains(zt_get_last_error(profiler), "saxpy");
+    assert_contains(zt_get_info(profiler).error, "saxpy");
     ok(zeCommandListDestroy(list));
     check_work(w);
 }
@@ -2540,7 +2540,7 @@ static void run_model(world *w, uint64_t seed) {
     config.groups = "";
     config.sample = note_sample;
     config.sample_user = &m;
-    config.slots_per_step = 4;
+    config.probes_per_step = 4;
     if (!getenv("ZEL_ENABLE_EVENTS_CHECKER")) /* which is not thread-safe */
         config.thread = below(&m, 2) == 0;
     uint64_t begun = now_ns();
@@ -2624,7 +2624,7 @@ int main(void) {
         TEST(test_an_event_of_tiles_that_its_list_resets),
         TEST(test_an_event_that_the_host_resets_twice),
         TEST(test_an_event_that_its_closed_list_resets),
-        TEST(test_an_event_whose_slot_keeps_another),
+        TEST(test_an_event_whose_probe_keeps_another),
         TEST(test_an_event_that_is_reset_before_it_is_signalled),
         TEST(test_an_early_event_of_an_unknown_pool),
         TEST(test_a_list_from_before_the_start_that_is_in_order),

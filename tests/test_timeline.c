@@ -329,8 +329,8 @@ static void test_without_a_timeline(void **state) {
     run(w, profiler, "region");
     collect_all(profiler);
     assert_result(zt_report(profiler, "/tmp/zetools-without.trace.json"), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(profiler), "[NO_KEPT_SAMPLES] zt_report: ");
-    assert_contains(zt_get_last_error(profiler), "config.timeline");
+    assert_contains(zt_get_info(profiler).error, "[NO_KEPT_SAMPLES] zt_report: ");
+    assert_contains(zt_get_info(profiler).error, "config.timeline");
     assert_int_equal(zt_get_timeline(profiler).pairs, 0);
     check_work(w);
 }
@@ -739,7 +739,7 @@ static void test_names_that_stay(void **state) {
     }
     allocations_left = 0;
     assert_result(zt_name_list(profiler, w->immediate, "second"), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-    assert_contains(zt_get_last_error(profiler), "zt_name_list");
+    assert_contains(zt_get_info(profiler).error, "zt_name_list");
     allocations_left = -1;
     run(w, profiler, "region");
     collect_all(profiler);
@@ -847,7 +847,7 @@ static void test_lost_and_dropped(void **state) {
     uint64_t low = now_ns();
     zt_config config = config_of(w);
     config.timeline = 100;
-    config.max_slots = config.slots_per_step = 2;
+    config.max_probes = config.probes_per_step = 2;
     zt_profiler *profiler = open_profiler(w, &config);
     gpu.behave(SOFTGPU_REPORT_LOST, 1);
     for (int i = 0; i < 3; i++) {
@@ -857,7 +857,7 @@ static void test_lost_and_dropped(void **state) {
     gpu.behave(SOFTGPU_REPORT_LOST, 0);
     run(w, profiler, "between");
     collect_all(profiler);
-    ok(zt_release(profiler, w->immediate)); /* older loaders cannot tell that its slot is free */
+    ok(zt_release(profiler, w->immediate)); /* older loaders cannot tell that its probe is free */
     for (int i = 0; i < 4; i++)
         append(w, profiler, w->list, "recorded");
     ok(zeCommandListClose(w->list));
@@ -868,7 +868,7 @@ static void test_lost_and_dropped(void **state) {
     assert_counts(profiler, counted(9, 3, 3, 3, 0));
     trace_since(profiler, low);
     expect_line("missing lost: flagged (report lost) x3");
-    expect_line("missing dropped: recorded (no slot) x2");
+    expect_line("missing dropped: recorded (no probe) x2");
     expect_line("missing dropped: a region (append failed) x1");
     expect_line("list 1: between x1");
     expect_line("list 2: recorded x2");
@@ -910,7 +910,7 @@ static void test_losses_are_told_apart(void **state) {
     world *w = (world *)*state;
     zt_config config = config_of(w);
     config.timeline = 100;
-    config.max_slots = config.slots_per_step = 2;
+    config.max_probes = config.probes_per_step = 2;
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < 2; i++) {
         ok(zt_name_list(profiler, w->immediate, names[i]));
@@ -1521,7 +1521,7 @@ static void test_two_streams(void **state) {
                      ZT_STREAMED(find_streamed(profiler, "HOST_CPU_TIME")));
     assert_int_equal(zt_find_metric(profiler, "GPU_BUSY"), ZT_STREAMED(find_streamed(profiler, "GPU_BUSY")));
     assert_int_equal(zt_find_metric(profiler, "GPU_BUSZ"), UINT32_MAX);
-    assert_contains(zt_get_last_error(profiler), "GPU_BUSY");
+    assert_contains(zt_get_info(profiler).error, "GPU_BUSY");
     assert_result(zt_get_stats(profiler, 0, ZT_STREAMED(metrics), &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_result(zt_get_stats(profiler, 0, ZT_STREAMED(0), NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     trace_since(profiler, low);
@@ -1956,7 +1956,7 @@ static void test_bad_input(void **state) {
     zt_stream_config config = stream_config_of(w);
     config.profiler = without;
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "config.timeline");
     run(w, profiler, "region");
     assert_result(zt_get_stats(profiler, 1, ZT_STREAMED(0), &streamed), ZE_RESULT_ERROR_INVALID_ARGUMENT);

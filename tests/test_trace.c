@@ -91,8 +91,8 @@ static void test_a_first_start_that_fails(void **state) {
     for (uint32_t i = 1; i <= 2; i++) { /* a prologue, an epilogue */
         fail_registration(i, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
         assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
-        assert_contains(zt_get_last_error(profiler), "[TRACING_OFF] zt_trace_start: ");
-        assert_contains(zt_get_last_error(profiler), "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY");
+        assert_contains(zt_get_info(profiler).error, "[TRACING_OFF] zt_trace_start: ");
+        assert_contains(zt_get_info(profiler).error, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY");
         launch(w, w->immediate);
         expect_launches(profiler, 0, 0, 0);
     }
@@ -233,7 +233,7 @@ static void test_overlap_of_copies_alone(void **state) {
         ok(zeCommandListAppendMemoryCopy(w->immediate, w->sums, w->sums, sizeof(float), NULL, 0, NULL));
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    zt_overlap overlap = zt_get_overlap(profiler);
+    zt_overlap overlap = zt_get_timeline(profiler).overlap;
     assert_true(overlap.kernel_ns == 0 && overlap.copy_ns > 0);
     snprintf(text, sizeof text, "%s", written_report(profiler, ZT_FORMAT_TABLE));
     for (char *at = text; (at = strchr(at, '\n')) != NULL;)
@@ -1284,11 +1284,11 @@ static void test_a_list_that_was_not_reset(void **state) {
     check_work(w);
 }
 
-/* There are fewer slots than lists, so this fails if destroyed lists keep theirs. */
-static void test_destroyed_lists_free_slots(void **state) {
+/* There are fewer probes than lists, so this fails if destroyed lists keep theirs. */
+static void test_destroyed_lists_free_probes(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.max_slots = config.slots_per_step = 16;
+    config.max_probes = config.probes_per_step = 16;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, NULL));
     for (int i = 0; i < 100; i++) {
@@ -1383,13 +1383,13 @@ static void test_a_list_to_clone_that_was_not_destroyed(void **state) {
     ok(zeCommandListDestroy(list));
 }
 
-/* Its slots go to no other region, which would get the figures of the list. */
-static void test_slots_of_a_list_that_was_not_destroyed(void **state) {
+/* Its probes go to no other region, which would get the figures of the list. */
+static void test_probes_of_a_list_that_was_not_destroyed(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     ze_command_list_handle_t list;
     config.groups = "ComputeBasic";
-    config.max_slots = config.slots_per_step = 2;
+    config.max_probes = config.probes_per_step = 2;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, NULL));
     create_list(w, &list);
@@ -1397,7 +1397,7 @@ static void test_slots_of_a_list_that_was_not_destroyed(void **state) {
     execute_unprofiled(w, list);
     destroy_in_vain(list);
     collect_all(profiler);
-    launch(w, w->immediate); /* has the other slot */
+    launch(w, w->immediate); /* has the other probe */
     finish_immediate(w, w->immediate);
     collect_all(profiler);
     ze_event_handle_t gate = append_gate(w, w->immediate);
@@ -2501,7 +2501,7 @@ static void test_a_start_inside_a_callback(void **state) {
     config.hook_count = 1;
     ok(zt_trace_start(profiler, &config));
     reset_list(w->list);
-    assert_contains(zt_get_last_error(other), "[INSIDE_HOOK] zt_trace_start");
+    assert_contains(zt_get_info(other).error, "[INSIDE_HOOK] zt_trace_start");
     ok(zt_trace_stop(profiler));
     ok(zt_trace_start(other, NULL));
     run_and_reset(w);
@@ -2630,7 +2630,7 @@ static void test_bad_configurations(void **state) {
     zt_call_info info;
     config.calls = "zeKernelCreate,zeEventHostResett";
     assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    text = zt_get_last_error(profiler);
+    text = zt_get_info(profiler).error;
     assert_contains(text,
                     "[NO_SUCH_CALL] zt_trace_start: 'zeEventHostResett' is not a call that can be traced");
     assert_contains(text, "'zeEventHostReset'");
@@ -2638,7 +2638,7 @@ static void test_bad_configurations(void **state) {
     config.hooks = &hook;
     config.hook_count = 1;
     assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    text = zt_get_last_error(profiler);
+    text = zt_get_info(profiler).error;
     assert_contains(text, "'zeKernelCreate'");
     hook.call = "zeKernel*";
     assert_result(zt_trace_start(profiler, &config), ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -2681,7 +2681,7 @@ static void test_a_profiler_without_a_device(void **state) {
     ok(zt_unpack(bytes, size, NULL, &unpacked));
     free(bytes);
     assert_result(zt_trace_start(unpacked, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-    assert_contains(zt_get_last_error(unpacked), "zt_trace_start: the profiler's device is NULL");
+    assert_contains(zt_get_info(unpacked).error, "zt_trace_start: the profiler's device is NULL");
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     ok(zt_trace_stop(unpacked));
@@ -2723,7 +2723,7 @@ static void test_two_starts_at_once(void **state) {
         if (!is_late) {
             assert_true((result == ZE_RESULT_SUCCESS) != (other.result == ZE_RESULT_SUCCESS));
             assert_result(result ? result : other.result, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-            assert_contains(zt_get_last_error(profiler), "[TRACING_ALREADY]");
+            assert_contains(zt_get_info(profiler).error, "[TRACING_ALREADY]");
             waits += result == ZE_RESULT_SUCCESS;
         }
         launch(w, w->immediate);
@@ -3197,7 +3197,7 @@ static void test_a_second_tracer(void **state) {
     for (int i = 0; i < 2; i++) {
         zt_profiler *refused = i ? first : second;
         assert_result(zt_trace_start(refused, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-        assert_contains(zt_get_last_error(refused),
+        assert_contains(zt_get_info(refused).error,
                         "[TRACING_ALREADY] zt_trace_start: this process is traced already");
         ok(zt_trace_stop(second));
         launch(w, w->immediate);
@@ -3271,7 +3271,7 @@ static const char *const library_calls[] = {"zetCommandListAppendMetricQueryBegi
 
 static void work_with_fault(world *w, const char *function, uint32_t nth) {
     zt_config config = config_of(w);
-    config.slots_per_step = 2; /* so that slots are made while launches are traced */
+    config.probes_per_step = 2; /* so that probes are made while launches are traced */
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, NULL));
     inject(function, nth, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
@@ -3322,7 +3322,7 @@ static void test_memory_runs_out(void **state) {
         config.allocator.allocate = allocate_in_budget;
         config.allocator.release = release_any;
         config.allocator.user = &budget;
-        config.slots_per_step = 4;
+        config.probes_per_step = 4;
         trace.calls = "*";
         trace.names = "*";
         if (zt_open(w->context, w->device, &config, &profiler) != ZE_RESULT_SUCCESS)
@@ -3993,12 +3993,12 @@ int main(void) {
         TEST(test_a_list_reset_before_it_ran),
         TEST(test_a_launch_after_a_region_on_its_way),
         TEST(test_a_list_that_was_not_reset),
-        TEST(test_destroyed_lists_free_slots),
+        TEST(test_destroyed_lists_free_probes),
         TEST(test_a_list_that_was_not_destroyed),
         TEST(test_a_list_that_was_not_destroyed_before_it_ran),
         TEST(test_an_open_region_on_a_list_that_was_not_destroyed),
         TEST(test_a_list_to_clone_that_was_not_destroyed),
-        TEST(test_slots_of_a_list_that_was_not_destroyed),
+        TEST(test_probes_of_a_list_that_was_not_destroyed),
         TEST(test_what_else_was_not_destroyed),
         TEST(test_a_handle_comes_back_at_once),
         TEST(test_a_list_to_clone_comes_back_at_once),

@@ -415,7 +415,7 @@ static void traced_launches_hang(void **state) {
     close_profiler(w, profiler);
 }
 
-/* A list, and events that a tracer lets slots keep: their pool was created while it traces. */
+/* A list, and events that a tracer lets probes keep: their pool was created while it traces. */
 typedef struct list_with_events {
     ze_command_list_handle_t list;
     ze_event_pool_handle_t pool;
@@ -823,7 +823,7 @@ static void memory_is_short_at_the_start(void **state) {
         zt_watch_info info = zt_get_info(profiler).watch;
         if (result != ZE_RESULT_SUCCESS) {
             assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-            assert_contains(zt_get_last_error(profiler), refused++ ? "the path of the report" : "the watch");
+            assert_contains(zt_get_info(profiler).error, refused++ ? "the path of the report" : "the watch");
             assert_false(info.is_watching);
         }
         w->message_count = 0;
@@ -1130,7 +1130,7 @@ static void an_unpacked_profiler_is_not_watched(void **state) {
     ok(zt_pack(packed, bytes, &size));
     ok(zt_unpack(bytes, size, NULL, &unpacked));
     assert_result(zt_watch(unpacked, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-    assert_contains(zt_get_last_error(unpacked), "the device of the profiler");
+    assert_contains(zt_get_info(unpacked).error, "the device of the profiler");
     assert_false(zt_get_info(unpacked).watch.is_watching);
     close_profiler(w, packed);
     zt_close(unpacked);
@@ -1168,7 +1168,7 @@ static void the_function_does_not_return_in_time(void **state) {
     ze_result_t stopped = zt_watch_stop(profiler), replaced = zt_watch(profiler, &config);
     zt_find_metric(profiler, "NO_SUCH"); /* so that the last message is another */
     zt_close(profiler);
-    int is_close_refused = strstr(zt_get_last_error(profiler), "[WATCH_HANGS]") != NULL;
+    int is_close_refused = strstr(zt_get_info(profiler).error, "[WATCH_HANGS]") != NULL;
     __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
     pthread_join(passing, NULL);
     assert_true(zt_get_info(profiler).watch.is_watching);

@@ -14,7 +14,7 @@
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
     X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Set both or none.")            \
-    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_slots, config.samples and "  \
+    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_probes, config.samples and " \
                  "config.timeline, or config.memory_limit of a stream.")                                     \
     X(DEVICE_LOST, "%s failed: %s. The device is lost; samples in flight are counted as lost. Open a new "   \
                    "profiler when the device is back.")                                                      \
@@ -52,11 +52,11 @@
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
-    X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
-               "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
-               "reset or destroyed, or raise config.max_slots.")                                             \
-    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
-                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
+    X(NO_PROBE, "zt_begin: all %u probes are in use, %u of them bound to recorded lists. Region '%.64s' is " \
+                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are " \
+                "reset or destroyed, or raise config.max_probes.")                                           \
+    X(PROBES_NOT_ENDED, "zt_begin: all %u probes are in use, %u of them by regions that were begun and not " \
+                        "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")   \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
@@ -277,7 +277,7 @@ typedef struct zt__log_call {
 /* Prints a line on standard error. If that cannot be written, the line is lost. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(1, 2) void zt__print_message(const char *format, ...);
 
-/* Returns the name of a cause: "report error", "no slot", ... */
+/* Returns the name of a cause: "report error", "no probe", ... */
 ZT__PRIVATE const char *zt__cause_name(zt_cause cause);
 
 ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user);
@@ -317,10 +317,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 /* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
-/* Returns the last message of a profiler, stream or debugger; if `diagnostics` is NULL, that of the thread. */
-ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics);
-
-/* Returns its text, which stays valid until this thread calls the library again. */
+/* Returns the last message of a profiler or stream, by whichever thread. The text is this thread's own copy,
+   valid until the thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
 /* Makes the last message of what is destroyed next that of the thread, with another result. */

@@ -151,7 +151,7 @@ struct zt_bench_changes {
    before   the file, which zt_report_benches wrote with the suffix .csv
    report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
    changes  receives how many benchmarks changed
-   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNKNOWN              the file cannot be read, or the table cannot be written
        UNSUPPORTED_VERSION  the file has a newer layout
        INVALID_SIZE         the file is cut off

@@ -9,16 +9,22 @@ struct zt_stats {
                     Rates of different passes can be compared */
 };
 
-/* A region. */
+/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like. A
+   path is a region inside certain others, such as "step;solve"; see NESTING. Counts of lost and dropped
+   samples are those of the region. */
+#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
+
+/* A region, or a path. */
 struct zt_region_info {
-    const char *name;
+    const char *name; /* of a path, that of its last region */
+    uint32_t region;  /* the index of the region with that name */
+    uint32_t parent;  /* the region that it is directly inside; of a path, ZT_PATH of what is before its last
+                         region. UINT32_MAX: none, or not the same each time */
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
     zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count` */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
-    uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
-                         See NESTING */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
                          counts. NaN: not known */
@@ -29,9 +35,14 @@ struct zt_region_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
-   the index of a region also take ZT_PATH(index) for the samples on one path. */
+/* Gets a region by its index, or the samples on one path by ZT_PATH of its index. Regions are in the order of
+   their first begin; a path has a higher index than its parent. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
+
+/* Finds a region by its name, whose statistics are those of all its paths together; or a path, such as
+   "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
+   for all functions that take a region; UINT32_MAX if there is none. */
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif
 
@@ -94,8 +105,8 @@ static inline ZT__UNUSED uint32_t zt__metric_of_tile(uint32_t tile, uint32_t met
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
 
 /* Finds a metric by its name. Returns its index or, if attached streams alone have it, ZT_STREAMED of its
-   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_get_last_error has
-   the nearest names. */
+   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_last_error has the
+   nearest names. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
 /* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Median
@@ -124,10 +135,6 @@ typedef enum zt_availability {
 } zt_availability;
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the result that belongs to the message of zt_get_last_error with the same profiler or NULL; SUCCESS
-   if there is no message. */
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 
 /* Returns the name of a result: "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on. */
 ZT_API const char *zt_result_name(ze_result_t result);
@@ -165,8 +172,8 @@ typedef enum zt_cause {
     ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
     ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
-    ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
-    ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
+    ZT_DROPPED_NO_PROBE,       /* all config.max_probes are in use */
+    ZT_DROPPED_NO_MEMORY,      /* no memory for probes or statistics */
     ZT_DROPPED_TOO_MANY_NAMES, /* more than 65,536 names */
     ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
     ZT_DROPPED_NOT_CLOSED,     /* the list was released or the profiler closed before zt_end */
@@ -177,7 +184,7 @@ typedef enum zt_cause {
 
 /* Samples that were lost or dropped by one cause. */
 struct zt_cause_count {
-    const char *name; /* "report error", "no slot", ... */
+    const char *name; /* "report error", "no probe", ... */
     uint64_t count;
 };
 
@@ -225,6 +232,8 @@ struct zt_watch_info {
 struct zt_info {
     zt_availability availability;  /* whether metrics are measured, and if not, why */
     const char *availability_text; /* the same as a text, with the call that failed and what to do */
+    const char *error; /* the last message of the profiler, by whichever thread. "": none. This thread's own
+                          copy, valid until the thread calls the library again */
     zt_counts counts;
     zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
     uint32_t region_count;                 /* regions, that is, different names */
@@ -301,41 +310,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 #endif
 
-/* ---- nested regions ------------------------------------------------------------------------------------ */
-
-/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like.
-   Counts of lost and dropped samples are those of the region. */
-#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
-
-/* A path: a region inside certain others, such as "step;solve"; see NESTING. */
-struct zt_path_info {
-    uint32_t region; /* its index, for zt_get_region */
-    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
-    uint64_t count;  /* samples that were collected there, with a GPU time */
-    double total_ns; /* the sum of their GPU times */
-    double own_ns;   /* total_ns, less that of the paths directly inside. NaN: not known */
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
-   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
-   UINT32_MAX if there is none. */
-ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
-
-/* Gets a path by its index, which is higher than that of its parent. */
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
-
-#endif
-
 /* ---- the timeline -------------------------------------------------------------------------------------- */
-
-/* What a timeline holds. */
-struct zt_timeline_info {
-    uint64_t samples, rows;           /* kept */
-    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
-    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
-};
 
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
@@ -352,13 +327,18 @@ struct zt_overlap {
     double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
+/* What a timeline holds. */
+struct zt_timeline_info {
+    uint64_t samples, rows;           /* kept */
+    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
+    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
+    zt_overlap overlap;               /* how the samples cover the time of the device */
+};
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns what the timeline holds. */
+/* Returns what the timeline holds. Without memory, all times of the overlap are NaN. */
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
-
-/* Returns how the samples of the timeline cover the time of the device. Without memory, all times are NaN. */
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
 
 #endif
 

@@ -89,7 +89,7 @@ static int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows
+/* Selects and activates the metric groups, and makes the first probes: whether metrics can be used shows
    only when query pools are created. On failure, one pass without groups remains. */
 static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];

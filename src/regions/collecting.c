@@ -166,7 +166,7 @@ static void zt__deliver_batch(zt_profiler *profiler) {
         if (reading->never_began) {
             continue;
         }
-        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
+        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_PROBE) {
             zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt__cause_name(reading->cause));
         } else if (reading->outcome == ZT__LOST) {

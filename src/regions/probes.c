@@ -146,9 +146,9 @@ ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, c
     uint32_t count, i, g;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__lock(&profiler->mutex);
-    count = profiler->config.max_slots - pass->probe_count;
-    if (count > profiler->config.slots_per_step) {
-        count = profiler->config.slots_per_step;
+    count = profiler->config.max_probes - pass->probe_count;
+    if (count > profiler->config.probes_per_step) {
+        count = profiler->config.probes_per_step;
     }
     pass->probe_count += count; /* now, so that several threads together do not make too many */
     zt__unlock(&profiler->mutex);

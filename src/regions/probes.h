@@ -14,7 +14,7 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block
 ZT__PRIVATE ze_result_t zt__reset_probe(zt_profiler *profiler, zt__probe *probe, const char **call);
 
 /* Makes one more block of probes for a pass. On failure, `*call` is the call that failed. If there are
-   config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
+   config.max_probes already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, const char **call);
 
 /* Reads the kernel time stamps of an event that has signalled. Those of tiles, which run at the same time, are

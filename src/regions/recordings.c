@@ -151,7 +151,7 @@ ZT__PRIVATE void zt__owe_sample(zt_profiler *profiler, zt__recording *recording,
 }
 
 ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *missing) {
-    int is_dropped = missing->cause >= ZT_DROPPED_NO_SLOT;
+    int is_dropped = missing->cause >= ZT_DROPPED_NO_PROBE;
     zt__region_record *region = missing->region ? profiler->regions[missing->region->index] : NULL;
     profiler->causes[missing->cause]++;
     profiler->counts.dropped += (uint64_t)is_dropped;

@@ -59,10 +59,10 @@ static int zt__free_probes_for(zt_profiler *profiler, zt__list *list, int times_
     return has_free;
 }
 
-/* Provides free probes: collects, then makes more, and at config.max_slots waits for another collection.
+/* Provides free probes: collects, then makes more, and at config.max_probes waits for another collection.
    Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
 static zt_cause zt__provide_probes(zt_profiler *profiler, zt__list *list, int times_alone) {
-    static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
+    static const char remedy[] = "No probes can be added now. Regions that find none are dropped.";
     enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
     uint64_t now = zt__now_ns();
     zt__pass *pass;
@@ -90,8 +90,8 @@ static zt_cause zt__provide_probes(zt_profiler *profiler, zt__list *list, int ti
         zt__check(&profiler->diagnostics, result, call, remedy);
         return ZT_DROPPED_NO_MEMORY;
     }
-    /* There are config.max_slots. */
-    return zt__free_probes_for(profiler, list, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
+    /* There are config.max_probes. */
+    return zt__free_probes_for(profiler, list, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_PROBE;
 }
 
 /* Counts a region that zt_begin drops before it looks up the name. */
@@ -190,7 +190,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
             } else if (!probe && tries == TRIES) {
-                *cause = ZT_DROPPED_NO_SLOT; /* other threads have acquired the new ones */
+                *cause = ZT_DROPPED_NO_PROBE; /* other threads have acquired the new ones */
             } else if (!probe) {
                 zt__unlock(&profiler->mutex);
                 *cause = zt__provide_probes(profiler, list, times_alone);
@@ -234,8 +234,8 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
     return probe;
 }
 
-/* Reports that all of config.max_slots are in use. */
-static void zt__report_no_slot(zt_profiler *profiler, const char *name) {
+/* Reports that all of config.max_probes are in use. */
+static void zt__report_no_probe(zt_profiler *profiler, const char *name) {
     const zt__recording *recording;
     const char *open = zt__name_open_region(profiler);
     uint32_t recorded = 0, open_count;
@@ -245,13 +245,13 @@ static void zt__report_no_slot(zt_profiler *profiler, const char *name) {
         recorded += recording->list && !recording->is_queue ? recording->count : 0;
     }
     zt__unlock(&profiler->mutex);
-    if (open && (uint64_t)open_count * 2 >= profiler->config.max_slots) {
-        zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                   (unsigned)profiler->config.max_slots, (unsigned)open_count, open, name);
+    if (open && (uint64_t)open_count * 2 >= profiler->config.max_probes) {
+        zt__report(&profiler->diagnostics, PROBES_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                   (unsigned)profiler->config.max_probes, (unsigned)open_count, open, name);
         return;
     }
-    zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-               (unsigned)profiler->config.max_slots, (unsigned)recorded, name);
+    zt__report(&profiler->diagnostics, NO_PROBE, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+               (unsigned)profiler->config.max_probes, (unsigned)recorded, name);
 }
 
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
@@ -264,8 +264,8 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         return region;
     }
     probe = zt__open_probe(profiler, list, kind, name, times_alone, &cause);
-    if (!probe && cause == ZT_DROPPED_NO_SLOT) {
-        zt__report_no_slot(profiler, name);
+    if (!probe && cause == ZT_DROPPED_NO_PROBE) {
+        zt__report_no_probe(profiler, name);
     } else if (!probe && cause == ZT_DROPPED_TOO_MANY_NAMES) {
         zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "zt_begin",
                    (unsigned)ZT__MAX_REGIONS);
@@ -282,13 +282,13 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
         probe->origin.appended_ns = probe->begun_ns;
     }
     region.generation = zt__load(&probe->generation);
-    region.slot = probe;
+    region.probe = probe;
     region.profiler = profiler->id;
     return region;
 }
 
 ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
-    zt__probe *probe = (zt__probe *)region->slot;
+    zt__probe *probe = (zt__probe *)region->probe;
     const zt__pass *pass = &profiler->passes[probe->pass];
     ze_command_list_handle_t list = probe->list->handle;
     const char *call = NULL;
@@ -311,7 +311,7 @@ ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
             zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
         }
         zt__unlock(&profiler->mutex);
-        region->slot = NULL;
+        region->probe = NULL;
     }
 }
 
@@ -326,7 +326,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         return region;
     }
     region = zt__begin_region(profiler, list, ZT__LIST_UNKNOWN, zt__shown_name(name), 0);
-    if (region.slot) {
+    if (region.probe) {
         zt__append_begin(profiler, &region);
     }
     return region;
@@ -358,13 +358,13 @@ static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
 }
 
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
-    zt__probe *probe = (zt__probe *)region->slot;
+    zt__probe *probe = (zt__probe *)region->probe;
     zt_profiler *profiler = probe ? zt__find_profiler(region->profiler) : NULL;
     const char *call = NULL;
     int is_due = 0, wakes_thread = 0, has_commands;
     uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
-    region->slot = NULL;
+    region->probe = NULL;
     if (!profiler) {
         return;
     }

@@ -342,7 +342,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         uint64_t count = zt__get_cause(profiler, (zt_cause)i);
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         if (count) {
             zt__write_csv_count(writer, "", text, "samples", count);

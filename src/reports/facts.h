@@ -26,7 +26,7 @@ typedef struct zt__nesting {
     uint32_t index;          /* of the region, or ZT_PATH of that of the path */
     uint32_t region;         /* its index */
     uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
-    uint32_t parent;         /* of a region as in zt_region_info; of a path as in zt_path_info */
+    uint32_t parent;         /* the index of a region; for a path, that of a path. UINT32_MAX: none */
     uint32_t paths;          /* how many the region has, or 0 for a path */
     double own_ns, total_ns; /* as in zt_region_info */
     double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */

@@ -277,13 +277,17 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
 /* Writes a path. Where its region has several, each has figures of its own. */
 static void zt__write_json_path(zt__document *document, const zt__json *json, const zt__nesting *path) {
     zt__writer *writer = &document->writer;
-    zt_path_info info;
-    zt_get_path(document->profiler, path->path, &info);
+    zt_profiler *profiler = document->profiler;
+    zt__subject subject = zt__subject_at(profiler, path->index);
+    uint64_t count;
+    zt__lock(&profiler->mutex);
+    count = zt__add_up(subject).count;
+    zt__unlock(&profiler->mutex);
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_index(writer, "region", info.region);
-    zt__write_json_index(writer, "parent", info.parent);
-    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_index(writer, "region", path->region);
+    zt__write_json_index(writer, "parent", path->parent);
+    zt__write_json_count(writer, "count", count);
     zt__write_json_figure(writer, "total_ns", path->total_ns);
     zt__write_json_figure(writer, "own_ns", path->own_ns);
     if (zt__is_one_of_several(document, path)) {

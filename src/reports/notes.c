@@ -38,8 +38,8 @@ static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] 
     "Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
     "Let no two commands that signal an event be in flight at once.",
     "Open a new profiler when the device is back.",
-    "Raise config.max_slots, or call zt_collect more often.",
-    "Free memory, or lower config.slots_per_step and config.samples.",
+    "Raise config.max_probes, or call zt_collect more often.",
+    "Free memory, or lower config.probes_per_step and config.samples.",
     "Use fewer names.",
     "The log names the call that failed.",
     "Call zt_end before zt_release and zt_close.",
@@ -350,7 +350,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "Call zt_collect after the execution.");
     zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
                          i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."

@@ -463,7 +463,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
+        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_PROBE ? &lost : &dropped, "cause",
                                  zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__begin_family(writer, &in_flight);

@@ -619,9 +619,9 @@ static void zt__write_device(zt__trace *trace) {
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
         int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
         snprintf(name, sizeof name, "%s: %.200s",
-                 is_uncertain                          ? "uncertain time"
-                 : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
-                                                       : "dropped",
+                 is_uncertain                           ? "uncertain time"
+                 : missing->cause < ZT_DROPPED_NO_PROBE ? "lost"
+                                                        : "dropped",
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
         zt__write_json_text(writer, "cause",

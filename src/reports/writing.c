@@ -23,6 +23,7 @@
 #include "reports/trace.h"
 #include "results/overlap.h"
 #include "results/results.h"
+#include "tracer/hotspot_lines.h"
 
 /* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
 static int zt__read_nesting(zt__document *document, int has_shares) {
@@ -132,7 +133,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
                                         format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
-        zt_hotspots_find_lines(locked);
+        zt__find_hotspot_lines(locked, call, 0);
     }
 #endif
     if (!document->out_of_memory) {

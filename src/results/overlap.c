@@ -1,4 +1,4 @@
-/* zt_get_overlap: when samples cover the device, and which ran at once. */
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
 
 #include "results/overlap.h"
 
@@ -260,6 +260,26 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
-    return zt__get_coverage(zt__mutable(profiler)).overlap;
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info;
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__stream_data *data = NULL;
+    uint64_t first, end;
+    memset(&info, 0, sizeof info);
+    info.overlap = zt__get_coverage(locked).overlap;
+    if (!profiler || !profiler->timeline) {
+        return info;
+    }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
+    zt__lock(&locked->mutex);
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.pairs = locked->timeline->clock.pair_count;
+    zt__unlock(&locked->mutex);
+    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
+        zt__get_kept_rows(data, &first, &end);
+        info.rows += end - first;
+        info.lost_rows += first;
+    }
+    return info;
 }

@@ -285,38 +285,14 @@ ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject,
         }
         is_same &= path->key.outer->key.region == outer->key.region;
     }
-    info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
+    info->parent = UINT32_MAX;
+    if (is_same && outer->depth > 0) {
+        info->parent = subject.path ? ZT_PATH(outer->index) : outer->key.region->index;
+    }
 }
 
 ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
-}
-
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
-    zt_profiler *locked = zt__mutable(profiler);
-    const zt__path *found = NULL;
-    if (info) {
-        memset(info, 0, sizeof *info);
-        info->parent = UINT32_MAX;
-        info->total_ns = info->own_ns = zt__nan();
-    }
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!info) {
-        return zt__report_null(&locked->diagnostics, "zt_get_path", "info");
-    }
-    zt__lock(&locked->mutex);
-    if (path < profiler->path_count) {
-        found = zt__path_at(profiler, path);
-        info->region = found->key.region->index;
-        info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
-        info->count = found->statistics.moments ? found->statistics.moments[0].count : 0;
-        info->total_ns = zt__time_of(found);
-        info->own_ns = zt__get_own_time(found, NULL);
-    }
-    zt__unlock(&locked->mutex);
-    return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
 }
 
 ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
@@ -379,7 +355,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
-        info->parent = UINT32_MAX;
+        info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
@@ -388,6 +364,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         return result;
     }
     info->name = subject.region->name;
+    info->region = subject.region->index;
     zt__lock(&locked->mutex);
     totals = zt__add_up(subject);
     info->lost = subject.region->lost;
@@ -430,18 +407,10 @@ ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
-        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) has the reason.";
+        return "[NO_PROFILER] there is no profiler: zt_last_error has the reason.";
     case ZT_DEVICE_LOST:
         return "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
     default:
         return profiler->availability_text.text;
     }
-}
-
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
-    return zt__get_last_error(zt__diagnostics_of(profiler));
-}
-
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
-    return zt__get_last_message(zt__diagnostics_of(profiler)).result;
 }

@@ -1,4 +1,4 @@
-/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
 
 #include "results/timeline.h"
 
@@ -297,27 +297,4 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     *end = data->rows_written;
     *first = zt__oldest_kept(data->rows_written, data->row_capacity);
     zt__unlock(&data->mutex);
-}
-
-ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
-    zt_timeline_info info;
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__stream_data *data = NULL;
-    uint64_t first, end;
-    memset(&info, 0, sizeof info);
-    if (!profiler || !profiler->timeline) {
-        return info;
-    }
-    zt__get_kept_samples(locked, &first, &end);
-    info.samples = end - first;
-    zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
-    info.pairs = locked->timeline->clock.pair_count;
-    zt__unlock(&locked->mutex);
-    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
-        zt__get_kept_rows(data, &first, &end);
-        info.rows += end - first;
-        info.lost_rows += first;
-    }
-    return info;
 }

@@ -36,10 +36,10 @@ typedef struct zt__frame {
 
     /* What was done before the call, and is ended or undone after it. */
     zt_region region;
-    int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
-    uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
-    uint32_t waits;              /* its value before */
-    ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
+    int has_region;            /* atomic; changes to 1 under the mutex of the tracer */
+    uint32_t *wait_count;      /* the call's parameter, if it was set to 0; else NULL */
+    uint32_t waits;            /* its value before */
+    ze_event_handle_t *signal; /* the call's parameter, if it was set to the event of the probe; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
     ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
     int is_lent;                 /* the event of the application that it signals measures it */

@@ -259,7 +259,7 @@ static void zt__begin_command(zt__frame *frame, int is_complete) {
     }
     frame->region = zt__begin_region(selected.profiler, command->list, selected.list.kind,
                                      zt__shown_name(selected.region), !selected.has_metrics);
-    probe = (zt__probe *)frame->region.slot;
+    probe = (zt__probe *)frame->region.probe;
     if (!probe) {
         return;
     }

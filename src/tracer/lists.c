@@ -92,8 +92,8 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {
-            tracer->open_failure = zt__get_last_message(NULL);
             tracer->open_failure.result = result;
+            snprintf(tracer->open_failure.text, sizeof tracer->open_failure.text, "%s", zt_last_error(NULL));
         }
         tracer->open_failures++;
         zt__unlock(&tracer->mutex);

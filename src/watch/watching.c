@@ -17,7 +17,7 @@
 
 /* ---- the thread ------------------------------------------------------------------------------------------ */
 
-/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+/* Stores the lists that have probes on their way. Returns their number; 0 without memory. */
 static uint32_t zt__find_busy_lists(zt__watch *watch) {
     zt_profiler *profiler = watch->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;

@@ -12,20 +12,20 @@
        zeCommandListReset                  What is recorded next goes on with the old recording, until that is
                                            seen to have run. A region that was recorded before, and has not
                                            run when a later one has, is dropped (ZT_DROPPED_NEVER_RAN)
-       zeCommandListDestroy                Unless zt_release was called before, the slots stay in use until
+       zeCommandListDestroy                Unless zt_release was called before, the probes stay in use until
                                            a new list has the same handle and regions are begun on it. A
-                                           program that repeats this reaches config.max_slots, and regions
-                                           are dropped (ZT_DROPPED_NO_SLOT)
+                                           program that repeats this reaches config.max_probes, and regions
+                                           are dropped (ZT_DROPPED_NO_PROBE)
 
        zt_collect with a timeout waits for what was submitted: regions of immediate lists that have ended, and
        recorded lists that zt_execute has executed or a tracer has seen. It does not wait for open regions.
 
        Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
 
-       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - The probes of an immediate list are freed by the next region that is begun on it, or by zt_release.
        - A list that is executed without zt_execute is noticed only at the second collection that finds a
          sample of it.
        - zt_collect with a timeout waits for all regions that have not run.
        - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
-         slots is not freed, because the device might still write to it.
+         probes is not freed, because the device might still write to it.
 */
