@@ -221,7 +221,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 5); /* layout */
+    put_u32(&packed, 6); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));

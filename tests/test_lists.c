@@ -557,7 +557,7 @@ static void test_reset_of_what_never_ran(void **state) {
 /* Nothing shows when the device is done with the begin of a region that never ends, behind the last that does. */
 static void test_a_region_that_never_ends_is_the_last(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_with_slots(w, 2);
+    zt_profiler *profiler = open_with_probes(w, 2);
     append(w, profiler, w->list, "ends");
     ze_event_handle_t gate = append_gate(w, w->list);
     zt_region never = zt_begin(profiler, w->list, "never ends");
@@ -570,7 +570,7 @@ static void test_a_region_that_never_ends_is_the_last(void **state) {
     ok(zt_reset(profiler, w->list));
     zt_end(&never);
     append(w, profiler, w->list, "ends");
-    record_once(w, profiler, w->list, "ends"); /* both slots are used again */
+    record_once(w, profiler, w->list, "ends"); /* both probes are used again */
     execute(w, profiler, w->list);
     w->launches += 3;
     collect_all(profiler);

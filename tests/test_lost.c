@@ -1011,11 +1011,12 @@ static void test_events_that_can_never_be_queried(void **state) {
         zt_collect(profiler, 0);
         pass_time(UINT64_C(1000000000));
     }
-    assert_contains(zt_get_last_error(profiler), "zeEventQueryStatus failed: ZE_RESULT_ERROR_UNKNOWN");
+    assert_contains(zt_get_info(profiler).error, "zeEventQueryStatus failed: ZE_RESULT_ERROR_UNKNOWN");
     assert_true(gpu.fail_any(NULL, 0, 0, 0));
     reset_list(w->list);
     collect_all(profiler);
-    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    uint64_t lost = maybe_running(70);
+    assert_counts(profiler, counted(lost, 0, lost, 0, 0));
     close_profiler(w, profiler);
     check_work(w);
 }
