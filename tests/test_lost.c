@@ -1002,6 +1002,8 @@ static void test_a_reset_that_is_refused_once(void **state) {
 /* The driver answers for no event of a list, and there are more than one reading has room for: each call ends. */
 static void test_events_that_can_never_be_queried(void **state) {
     world *w = *state;
+    if (!can_tell_immediate())
+        skip(); /* else they may have run, and the device may still write to them */
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     for (int i = 0; i < 70; i++)
         append(w, profiler, w->list, "never run");
@@ -1015,8 +1017,7 @@ static void test_events_that_can_never_be_queried(void **state) {
     assert_true(gpu.fail_any(NULL, 0, 0, 0));
     reset_list(w->list);
     collect_all(profiler);
-    uint64_t lost = maybe_running(70);
-    assert_counts(profiler, counted(lost, 0, lost, 0, 0));
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
     close_profiler(w, profiler);
     check_work(w);
 }
