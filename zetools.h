@@ -8830,6 +8830,8 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
+    /* What is on a list never runs again: ends the loans of events for it. No mutex held */
+    void (*end_loans)(zt_profiler *profiler, ze_command_list_handle_t list);
     struct zt__loaded *loaded; /* of the tracer. Atomic, like the next two */
     struct zt__hotspots *hotspots;
     void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
@@ -12260,7 +12262,16 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
+    if (list && by == ZT__BY_DESTROY && !list->may_be_destroyed) {
+        list = NULL; /* it is a new one with the same handle */
+    }
+    if (list && profiler->end_loans) { /* first, because others use the probes once the recording is closed */
+        zt__unlock(&profiler->mutex);
+        profiler->end_loans(profiler, handle);
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+    }
+    if (list) {
         list->may_be_destroyed = 0;
         while (list->innermost) {
             not_ended = list->innermost->region->name;
@@ -22925,6 +22936,9 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
                                ze_command_list_handle_t list);
 
+/* The `end_loans` of a profiler. */
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
+
 /* Stores whether the application may read kernel time stamps of an event, and whether it can be lent now. */
 ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
                                     int *can_be_lent);
@@ -22967,7 +22981,7 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
                                     saved; else LENT, or with a marker SHARED       has signalled,
                                     and lost. On a recorded list LENT               else SHARED
      a reset in a list     SHARED   SHARED; as for another signal                   SHARED         SHARED
-     its list is reset     -        USED, or IDLE if the launch has not run         -              -
+     its list is over      -        USED, or IDLE if the launch has not run         -              -
      destroyed             forgotten, in each state; LENT: as for another signal
 
    The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
@@ -23260,6 +23274,10 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
         }
     }
     zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
+    zt__end_loans(profiler->tracer, NULL, NULL, list);
 }
 
 /* ---- signals and resets ----------------------------------------------------------------------------------- */
@@ -23648,6 +23666,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
+        profiler->end_loans = zt__end_loans_of_list;
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {
@@ -23990,7 +24009,6 @@ static void zt__end_list_everywhere(zt__tracer *tracer, ze_command_list_handle_t
         zt__end_list(device->profiler, list, by, call);
         zt__try_collect(device->profiler, list);
     }
-    zt__end_loans(tracer, NULL, NULL, list);
 }
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
@@ -25934,6 +25952,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
     if (!found) {
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
+        profiler->end_loans = zt__end_loans_of_list;
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
     }
@@ -35701,4 +35720,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: adc398c3290f86fc */
+/* Joined from src/ by src/join.py: ea5ade0f06046c57 */

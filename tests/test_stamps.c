@@ -1101,6 +1101,44 @@ static void test_an_event_whose_slot_keeps_another(void **state) {
     close_rig(&r);
 }
 
+/* A recorded list is released, and its slot keeps the event of the next launch. What then happens to the list and to
+   its event concerns that launch no more, and the next one is measured by the event of the list. */
+static void test_an_event_of_a_released_list(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.slots_per_step = config.max_slots = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t first = event_in(pool, 0), second = event_in(pool, 1);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    for (uint64_t is_destroyed = 0; is_destroyed < 2; is_destroyed++) {
+        ze_command_list_handle_t released = recorded_of(w, 0);
+        append_with(&r, released, 1, 1, LONG, first, NULL);
+        ok(zeCommandListClose(released));
+        execute_on(queue, released);
+        collect_all(profiler);
+        ok(zt_release(profiler, released));
+        ok(zeEventHostReset(first));
+        ze_command_list_handle_t list = launch_held(&r, second);
+        if (is_destroyed)
+            ok(zeEventDestroy(first));
+        ok(zeCommandListDestroy(released));
+        set_word(&r, GO);
+        finish_and_destroy(w, list);
+        collect_all(profiler);
+        assert_counts(profiler, counted(2 * (is_destroyed + 1), 2 * (is_destroyed + 1), 0, 0, 0));
+        ok(zeEventHostReset(second));
+        expect_launches(profiler, 2 * (is_destroyed + 1), 0);
+    }
+    ok(zeEventDestroy(second));
+    ok(zeEventPoolDestroy(pool));
+    ok(zeCommandQueueDestroy(queue));
+    close_rig(&r);
+}
+
 /* A list resets an event where no launch earlier on the list is measured by it: nothing is appended, and no time is
    made of what is in the event then. */
 enum reset_case { NEVER_USED, COLLECTED, ENDED, SIGNALLED_BEFORE, OF_ANOTHER_LIST, RESET_CASES };
@@ -2594,6 +2632,7 @@ int main(void) {
         TEST(test_an_event_that_the_host_resets_twice),
         TEST(test_an_event_that_its_closed_list_resets),
         TEST(test_an_event_whose_slot_keeps_another),
+        TEST(test_an_event_of_a_released_list),
         TEST(test_an_event_that_is_reset_before_it_is_signalled),
         TEST(test_an_early_event_of_an_unknown_pool),
         TEST(test_a_list_from_before_the_start_that_is_in_order),

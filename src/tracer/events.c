@@ -31,7 +31,7 @@
                                     saved; else LENT, or with a marker SHARED       has signalled,
                                     and lost. On a recorded list LENT               else SHARED
      a reset in a list     SHARED   SHARED; as for another signal                   SHARED         SHARED
-     its list is reset     -        USED, or IDLE if the launch has not run         -              -
+     its list is over      -        USED, or IDLE if the launch has not run         -              -
      destroyed             forgotten, in each state; LENT: as for another signal
 
    The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
@@ -324,6 +324,10 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
         }
     }
     zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
+    zt__end_loans(profiler->tracer, NULL, NULL, list);
 }
 
 /* ---- signals and resets ----------------------------------------------------------------------------------- */

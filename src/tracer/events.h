@@ -34,6 +34,9 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
                                ze_command_list_handle_t list);
 
+/* The `end_loans` of a profiler. */
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
+
 /* Stores whether the application may read kernel time stamps of an event, and whether it can be lent now. */
 ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
                                     int *can_be_lent);

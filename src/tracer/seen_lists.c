@@ -33,7 +33,6 @@ static void zt__end_list_everywhere(zt__tracer *tracer, ze_command_list_handle_t
         zt__end_list(device->profiler, list, by, call);
         zt__try_collect(device->profiler, list);
     }
-    zt__end_loans(tracer, NULL, NULL, list);
 }
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {

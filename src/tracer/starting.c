@@ -365,6 +365,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
     if (!found) {
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
+        profiler->end_loans = zt__end_loans_of_list;
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
     }
