@@ -22953,7 +22953,7 @@ ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_p
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
 
 /* Called before a command is appended that signals an event, and is not measured by it. `is_once`: it does so
-   once, on an immediate list that is not captured. */
+   once, on an immediate list, while none is captured. */
 ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once);
 
 /* A launch that signals an event of the application, with time stamps. */
@@ -24197,13 +24197,17 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
 
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    const zt__known_list *list;
+    int is_once;
     zt__read_command(frame->call, frame->parameters, &frame->command);
-    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
-        zt__note_signal(tracer, *frame->command.signal, 0);
-    }
     zt__lock(&tracer->mutex);
     tracer->executions++;
+    list = zt__find_known_list(tracer, frame->command.list);
+    is_once = list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
     zt__unlock(&tracer->mutex);
+    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
+        zt__note_signal(tracer, *frame->command.signal, is_once);
+    }
     zt__observe_execution(frame, NULL);
     zt__begin_submission();
     frame->is_submission = 1;
@@ -24866,7 +24870,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
         int is_once;
         zt__lock(&tracer->mutex);
         list = zt__find_known_list(tracer, frame->command.list);
-        is_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
+        is_once = list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
         zt__unlock(&tracer->mutex);
         zt__note_signal(tracer, event, is_once);
     }
@@ -35720,4 +35724,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: ea5ade0f06046c57 */
+/* Joined from src/ by src/join.py: a26059eb68ab906f */

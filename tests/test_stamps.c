@@ -706,6 +706,8 @@ static ze_result_t signal_by_lists_with_parameters(const signal_source *by, ze_e
                 : zeCommandListAppendSignalEvent(by->list, event);
 }
 
+enum { SIGNALLING = 9 };
+
 static ze_result_t signal_by(uint32_t command, const signal_source *by, ze_event_handle_t event) {
     static const uint32_t one = 1;
     const ze_copy_region_t region = {0, 0, 0, 4, 1, 0};
@@ -740,16 +742,16 @@ static ze_result_t signal_by(uint32_t command, const signal_source *by, ze_event
 /* Whatever command of another list signals it, and also if the driver refuses the command, so that its
    signal never comes. */
 static void test_every_command_that_signals(void **state) {
-    static const char *const calls_of[] = {"zeCommandListAppendSignalEvent",
-                                           "zeCommandListAppendWriteGlobalTimestamp",
-                                           "zeCommandListAppendQueryKernelTimestamps",
-                                           "zeCommandListAppendMemoryRangesBarrier",
-                                           "zeCommandListAppendMemoryCopy",
-                                           "zeCommandListAppendMemoryFill",
-                                           "zeCommandListAppendMemoryCopyRegion",
-                                           "zeCommandListImmediateAppendCommandListsExp",
-                                           "zeCommandListImmediateAppendCommandListsWithParameters"};
-    enum { COMMANDS = sizeof calls_of / sizeof calls_of[0] };
+    static const char *const calls_of[SIGNALLING] = {
+        "zeCommandListAppendSignalEvent",
+        "zeCommandListAppendWriteGlobalTimestamp",
+        "zeCommandListAppendQueryKernelTimestamps",
+        "zeCommandListAppendMemoryRangesBarrier",
+        "zeCommandListAppendMemoryCopy",
+        "zeCommandListAppendMemoryFill",
+        "zeCommandListAppendMemoryCopyRegion",
+        "zeCommandListImmediateAppendCommandListsExp",
+        "zeCommandListImmediateAppendCommandListsWithParameters"};
     world *w = *state;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
@@ -758,7 +760,7 @@ static void test_every_command_that_signals(void **state) {
     uint64_t lost = 0;
     ok(zeCommandListAppendBarrier(by.list, by.stamped, 0, NULL));
     ok(zeCommandListClose(by.recorded));
-    for (uint32_t i = 0; i < COMMANDS; i++) {
+    for (uint32_t i = 0; i < SIGNALLING; i++) {
         for (int is_refused = 0; is_refused < 2; is_refused++) {
             ze_event_handle_t event = event_in(pool, 0);
             ze_command_list_handle_t list = launch_held(&r, event);
@@ -779,6 +781,35 @@ static void test_every_command_that_signals(void **state) {
     ok(zeCommandListDestroy(by.list));
     ok(zeCommandListDestroy(by.recorded));
     ok(zeEventDestroy(by.stamped));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* Once an immediate list has executed the command and the host has reset the event, it measures launches again. */
+static void test_an_event_after_every_command_that_signals(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    signal_source by = {&r, immediate_of(w, COMPUTE, 1, 0), recorded_of(w, 0), event_in(pool, 9)};
+    ze_event_handle_t event = event_in(pool, 0);
+    ok(zeCommandListAppendBarrier(by.list, by.stamped, 0, NULL));
+    ok(zeCommandListClose(by.recorded));
+    for (uint32_t i = 0; i < SIGNALLING; i++) {
+        ok(signal_by(i, &by, event));
+        finish_immediate(w, by.list);
+        ok(zeEventHostReset(event));
+        append_with(&r, by.list, 0, 0, LONG, event, NULL);
+        finish_immediate(w, by.list);
+        ok(zeEventHostReset(event));
+        expect_launches(profiler, i + 1, 0);
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(SIGNALLING, SIGNALLING, 0, 0, 0));
+    ok(zeCommandListDestroy(by.list));
+    ok(zeCommandListDestroy(by.recorded));
+    ok(zeEventDestroy(by.stamped));
+    ok(zeEventDestroy(event));
     ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
@@ -2622,6 +2653,7 @@ int main(void) {
         TEST(test_an_event_that_a_hook_destroyed),
         TEST(test_an_event_that_others_signal),
         TEST(test_every_command_that_signals),
+        TEST(test_an_event_after_every_command_that_signals),
         TEST(test_an_event_that_the_host_signals_early),
         TEST(test_an_event_that_the_host_signals_meanwhile),
         TEST(test_an_event_that_another_launch_signals_meanwhile),

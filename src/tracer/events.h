@@ -51,7 +51,7 @@ ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_p
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
 
 /* Called before a command is appended that signals an event, and is not measured by it. `is_once`: it does so
-   once, on an immediate list that is not captured. */
+   once, on an immediate list, while none is captured. */
 ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once);
 
 /* A launch that signals an event of the application, with time stamps. */

@@ -307,7 +307,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
         int is_once;
         zt__lock(&tracer->mutex);
         list = zt__find_known_list(tracer, frame->command.list);
-        is_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
+        is_once = list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
         zt__unlock(&tracer->mutex);
         zt__note_signal(tracer, event, is_once);
     }

@@ -221,13 +221,17 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
 
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    const zt__known_list *list;
+    int is_once;
     zt__read_command(frame->call, frame->parameters, &frame->command);
-    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
-        zt__note_signal(tracer, *frame->command.signal, 0);
-    }
     zt__lock(&tracer->mutex);
     tracer->executions++;
+    list = zt__find_known_list(tracer, frame->command.list);
+    is_once = list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
     zt__unlock(&tracer->mutex);
+    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
+        zt__note_signal(tracer, *frame->command.signal, is_once);
+    }
     zt__observe_execution(frame, NULL);
     zt__begin_submission();
     frame->is_submission = 1;
