@@ -22958,6 +22958,8 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
 
 /* A launch that signals an event of the application, with time stamps. */
 
+/* The same, with a signal of the event of the probe after it. */
+
 #endif
 
 /* ==== tracer/events.c =================================================================================== */
@@ -23179,6 +23181,8 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
 }
 
 ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_lent_event, 1};
+
+ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_lent_event, zt__reset_lent_event, 0};
 
 /* ---- lending ---------------------------------------------------------------------------------------------- */
 
@@ -24838,7 +24842,7 @@ static void zt__begin_command(zt__frame *frame, int is_complete) {
     is_recorded = selected.list.kind != ZT__LIST_IMMEDIATE;
     if (selected.measurement == ZT__LENT && zt__lend_event(frame->tracer, *command->signal, selected.profiler,
                                                            probe, is_recorded, selected.list.is_in_order)) {
-        probe->way = &zt__by_lent_event;
+        probe->way = selected.list.is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
         frame->is_lent = 1;
         frame->marker = selected.list.is_in_order ? probe->event : NULL;
         probe->is_unordered = !selected.list.is_in_order;
@@ -35724,4 +35728,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a26059eb68ab906f */
+/* Joined from src/ by src/join.py: e00ce45c71e45c65 */

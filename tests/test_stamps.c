@@ -1901,17 +1901,16 @@ static void test_time_stamps_that_cannot_be_read(void **state) {
 }
 
 /* The profiler is closed while a kernel runs: the event is signalled, whatever way it would have been. */
-static void test_closed_while_a_kernel_runs(void **state) {
-    world *w = *state;
+static void close_while_a_kernel_runs(world *w, ze_event_pool_flags_t flags) {
     need_in_order_lists(w);
     rig r = open_concurrent(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
     for (uint32_t i = 0; i < WAYS; i++) {
         zt_config config = config_of(w);
         config.groups = "";
         config.wait_timeout_ns = 1000000;
         zt_profiler *profiler = open_profiler(w, &config);
         ok(zt_trace_start(profiler, NULL));
+        ze_event_pool_handle_t pool = create_pool(w, flags);
         ze_event_handle_t event = event_in(pool, 0);
         ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
         ze_command_list_handle_t list = create_by(w, &ways[i]);
@@ -1930,9 +1929,19 @@ static void test_closed_while_a_kernel_runs(void **state) {
         ok(zeCommandListDestroy(list));
         ok(zeCommandQueueDestroy(queue));
         ok(zeEventDestroy(event));
+        ok(zeEventPoolDestroy(pool));
     }
-    ok(zeEventPoolDestroy(pool));
+    assert_int_equal(gpu.findings(), 0);
     close_rig(&r);
+}
+
+static void test_closed_while_a_kernel_runs(void **state) {
+    close_while_a_kernel_runs(*state, 0);
+}
+
+/* On a list that is in order, a signal of an event of the library follows. */
+static void test_closed_while_a_kernel_with_time_stamps_runs(void **state) {
+    close_while_a_kernel_runs(*state, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
 }
 
 /* The profiler is closed while a call that appends a launch is in the driver, until the kernel has ended: the event of
@@ -1987,6 +1996,43 @@ static void test_closed_while_a_launch_is_appended(void **state) {
         ok(zeEventDestroy(launch.event));
         ok(zeEventPoolDestroy(pool));
     }
+    close_rig(&r);
+}
+
+/* On a list that is in order, a signal of an event of the library follows when the call returns. */
+static void test_closed_while_a_launch_with_time_stamps_is_appended(void **state) {
+    world *w = *state;
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                    .flags = QUEUE_IN_ORDER,
+                                    .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    zt_config config = config_of(w);
+    pthread_t other;
+    config.groups = "";
+    config.wait_timeout_ns = 1000000;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    blocking_launch launch = {NULL, meeting(&r, 0, GO, LONG), event_in(pool, 0)};
+    ok(zeCommandListCreateImmediate(w->context, w->device, &desc, &launch.list));
+    assert_int_equal(pthread_create(&other, NULL, launch_blocking, &launch), 0);
+    await_word(&r, 0);
+    close_profiler(w, profiler);
+    gpu.reset_calls();
+    set_word(&r, GO);
+    join_in_time(w, other);
+    assert_no_noted_failure();
+    assert_int_equal(calls("zeCommandListAppendSignalEvent"), 1);
+    assert_int_equal(calls("zeCommandListAppendBarrier"), 0); /* as if the driver had refused the event */
+    assert_int_equal(gpu.findings(), 0);
+    finish_immediate(w, launch.list);
+    assert_int_equal(word(&r, 0), MET);
+    ok(zeEventQueryStatus(launch.event));
+    ok(zeCommandListDestroy(launch.list));
+    ok(zeKernelDestroy(launch.kernel));
+    ok(zeEventDestroy(launch.event));
+    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2693,6 +2739,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_time_stamps_of_tiles_that_cannot_be_read, open_leaky_world,
                                         abandon_world),
         cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_runs, open_leaky_world, abandon_world),
+        cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_with_time_stamps_runs, open_leaky_world,
+                                        abandon_world),
+        cmocka_unit_test_setup_teardown(test_closed_while_a_launch_with_time_stamps_is_appended,
+                                        open_leaky_world, abandon_world),
         TEST(test_stopped_with_a_call_that_is_about_to_end),
         TEST(test_stopped_while_a_kernel_runs),
         cmocka_unit_test_setup_teardown(test_closed_while_a_launch_is_appended, open_leaky_world,

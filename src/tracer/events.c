@@ -230,6 +230,8 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
 
 ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_lent_event, 1};
 
+ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_lent_event, zt__reset_lent_event, 0};
+
 /* ---- lending ---------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,

@@ -57,4 +57,7 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
 /* A launch that signals an event of the application, with time stamps. */
 extern const zt__way zt__by_lent_event;
 
+/* The same, with a signal of the event of the probe after it. */
+extern const zt__way zt__by_marked_event;
+
 #endif

@@ -275,7 +275,7 @@ static void zt__begin_command(zt__frame *frame, int is_complete) {
     is_recorded = selected.list.kind != ZT__LIST_IMMEDIATE;
     if (selected.measurement == ZT__LENT && zt__lend_event(frame->tracer, *command->signal, selected.profiler,
                                                            probe, is_recorded, selected.list.is_in_order)) {
-        probe->way = &zt__by_lent_event;
+        probe->way = selected.list.is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
         frame->is_lent = 1;
         frame->marker = selected.list.is_in_order ? probe->event : NULL;
         probe->is_unordered = !selected.list.is_in_order;
