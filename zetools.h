@@ -22707,17 +22707,28 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     zt__free(&tracer->allocator, record);
 }
 
-ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
-                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
+/* Frees a map and its records, which other threads may look up meanwhile. */
+static void zt__forget_records(zt__tracer *tracer, zt__map *map, zt__mutex *mutex) {
+    zt__map records;
     uint32_t i;
-    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
-        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+    zt__lock(mutex);
+    records = *map;
+    memset(map, 0, sizeof *map);
+    zt__unlock(mutex);
+    for (i = 0; map == &tracer->loaded.modules && i < records.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)records.entries[i].value;
         zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
     }
-    for (i = 0; i < ZT__COUNT_OF(maps); i++) {
-        zt__map_free_values(maps[i], &tracer->allocator);
-    }
+    zt__map_free_values(&records, &tracer->allocator);
+}
+
+ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
+    zt__forget_records(tracer, &tracer->loaded.modules, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->loaded.kernels, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->lists, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->pools, &tracer->event_mutex);
+    zt__forget_records(tracer, &tracer->events, &tracer->event_mutex);
+    zt__forget_records(tracer, &tracer->kernel_names, &tracer->mutex);
     tracer->captures = 0;
 }
 
@@ -35728,4 +35739,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e00ce45c71e45c65 */
+/* Joined from src/ by src/join.py: aaeb6392fe75a7ea */

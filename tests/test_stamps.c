@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static int start_traced(void **state) {
@@ -1167,6 +1168,79 @@ static void test_an_event_of_a_released_list(void **state) {
     ok(zeEventDestroy(second));
     ok(zeEventPoolDestroy(pool));
     ok(zeCommandQueueDestroy(queue));
+    close_rig(&r);
+}
+
+/* Another thread releases a list after each block that is freed. What was freed cannot be read any more. */
+typedef struct release {
+    zt_profiler *profiler; /* NULL: no list is released now */
+    ze_command_list_handle_t list;
+    int count;
+} release;
+
+enum { BLOCK_HEADER = 64 };
+
+static void *release_once(void *argument) {
+    const release *of = argument;
+    ok_on_thread(zt_release(of->profiler, of->list));
+    return NULL;
+}
+
+static void *map_block(size_t size, void *user) {
+    (void)user;
+    char *block = mmap(NULL, size + BLOCK_HEADER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return NULL;
+    *(size_t *)block = size + BLOCK_HEADER;
+    return block + BLOCK_HEADER;
+}
+
+static void protect_block(void *memory, void *user) {
+    release *of = user, once = *of;
+    pthread_t other;
+    char *block = (char *)memory - BLOCK_HEADER;
+    if (!memory)
+        return;
+    if (!of->profiler) {
+        munmap(block, *(size_t *)block);
+        return;
+    }
+    mprotect(block, *(size_t *)block, PROT_NONE);
+    of->profiler = NULL;
+    if (pthread_create(&other, NULL, release_once, &once) == 0 && pthread_join(other, NULL) == 0)
+        of->count++;
+    of->profiler = once.profiler;
+}
+
+/* Tracing starts again, and forgets the events that it knew, while another thread ends loans. */
+static void test_started_again_while_a_list_is_released(void **state) {
+    world *w = *state;
+    release of = {NULL, NULL, 0};
+    rig r = open_concurrent(w);
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.allocator.allocate = map_block;
+    config.allocator.release = protect_block;
+    config.allocator.user = &of;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_handle_t event = event_of(&r, 0);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    of.list = recorded_of(w, 0);
+    append_with(&r, of.list, 1, 1, LONG, event, NULL);
+    ok(zeCommandListClose(of.list));
+    execute_on(queue, of.list);
+    collect_all(profiler);
+    ok(zt_trace_stop(profiler));
+    of.profiler = profiler;
+    ok(zt_trace_start(profiler, NULL));
+    of.profiler = NULL;
+    assert_no_noted_failure();
+    assert_true(of.count > 0);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    ok(zeCommandListDestroy(of.list));
+    ok(zeCommandQueueDestroy(queue));
+    close_profiler(w, profiler);
     close_rig(&r);
 }
 
@@ -2711,6 +2785,7 @@ int main(void) {
         TEST(test_an_event_that_its_closed_list_resets),
         TEST(test_an_event_whose_slot_keeps_another),
         TEST(test_an_event_of_a_released_list),
+        TEST(test_started_again_while_a_list_is_released),
         TEST(test_an_event_that_is_reset_before_it_is_signalled),
         TEST(test_an_early_event_of_an_unknown_pool),
         TEST(test_a_list_from_before_the_start_that_is_in_order),
