@@ -25584,7 +25584,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->event_mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
@@ -35739,4 +35739,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: aaeb6392fe75a7ea */
+/* Joined from src/ by src/join.py: 10f08115a98138a2 */
