@@ -11783,6 +11783,9 @@ ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
     if (profiler && profiler->pass_count > 1 && profiler->device &&
         !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
         passes.profiler = profiler;
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 0; /* these begin with it */
+        zt__unlock(&profiler->mutex);
     }
     return passes;
 }
@@ -35743,4 +35746,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 3c6467443ec272e2 */
+/* Joined from src/ by src/join.py: 56acdd563308a3dc */
