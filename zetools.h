@@ -22889,6 +22889,7 @@ typedef struct zt__frame {
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    zt__loaded_kernel kernel; /* the first, when the launch was selected. Its name is NULL: not known */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -24472,7 +24473,9 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         zt_kernel_shape shape;
         zt__origin origin;
         memset(&known, 0, sizeof known);
-        if (knows_handle) {
+        if (i == 0 && frame->kernel.name && frame->kernel.counted_for == frame->counted_for) {
+            known = frame->kernel;
+        } else if (knows_handle) {
             zt__lock(&tracer->mutex);
             record = zt__find_loaded_kernel(tracer, kernel);
             if (record) { /* else it was destroyed, on another thread, when its work was done */
@@ -24627,7 +24630,6 @@ typedef struct zt__selected_command {
     zt__known_list list; /* a copy */
     int has_metrics;     /* else it is measured with times alone */
     zt__measurement measurement;
-    uint32_t group_size[3]; /* of its kernel; 0: not known */
 } zt__selected_command;
 
 /* ---- the event of the probe ------------------------------------------------------------------------------- */
@@ -24676,8 +24678,8 @@ static void zt__copy_list(zt__tracer *tracer, ze_command_list_handle_t handle, z
     }
 }
 
-/* Returns the name of the region of a command, or NULL without memory. The mutex is held, and unlocked if the
-   name is new. */
+/* Returns the name of the region of a command, or NULL without memory, and copies what is known of its kernel. The
+   mutex is held, and unlocked if the name is new. */
 static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
@@ -24697,6 +24699,7 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     known = zt__find_loaded_kernel(tracer, command->kernel);
     if (known && known->name && frame->knows_kernel && command->kernel_count == 1 &&
         !known->may_be_destroyed && (known->is_placed || !zt__load(&tracer->loaded.is_sampled))) {
+        frame->kernel = *known;
         return known->name;
     }
     zt__unlock(&tracer->mutex);
@@ -24709,6 +24712,10 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
         name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
     }
     zt__lock(&tracer->mutex);
+    known = frame->knows_kernel ? zt__find_loaded_kernel(tracer, command->kernel) : NULL;
+    if (known) {
+        frame->kernel = *known;
+    }
     return name;
 }
 
@@ -24722,7 +24729,6 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
     zt__selected_command selected;
-    const zt__loaded_kernel *kernel;
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
@@ -24795,12 +24801,6 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
             selected.measurement = ZT__BARRIERS;
         }
         selected.has_metrics = is_within && selected.has_metrics;
-        kernel = command->kernel && frame->knows_kernel && profiler->timeline
-                     ? zt__find_loaded_kernel(tracer, command->kernel)
-                     : NULL;
-        if (kernel) {
-            memcpy(selected.group_size, kernel->group_size, sizeof selected.group_size);
-        }
         selected.profiler = profiler;
         selected.region = name->text;
         zt__store(&frame->has_region, 1);
@@ -24853,7 +24853,9 @@ static void zt__begin_command(zt__frame *frame, int is_complete) {
         probe->origin.kind = command->kernel                                  ? ZT__REGION_OF_KERNEL
                              : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
                                                                               : ZT__REGION_OF_SYNC;
-        memcpy(probe->origin.group_size, selected.group_size, sizeof selected.group_size);
+        if (frame->kernel.name) {
+            memcpy(probe->origin.group_size, frame->kernel.group_size, sizeof probe->origin.group_size);
+        }
         probe->bytes = zt__read_size(frame->call, frame->parameters, &probe->origin);
     }
 
@@ -25072,6 +25074,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->marker = NULL;
     frame->is_lent = frame->is_submission = 0;
     frame->kernel_before_hooks = NULL;
+    frame->kernel.name = NULL;
     frame->pool_desc = NULL;
     memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
@@ -35746,4 +35749,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 56acdd563308a3dc */
+/* Joined from src/ by src/join.py: 23b0e067c5615d8b */

@@ -92,6 +92,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->marker = NULL;
     frame->is_lent = frame->is_submission = 0;
     frame->kernel_before_hooks = NULL;
+    frame->kernel.name = NULL;
     frame->pool_desc = NULL;
     memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);

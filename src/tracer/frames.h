@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/system.h"
+#include "modules/loaded.h"
 #include "regions/profiler.h"
 #include "tracer/calls.h"
 #include "tracer/profiled_builds.h"
@@ -60,6 +61,7 @@ typedef struct zt__frame {
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    zt__loaded_kernel kernel; /* the first, when the launch was selected. Its name is NULL: not known */
 } zt__frame;
 
 /* The parameters of the call of a frame. */

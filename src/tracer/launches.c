@@ -42,7 +42,6 @@ typedef struct zt__selected_command {
     zt__known_list list; /* a copy */
     int has_metrics;     /* else it is measured with times alone */
     zt__measurement measurement;
-    uint32_t group_size[3]; /* of its kernel; 0: not known */
 } zt__selected_command;
 
 /* ---- the event of the probe ------------------------------------------------------------------------------- */
@@ -91,8 +90,8 @@ static void zt__copy_list(zt__tracer *tracer, ze_command_list_handle_t handle, z
     }
 }
 
-/* Returns the name of the region of a command, or NULL without memory. The mutex is held, and unlocked if the
-   name is new. */
+/* Returns the name of the region of a command, or NULL without memory, and copies what is known of its kernel. The
+   mutex is held, and unlocked if the name is new. */
 static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
@@ -112,6 +111,7 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     known = zt__find_loaded_kernel(tracer, command->kernel);
     if (known && known->name && frame->knows_kernel && command->kernel_count == 1 &&
         !known->may_be_destroyed && (known->is_placed || !zt__load(&tracer->loaded.is_sampled))) {
+        frame->kernel = *known;
         return known->name;
     }
     zt__unlock(&tracer->mutex);
@@ -124,6 +124,10 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
         name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
     }
     zt__lock(&tracer->mutex);
+    known = frame->knows_kernel ? zt__find_loaded_kernel(tracer, command->kernel) : NULL;
+    if (known) {
+        frame->kernel = *known;
+    }
     return name;
 }
 
@@ -137,7 +141,6 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
     zt__selected_command selected;
-    const zt__loaded_kernel *kernel;
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
@@ -210,12 +213,6 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
             selected.measurement = ZT__BARRIERS;
         }
         selected.has_metrics = is_within && selected.has_metrics;
-        kernel = command->kernel && frame->knows_kernel && profiler->timeline
-                     ? zt__find_loaded_kernel(tracer, command->kernel)
-                     : NULL;
-        if (kernel) {
-            memcpy(selected.group_size, kernel->group_size, sizeof selected.group_size);
-        }
         selected.profiler = profiler;
         selected.region = name->text;
         zt__store(&frame->has_region, 1);
@@ -268,7 +265,9 @@ static void zt__begin_command(zt__frame *frame, int is_complete) {
         probe->origin.kind = command->kernel                                  ? ZT__REGION_OF_KERNEL
                              : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
                                                                               : ZT__REGION_OF_SYNC;
-        memcpy(probe->origin.group_size, selected.group_size, sizeof selected.group_size);
+        if (frame->kernel.name) {
+            memcpy(probe->origin.group_size, frame->kernel.group_size, sizeof probe->origin.group_size);
+        }
         probe->bytes = zt__read_size(frame->call, frame->parameters, &probe->origin);
     }
 
