@@ -22651,6 +22651,10 @@ ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, 
    memory. */
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
+/* Returns whether a command on a list, or on NULL, is executed once: the list is immediate, and no list is captured,
+   because others join a capture by waiting. The mutex is held. */
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list);
+
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured);
 
@@ -22691,6 +22695,10 @@ ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, 
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     return (zt__loaded_kernel *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.kernels, kernel,
                                                        sizeof(zt__loaded_kernel));
+}
+
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list) {
+    return list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
 }
 
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
@@ -22958,21 +22966,22 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
 /* The `end_loans` of a profiler. */
 ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* Stores whether the application may read kernel time stamps of an event, and whether it can be lent now. */
-ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
-                                    int *can_be_lent);
+/* Returns whether an event can be lent now. */
+ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event);
 
-/* Lends the event of a launch to a probe, which it then measures, if it is IDLE. Returns whether it was. The
-   launch is not appended yet, so nobody reads the event. With `has_marker`, the event of the probe is signalled
-   after the launch. */
-ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                               zt__probe *probe, int is_recorded, int has_marker);
+/* How a command without metrics is measured; launches.c has the rules. */
+typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
+
+/* Decides how a launch is measured that signals an event. With LENT, the event is lent to the probe, which it then
+   measures. The launch is not appended yet, so nobody reads the event. The driver may be queried. */
+ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                                           zt__probe *probe, const zt__known_list *list);
 
 /* Called when the driver has refused the launch. */
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
 
 /* Called before a command is appended that signals an event, and is not measured by it. `is_once`: it does so
-   once, on an immediate list, while none is captured. */
+   once. */
 ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once);
 
 /* A launch that signals an event of the application, with time stamps. */
@@ -23205,54 +23214,62 @@ ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_lent_event, zt__reset_
 
 /* ---- lending ---------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
-                                    int *can_be_lent) {
+ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event) {
+    const zt__known_event *known;
+    int can_be_lent;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    zt__unlock(&tracer->event_mutex);
+    return can_be_lent;
+}
+
+/* Adds the record of an event that was created before the start, or by a call that nobody sees. The driver is
+   queried. An event that is counter-based has no pool; whether it has time stamps is not known. Returns whether the
+   application may read kernel time stamps of it. */
+static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) {
     ze_event_pool_handle_t pool = NULL;
     ze_event_pool_flags_t flags = 0;
     zt__known_event *known;
-    zt__lock(&tracer->event_mutex);
-    known = zt__find_event(tracer, event);
-    *is_stamped = known && known->has_stamps;
-    *can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
-    zt__unlock(&tracer->event_mutex);
-    if (known) {
-        return;
-    }
-    /* It was created before the start, or by a call that nobody sees: the driver is queried. An event that is
-       counter-based has no pool; whether it has time stamps is not known. */
-    *is_stamped = !tracer->get_pool || !tracer->get_pool_flags ||
-                  tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
-                  tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                  (flags & ZT__POOL_FLAGS_STAMPED);
+    int has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                     tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
+                     tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                     (flags & ZT__POOL_FLAGS_STAMPED);
     zt__lock(&tracer->event_mutex);
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
-        known->has_stamps = *is_stamped;
+        known->has_stamps = has_stamps;
         known->state = ZT__EVENT_SHARED;
     }
     zt__unlock(&tracer->event_mutex);
+    return has_stamps;
 }
 
-ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                               zt__probe *probe, int is_recorded, int has_marker) {
+ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                                           zt__probe *probe, const zt__known_list *list) {
+    zt__measurement measurement = ZT__BARRIERS;
     zt__known_event *known;
-    int is_lent;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    is_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
-    if (is_lent) {
+    if (known && list->is_in_order && !known->has_stamps) {
+        measurement = ZT__OWN;
+    } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
         known->state = ZT__EVENT_LENT;
         known->probe = probe;
         known->list = probe->list->handle;
-        known->is_recorded = is_recorded;
-        known->has_marker = has_marker;
+        known->is_recorded = list->kind != ZT__LIST_IMMEDIATE;
+        known->has_marker = list->is_in_order;
         known->was_read = 0;
         probe->lent = event;
         probe->source = profiler;
         probe->source_state = ZT__LOAN_HOLDS;
+        measurement = ZT__LENT;
     }
     zt__unlock(&tracer->event_mutex);
-    return is_lent;
+    if (!known && !zt__query_unknown_event(tracer, event) && list->is_in_order) {
+        measurement = ZT__OWN;
+    }
+    return measurement;
 }
 
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event) {
@@ -24220,13 +24237,11 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
 
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    const zt__known_list *list;
     int is_once;
     zt__read_command(frame->call, frame->parameters, &frame->command);
     zt__lock(&tracer->mutex);
     tracer->executions++;
-    list = zt__find_known_list(tracer, frame->command.list);
-    is_once = list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
+    is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
     zt__unlock(&tracer->mutex);
     if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
         zt__note_signal(tracer, *frame->command.signal, is_once);
@@ -24621,7 +24636,6 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result);
      BARRIERS  all others: time stamps between barriers, before and after the command
 
    With metrics, queries take the place of the time stamps between barriers. */
-typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
 
 /* What zt__select_command has decided about a command. */
 typedef struct zt__selected_command {
@@ -24629,7 +24643,7 @@ typedef struct zt__selected_command {
     const char *region;
     zt__known_list list; /* a copy */
     int has_metrics;     /* else it is measured with times alone */
-    zt__measurement measurement;
+    int is_once;         /* it signals its event once */
 } zt__selected_command;
 
 /* ---- the event of the probe ------------------------------------------------------------------------------- */
@@ -24648,19 +24662,21 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
 
 /* ---- which commands --------------------------------------------------------------------------------------- */
 
-/* Returns how a command without metrics is measured; LENT if its event can be lent, unless another thread uses it
-   meanwhile. The driver may be queried for an event. */
-static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt__known_list *list) {
+/* Returns whether a barrier or a wait could only be measured between barriers, which would measure themselves. The
+   mutex is held, and unlocked meanwhile. */
+static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
-    int is_stamped, can_be_lent;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
-        return ZT__BARRIERS;
+    int can_be_lent;
+    if (list->is_in_order || (signal && !*signal && list->kind != ZT__LIST_UNKNOWN)) {
+        return 0;
     }
-    if (!*signal) {
-        return ZT__OWN;
+    if (!signal || list->kind == ZT__LIST_UNKNOWN) {
+        return 1;
     }
-    zt__describe_event(frame->tracer, *signal, &is_stamped, &can_be_lent);
-    return list->is_in_order && !is_stamped ? ZT__OWN : can_be_lent ? ZT__LENT : ZT__BARRIERS;
+    zt__unlock(&frame->tracer->mutex);
+    can_be_lent = zt__can_be_lent(frame->tracer, *signal);
+    zt__lock(&frame->tracer->mutex);
+    return !can_be_lent;
 }
 
 /* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
@@ -24732,11 +24748,12 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within, chooses;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
     memset(&selected, 0, sizeof selected);
     zt__lock(&tracer->mutex);
     if (is_complete) {
         zt__copy_list(tracer, command->list, &selected.list);
+        selected.is_once = zt__signals_once(tracer, &selected.list);
     }
     device = selected.list.device;
     if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
@@ -24766,13 +24783,8 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
         name = zt__name_of_command(frame);
         selected.has_metrics = name && profiler->metric_count > 0;
     }
-    chooses = name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)));
-    if (chooses && command->signal && *command->signal) {
-        zt__unlock(&tracer->mutex);
-        selected.measurement = zt__choose_measurement(frame, &selected.list);
-        zt__lock(&tracer->mutex);
-    } else if (chooses) {
-        selected.measurement = zt__choose_measurement(frame, &selected.list);
+    if (name && is_sync && zt__needs_barriers(frame, &selected.list)) {
+        name = NULL;
     }
 
     if (tracer->is_stopping) {
@@ -24780,9 +24792,8 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
         return selected;
     }
     tracer->counts.launches++;
-    if (!name || (is_sync && selected.measurement == ZT__BARRIERS && !selected.list.is_in_order)) {
-        tracer->counts.elsewhere++; /* barriers around a barrier or a wait would measure themselves */
-        name = NULL;
+    if (!name) {
+        tracer->counts.elsewhere++;
     }
     is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
@@ -24796,9 +24807,6 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
             name->measured++;
         } else {
             tracer->counts.times_alone++;
-        }
-        if (is_within && selected.has_metrics) {
-            selected.measurement = ZT__BARRIERS;
         }
         selected.has_metrics = is_within && selected.has_metrics;
         selected.profiler = profiler;
@@ -24832,24 +24840,20 @@ static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_comm
     zt__append_begin(selected->profiler, &frame->region);
 }
 
-/* Begins to measure a command, which this may change. zt__after_call ends the region. */
-static void zt__begin_command(zt__frame *frame, int is_complete) {
+/* Begins to measure a command that was selected, and may change it. zt__after_call ends the region. */
+static void zt__begin_command(zt__frame *frame, const zt__selected_command *selected) {
     const zt__command *command = &frame->command;
-    zt__selected_command selected;
+    const zt__known_list *list = &selected->list;
+    zt__measurement measurement = ZT__BARRIERS;
     zt__probe *probe;
-    int is_recorded;
-    selected = zt__select_command(frame, is_complete);
-    if (!selected.profiler) {
-        return;
-    }
-    frame->region = zt__begin_region(selected.profiler, command->list, selected.list.kind,
-                                     zt__shown_name(selected.region), !selected.has_metrics);
+    frame->region = zt__begin_region(selected->profiler, command->list, list->kind,
+                                     zt__shown_name(selected->region), !selected->has_metrics);
     probe = (zt__probe *)frame->region.slot;
     if (!probe) {
         return;
     }
     /* The region is open, so no other thread uses the probe. */
-    if (selected.profiler->timeline || !command->kernel) {
+    if (selected->profiler->timeline || !command->kernel) {
         probe->origin.kind = command->kernel                                  ? ZT__REGION_OF_KERNEL
                              : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
                                                                               : ZT__REGION_OF_SYNC;
@@ -24859,44 +24863,50 @@ static void zt__begin_command(zt__frame *frame, int is_complete) {
         probe->bytes = zt__read_size(frame->call, frame->parameters, &probe->origin);
     }
 
-    is_recorded = selected.list.kind != ZT__LIST_IMMEDIATE;
-    if (selected.measurement == ZT__LENT && zt__lend_event(frame->tracer, *command->signal, selected.profiler,
-                                                           probe, is_recorded, selected.list.is_in_order)) {
-        probe->way = selected.list.is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
+    if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal) {
+        measurement = *command->signal
+                          ? zt__lend_event(frame->tracer, *command->signal, selected->profiler, probe, list)
+                          : ZT__OWN;
+    }
+    if (measurement == ZT__LENT) {
+        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
         frame->is_lent = 1;
-        frame->marker = selected.list.is_in_order ? probe->event : NULL;
-        probe->is_unordered = !selected.list.is_in_order;
-        probe->has_trail = selected.list.is_in_order;
-    } else if (selected.measurement == ZT__OWN) {
+        frame->marker = list->is_in_order ? probe->event : NULL;
+        probe->is_unordered = !list->is_in_order;
+        probe->has_trail = list->is_in_order;
+    } else if (measurement == ZT__OWN) {
         probe->way = &zt__by_own_event;
-        probe->is_unordered = !selected.list.is_in_order;
+        probe->is_unordered = !list->is_in_order;
         frame->signal = command->signal;
         frame->signalled = *command->signal;
         *command->signal = probe->event;
     } else {
         probe->has_trail = command->signal && *command->signal;
-        zt__begin_between_barriers(frame, &selected);
+        zt__begin_between_barriers(frame, selected);
     }
 }
 
 ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     int is_complete = zt__read_command(frame->call, frame->parameters, &frame->command);
+    zt__selected_command selected;
     ze_event_handle_t event;
     frame->knows_kernel = tracer->hook_count == 0 || frame->command.kernel == frame->kernel_before_hooks;
+    memset(&selected, 0, sizeof selected);
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
-        zt__begin_command(frame, is_complete);
+        selected = zt__select_command(frame, is_complete);
+    } else if (tracer->lends_events) {
+        zt__lock(&tracer->mutex);
+        selected.is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
+        zt__unlock(&tracer->mutex);
+    }
+    if (selected.profiler) {
+        zt__begin_command(frame, &selected);
     }
     event = tracer->lends_events && !frame->is_lent ? zt__find_signalled(frame) : NULL;
     if (event) {
-        const zt__known_list *list;
-        int is_once;
-        zt__lock(&tracer->mutex);
-        list = zt__find_known_list(tracer, frame->command.list);
-        is_once = list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
-        zt__unlock(&tracer->mutex);
-        zt__note_signal(tracer, event, is_once);
+        zt__note_signal(tracer, event, selected.is_once);
     }
 }
 
@@ -35749,4 +35759,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 23b0e067c5615d8b */
+/* Joined from src/ by src/join.py: 35388f91e03ce7fa */

@@ -221,13 +221,11 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
 
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    const zt__known_list *list;
     int is_once;
     zt__read_command(frame->call, frame->parameters, &frame->command);
     zt__lock(&tracer->mutex);
     tracer->executions++;
-    list = zt__find_known_list(tracer, frame->command.list);
-    is_once = list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
+    is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
     zt__unlock(&tracer->mutex);
     if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
         zt__note_signal(tracer, *frame->command.signal, is_once);

@@ -35,6 +35,10 @@ ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel
                                                        sizeof(zt__loaded_kernel));
 }
 
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list) {
+    return list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
+}
+
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
     if (is_captured && !list->is_captured) {
         tracer->captures++;
