@@ -2586,8 +2586,8 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a
-   number if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__change_if() changes a
+   number if it is `from`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2615,7 +2615,7 @@ extern "C" {
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected);
+ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to);
 
 /* ==== base/compiler.c =================================================================================== */
 
@@ -2625,9 +2625,8 @@ ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
 }
 
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
-    return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
+ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to) {
+    return __atomic_compare_exchange_n(number, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 /* ==== base/memory.h ===================================================================================== */
@@ -4746,7 +4745,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     if (process) {
         return process;
     }
-    if (zt__increment_if(&handles_fork, 0)) {
+    if (zt__change_if(&handles_fork, 0, 1)) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
@@ -12198,7 +12197,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!profiler) {
         return;
     }
-    if (!zt__increment_if(&probe->generation, region->generation)) {
+    if (!zt__change_if(&probe->generation, region->generation, region->generation + 1)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
     has_commands = probe->way == &zt__by_commands;
@@ -22849,9 +22848,9 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 #ifdef ZETOOLS_TRACER
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
-   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
-   held for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it.
-   The thread that makes the call changes to DRIVER and UNUSED without it. */
+   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The thread that makes the call makes
+   all changes but that to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER changes
+   it only if it is still that. So a tracer is not destroyed while a callback uses it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
@@ -22863,7 +22862,7 @@ typedef enum zt__frame_state {
    destroyed. */
 typedef struct zt__frame {
     struct zt__frame *next; /* of all frames, in use or not */
-    zt__frame_state state;  /* atomic */
+    uint32_t state;         /* a zt__frame_state. Atomic */
     zt__tracer *tracer;
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
@@ -25002,7 +25001,7 @@ ZT__PRIVATE void zt__count_by_pointer(void);
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured);
 
 /* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
-   of its callbacks is running, which still needs it. */
+   of its callbacks is running, which still needs it. If that has just begun, some calls are detached. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 #endif
@@ -25229,15 +25228,12 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
 static void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
+    int is_abandoned; /* its tracer was destroyed */
     if (!frame || frame != zt__current_call) {
         return;
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
-    zt__lock(&zt__dispatch_mutex);
-    if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
-        zt__store(&frame->state, ZT__FRAME_CALLBACK);
-    }
-    zt__unlock(&zt__dispatch_mutex);
+    is_abandoned = !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_CALLBACK);
     zt__change_depth(1);
 
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
@@ -25256,7 +25252,7 @@ static void zt__epilogue(ze_result_t result, void **instance) {
         *frame->build.place = frame->build.before;
         zt__free(&zt__default_allocator, frame->build.changed);
     }
-    if (frame->state == ZT__FRAME_CALLBACK) {
+    if (!is_abandoned) {
         zt__after_call(frame, result, end_ns);
     }
     zt__change_depth(-1);
@@ -25297,7 +25293,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame && !found; frame = frame->next) {
-        zt__frame_state state = zt__load(&frame->state);
+        uint32_t state = zt__load(&frame->state);
         found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
                 (!only_measured || zt__load(&frame->has_region));
     }
@@ -25313,9 +25309,9 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
         is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
     for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next) {
-        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_ABANDONED);
-        }
+        is_running = frame->tracer == tracer &&
+                     !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_ABANDONED) &&
+                     zt__load(&frame->state) == ZT__FRAME_CALLBACK; /* it has just returned */
     }
     zt__unlock(&zt__dispatch_mutex);
     return !is_running;
@@ -25894,7 +25890,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (!process) {
         return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the tracer");
     }
-    if (!zt__increment_if(&process->tracers, 0)) {
+    if (!zt__change_if(&process->tracers, 0, 1)) {
         return zt__report(tracer->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           zt__starting_call(tracer));
     }
@@ -35662,8 +35658,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        setup, of a copy of the       finding what all copies share                        no      no
        header
        setup, of the dispatcher      starting and stopping a tracer                       yes     no
-       of the dispatcher             the live tracer, frames of calls; a frame becomes    no      no
-                                     CALLBACK or ABANDONED under it
+       of the dispatcher             the live tracer; it finds a frame for each call      no      no
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
 
@@ -35759,4 +35754,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 35388f91e03ce7fa */
+/* Joined from src/ by src/join.py: b5f5160236852137 */

@@ -372,7 +372,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!profiler) {
         return;
     }
-    if (!zt__increment_if(&probe->generation, region->generation)) {
+    if (!zt__change_if(&probe->generation, region->generation, region->generation + 1)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
     has_commands = probe->way == &zt__by_commands;
