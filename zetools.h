@@ -2549,8 +2549,8 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a
-   number if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__change_if() changes a
+   number if it is `from`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2578,7 +2578,7 @@ extern "C" {
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected);
+ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to);
 
 /* ==== base/compiler.c =================================================================================== */
 
@@ -2588,9 +2588,8 @@ ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
 }
 
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
-    return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
+ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to) {
+    return __atomic_compare_exchange_n(number, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 /* ==== base/memory.h ===================================================================================== */
@@ -4709,7 +4708,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     if (process) {
         return process;
     }
-    if (zt__increment_if(&handles_fork, 0)) {
+    if (zt__change_if(&handles_fork, 0, 1)) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
@@ -8790,6 +8789,8 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
+    /* What is on a list never runs again: ends the loans of events for it. No mutex held */
+    void (*end_loans)(zt_profiler *profiler, ze_command_list_handle_t list);
     struct zt__loaded *loaded; /* of the tracer. Atomic, like the next two */
     struct zt__hotspots *hotspots;
     void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
@@ -11749,6 +11750,9 @@ ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
     if (profiler && profiler->pass_count > 1 && profiler->device &&
         !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
         passes.profiler = profiler;
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 0; /* these begin with it */
+        zt__unlock(&profiler->mutex);
     }
     return passes;
 }
@@ -11951,9 +11955,10 @@ static void zt__find_out_kind(zt_profiler *profiler, zt__list *list, zt__list_ki
     }
 }
 
-/* Opens a probe for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
+/* Opens a probe for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`.
+   `*is_reported`: the call that failed was reported, now or before a pause. */
 static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_kind kind,
-                                 const char *name, int times_alone, zt_cause *cause) {
+                                 const char *name, int times_alone, zt_cause *cause, int *is_reported) {
     enum { TRIES = 4 };
     zt__region_record *region;
     zt__path *path = NULL;
@@ -11961,6 +11966,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
     zt__probe *probe = NULL;
     uint32_t tries;
     *cause = ZT_DROPPED_NO_MEMORY;
+    *is_reported = 0;
     zt__lock(&profiler->mutex);
     region = zt__find_or_add_region(profiler, name, cause);
     list = zt__find_list(profiler, handle);
@@ -11983,6 +11989,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
             } else if (!probe) {
                 zt__unlock(&profiler->mutex);
                 *cause = zt__provide_probes(profiler, list, times_alone);
+                *is_reported = *cause == ZT_DROPPED_NO_MEMORY;
                 zt__lock(&profiler->mutex);
             }
         }
@@ -12048,17 +12055,18 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     zt_region region = {NULL, 0, 0, 0};
     zt__probe *probe;
     zt_cause cause;
+    int is_reported;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
         return region;
     }
-    probe = zt__open_probe(profiler, list, kind, name, times_alone, &cause);
+    probe = zt__open_probe(profiler, list, kind, name, times_alone, &cause, &is_reported);
     if (!probe && cause == ZT_DROPPED_NO_PROBE) {
         zt__report_no_probe(profiler, name);
     } else if (!probe && cause == ZT_DROPPED_TOO_MANY_NAMES) {
         zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "zt_begin",
                    (unsigned)ZT__MAX_REGIONS);
-    } else if (!probe) {
+    } else if (!probe && !is_reported) {
         zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
     }
     if (!probe) {
@@ -12157,7 +12165,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!profiler) {
         return;
     }
-    if (!zt__increment_if(&probe->generation, region->generation)) {
+    if (!zt__change_if(&probe->generation, region->generation, region->generation + 1)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
     has_commands = probe->way == &zt__by_commands;
@@ -12228,7 +12236,16 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
+    if (list && by == ZT__BY_DESTROY && !list->may_be_destroyed) {
+        list = NULL; /* it is a new one with the same handle */
+    }
+    if (list && profiler->end_loans) { /* first, because others use the probes once the recording is closed */
+        zt__unlock(&profiler->mutex);
+        profiler->end_loans(profiler, handle);
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+    }
+    if (list) {
         list->may_be_destroyed = 0;
         while (list->innermost) {
             not_ended = list->innermost->region->name;
@@ -22586,6 +22603,10 @@ ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, 
    memory. */
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
+/* Returns whether a command on a list, or on NULL, is executed once: the list is immediate, and no list is captured,
+   because others join a capture by waiting. The mutex is held. */
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list);
+
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured);
 
@@ -22628,6 +22649,10 @@ ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel
                                                        sizeof(zt__loaded_kernel));
 }
 
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list) {
+    return list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
+}
+
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
     if (is_captured && !list->is_captured) {
         tracer->captures++;
@@ -22649,17 +22674,28 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     zt__free(&tracer->allocator, record);
 }
 
-ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
-                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
+/* Frees a map and its records, which other threads may look up meanwhile. */
+static void zt__forget_records(zt__tracer *tracer, zt__map *map, zt__mutex *mutex) {
+    zt__map records;
     uint32_t i;
-    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
-        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+    zt__lock(mutex);
+    records = *map;
+    memset(map, 0, sizeof *map);
+    zt__unlock(mutex);
+    for (i = 0; map == &tracer->loaded.modules && i < records.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)records.entries[i].value;
         zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
     }
-    for (i = 0; i < ZT__COUNT_OF(maps); i++) {
-        zt__map_free_values(maps[i], &tracer->allocator);
-    }
+    zt__map_free_values(&records, &tracer->allocator);
+}
+
+ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
+    zt__forget_records(tracer, &tracer->loaded.modules, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->loaded.kernels, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->lists, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->pools, &tracer->event_mutex);
+    zt__forget_records(tracer, &tracer->events, &tracer->event_mutex);
+    zt__forget_records(tracer, &tracer->kernel_names, &tracer->mutex);
     tracer->captures = 0;
 }
 
@@ -22765,9 +22801,9 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 #ifdef ZETOOLS_TRACER
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
-   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
-   held for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it.
-   The thread that makes the call changes to DRIVER and UNUSED without it. */
+   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The thread that makes the call makes
+   all changes but that to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER changes
+   it only if it is still that. So a tracer is not destroyed while a callback uses it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
@@ -22779,7 +22815,7 @@ typedef enum zt__frame_state {
    destroyed. */
 typedef struct zt__frame {
     struct zt__frame *next; /* of all frames, in use or not */
-    zt__frame_state state;  /* atomic */
+    uint32_t state;         /* a zt__frame_state. Atomic */
     zt__tracer *tracer;
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
@@ -22813,6 +22849,7 @@ typedef struct zt__frame {
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    zt__loaded_kernel kernel; /* the first, when the launch was selected. Its name is NULL: not known */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -22878,24 +22915,30 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
                                ze_command_list_handle_t list);
 
-/* Stores whether the application may read kernel time stamps of an event, and whether it can be lent now. */
-ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
-                                    int *can_be_lent);
+/* The `end_loans` of a profiler. */
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* Lends the event of a launch to a probe, which it then measures, if it is IDLE. Returns whether it was. The
-   launch is not appended yet, so nobody reads the event. With `has_marker`, the event of the probe is signalled
-   after the launch. */
-ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                               zt__probe *probe, int is_recorded, int has_marker);
+/* Returns whether an event can be lent now. */
+ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event);
+
+/* How a command without metrics is measured; launches.c has the rules. */
+typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
+
+/* Decides how a launch is measured that signals an event. With LENT, the event is lent to the probe, which it then
+   measures. The launch is not appended yet, so nobody reads the event. The driver may be queried. */
+ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                                           zt__probe *probe, const zt__known_list *list);
 
 /* Called when the driver has refused the launch. */
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
 
 /* Called before a command is appended that signals an event, and is not measured by it. `is_once`: it does so
-   once, on an immediate list that is not captured. */
+   once. */
 ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once);
 
 /* A launch that signals an event of the application, with time stamps. */
+
+/* The same, with a signal of the event of the probe after it. */
 
 #endif
 
@@ -22920,7 +22963,7 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
                                     saved; else LENT, or with a marker SHARED       has signalled,
                                     and lost. On a recorded list LENT               else SHARED
      a reset in a list     SHARED   SHARED; as for another signal                   SHARED         SHARED
-     its list is reset     -        USED, or IDLE if the launch has not run         -              -
+     its list is over      -        USED, or IDLE if the launch has not run         -              -
      destroyed             forgotten, in each state; LENT: as for another signal
 
    The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
@@ -23119,56 +23162,66 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
 
 ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_lent_event, 1};
 
+ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_lent_event, zt__reset_lent_event, 0};
+
 /* ---- lending ---------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
-                                    int *can_be_lent) {
+ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event) {
+    const zt__known_event *known;
+    int can_be_lent;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    zt__unlock(&tracer->event_mutex);
+    return can_be_lent;
+}
+
+/* Adds the record of an event that was created before the start, or by a call that nobody sees. The driver is
+   queried. An event that is counter-based has no pool; whether it has time stamps is not known. Returns whether the
+   application may read kernel time stamps of it. */
+static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) {
     ze_event_pool_handle_t pool = NULL;
     ze_event_pool_flags_t flags = 0;
     zt__known_event *known;
-    zt__lock(&tracer->event_mutex);
-    known = zt__find_event(tracer, event);
-    *is_stamped = known && known->has_stamps;
-    *can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
-    zt__unlock(&tracer->event_mutex);
-    if (known) {
-        return;
-    }
-    /* It was created before the start, or by a call that nobody sees: the driver is queried. An event that is
-       counter-based has no pool; whether it has time stamps is not known. */
-    *is_stamped = !tracer->get_pool || !tracer->get_pool_flags ||
-                  tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
-                  tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                  (flags & ZT__POOL_FLAGS_STAMPED);
+    int has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                     tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
+                     tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                     (flags & ZT__POOL_FLAGS_STAMPED);
     zt__lock(&tracer->event_mutex);
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
-        known->has_stamps = *is_stamped;
+        known->has_stamps = has_stamps;
         known->state = ZT__EVENT_SHARED;
     }
     zt__unlock(&tracer->event_mutex);
+    return has_stamps;
 }
 
-ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                               zt__probe *probe, int is_recorded, int has_marker) {
+ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                                           zt__probe *probe, const zt__known_list *list) {
+    zt__measurement measurement = ZT__BARRIERS;
     zt__known_event *known;
-    int is_lent;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    is_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
-    if (is_lent) {
+    if (known && list->is_in_order && !known->has_stamps) {
+        measurement = ZT__OWN;
+    } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
         known->state = ZT__EVENT_LENT;
         known->probe = probe;
         known->list = probe->list->handle;
-        known->is_recorded = is_recorded;
-        known->has_marker = has_marker;
+        known->is_recorded = list->kind != ZT__LIST_IMMEDIATE;
+        known->has_marker = list->is_in_order;
         known->was_read = 0;
         probe->lent = event;
         probe->source = profiler;
         probe->source_state = ZT__LOAN_HOLDS;
+        measurement = ZT__LENT;
     }
     zt__unlock(&tracer->event_mutex);
-    return is_lent;
+    if (!known && !zt__query_unknown_event(tracer, event) && list->is_in_order) {
+        measurement = ZT__OWN;
+    }
+    return measurement;
 }
 
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event) {
@@ -23213,6 +23266,10 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
         }
     }
     zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
+    zt__end_loans(profiler->tracer, NULL, NULL, list);
 }
 
 /* ---- signals and resets ----------------------------------------------------------------------------------- */
@@ -23601,6 +23658,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
+        profiler->end_loans = zt__end_loans_of_list;
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {
@@ -23943,7 +24001,6 @@ static void zt__end_list_everywhere(zt__tracer *tracer, ze_command_list_handle_t
         zt__end_list(device->profiler, list, by, call);
         zt__try_collect(device->profiler, list);
     }
-    zt__end_loans(tracer, NULL, NULL, list);
 }
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
@@ -24135,13 +24192,15 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
 
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    int is_once;
     zt__read_command(frame->call, frame->parameters, &frame->command);
-    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
-        zt__note_signal(tracer, *frame->command.signal, 0);
-    }
     zt__lock(&tracer->mutex);
     tracer->executions++;
+    is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
     zt__unlock(&tracer->mutex);
+    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
+        zt__note_signal(tracer, *frame->command.signal, is_once);
+    }
     zt__observe_execution(frame, NULL);
     zt__begin_submission();
     frame->is_submission = 1;
@@ -24385,7 +24444,9 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         zt_kernel_shape shape;
         zt__origin origin;
         memset(&known, 0, sizeof known);
-        if (knows_handle) {
+        if (i == 0 && frame->kernel.name && frame->kernel.counted_for == frame->counted_for) {
+            known = frame->kernel;
+        } else if (knows_handle) {
             zt__lock(&tracer->mutex);
             record = zt__find_loaded_kernel(tracer, kernel);
             if (record) { /* else it was destroyed, on another thread, when its work was done */
@@ -24531,7 +24592,6 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result);
      BARRIERS  all others: time stamps between barriers, before and after the command
 
    With metrics, queries take the place of the time stamps between barriers. */
-typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
 
 /* What zt__select_command has decided about a command. */
 typedef struct zt__selected_command {
@@ -24539,8 +24599,7 @@ typedef struct zt__selected_command {
     const char *region;
     zt__known_list list; /* a copy */
     int has_metrics;     /* else it is measured with times alone */
-    zt__measurement measurement;
-    uint32_t group_size[3]; /* of its kernel; 0: not known */
+    int is_once;         /* it signals its event once */
 } zt__selected_command;
 
 /* ---- the event of the probe ------------------------------------------------------------------------------- */
@@ -24559,19 +24618,21 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
 
 /* ---- which commands --------------------------------------------------------------------------------------- */
 
-/* Returns how a command without metrics is measured; LENT if its event can be lent, unless another thread uses it
-   meanwhile. The driver may be queried for an event. */
-static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt__known_list *list) {
+/* Returns whether a barrier or a wait could only be measured between barriers, which would measure themselves. The
+   mutex is held, and unlocked meanwhile. */
+static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
-    int is_stamped, can_be_lent;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
-        return ZT__BARRIERS;
+    int can_be_lent;
+    if (list->is_in_order || (signal && !*signal && list->kind != ZT__LIST_UNKNOWN)) {
+        return 0;
     }
-    if (!*signal) {
-        return ZT__OWN;
+    if (!signal || list->kind == ZT__LIST_UNKNOWN) {
+        return 1;
     }
-    zt__describe_event(frame->tracer, *signal, &is_stamped, &can_be_lent);
-    return list->is_in_order && !is_stamped ? ZT__OWN : can_be_lent ? ZT__LENT : ZT__BARRIERS;
+    zt__unlock(&frame->tracer->mutex);
+    can_be_lent = zt__can_be_lent(frame->tracer, *signal);
+    zt__lock(&frame->tracer->mutex);
+    return !can_be_lent;
 }
 
 /* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
@@ -24589,8 +24650,8 @@ static void zt__copy_list(zt__tracer *tracer, ze_command_list_handle_t handle, z
     }
 }
 
-/* Returns the name of the region of a command, or NULL without memory. The mutex is held, and unlocked if the
-   name is new. */
+/* Returns the name of the region of a command, or NULL without memory, and copies what is known of its kernel. The
+   mutex is held, and unlocked if the name is new. */
 static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
@@ -24610,6 +24671,7 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     known = zt__find_loaded_kernel(tracer, command->kernel);
     if (known && known->name && frame->knows_kernel && command->kernel_count == 1 &&
         !known->may_be_destroyed && (known->is_placed || !zt__load(&tracer->loaded.is_sampled))) {
+        frame->kernel = *known;
         return known->name;
     }
     zt__unlock(&tracer->mutex);
@@ -24622,6 +24684,10 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
         name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
     }
     zt__lock(&tracer->mutex);
+    known = frame->knows_kernel ? zt__find_loaded_kernel(tracer, command->kernel) : NULL;
+    if (known) {
+        frame->kernel = *known;
+    }
     return name;
 }
 
@@ -24635,15 +24701,15 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
     zt__selected_command selected;
-    const zt__loaded_kernel *kernel;
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within, chooses;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
     memset(&selected, 0, sizeof selected);
     zt__lock(&tracer->mutex);
     if (is_complete) {
         zt__copy_list(tracer, command->list, &selected.list);
+        selected.is_once = zt__signals_once(tracer, &selected.list);
     }
     device = selected.list.device;
     if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
@@ -24673,13 +24739,8 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
         name = zt__name_of_command(frame);
         selected.has_metrics = name && profiler->metric_count > 0;
     }
-    chooses = name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)));
-    if (chooses && command->signal && *command->signal) {
-        zt__unlock(&tracer->mutex);
-        selected.measurement = zt__choose_measurement(frame, &selected.list);
-        zt__lock(&tracer->mutex);
-    } else if (chooses) {
-        selected.measurement = zt__choose_measurement(frame, &selected.list);
+    if (name && is_sync && zt__needs_barriers(frame, &selected.list)) {
+        name = NULL;
     }
 
     if (tracer->is_stopping) {
@@ -24687,9 +24748,8 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
         return selected;
     }
     tracer->counts.launches++;
-    if (!name || (is_sync && selected.measurement == ZT__BARRIERS && !selected.list.is_in_order)) {
-        tracer->counts.elsewhere++; /* barriers around a barrier or a wait would measure themselves */
-        name = NULL;
+    if (!name) {
+        tracer->counts.elsewhere++;
     }
     is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
@@ -24704,16 +24764,7 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
         } else {
             tracer->counts.times_alone++;
         }
-        if (is_within && selected.has_metrics) {
-            selected.measurement = ZT__BARRIERS;
-        }
         selected.has_metrics = is_within && selected.has_metrics;
-        kernel = command->kernel && frame->knows_kernel && profiler->timeline
-                     ? zt__find_loaded_kernel(tracer, command->kernel)
-                     : NULL;
-        if (kernel) {
-            memcpy(selected.group_size, kernel->group_size, sizeof selected.group_size);
-        }
         selected.profiler = profiler;
         selected.region = name->text;
         zt__store(&frame->has_region, 1);
@@ -24745,69 +24796,73 @@ static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_comm
     zt__append_begin(selected->profiler, &frame->region);
 }
 
-/* Begins to measure a command, which this may change. zt__after_call ends the region. */
-static void zt__begin_command(zt__frame *frame, int is_complete) {
+/* Begins to measure a command that was selected, and may change it. zt__after_call ends the region. */
+static void zt__begin_command(zt__frame *frame, const zt__selected_command *selected) {
     const zt__command *command = &frame->command;
-    zt__selected_command selected;
+    const zt__known_list *list = &selected->list;
+    zt__measurement measurement = ZT__BARRIERS;
     zt__probe *probe;
-    int is_recorded;
-    selected = zt__select_command(frame, is_complete);
-    if (!selected.profiler) {
-        return;
-    }
-    frame->region = zt__begin_region(selected.profiler, command->list, selected.list.kind,
-                                     zt__shown_name(selected.region), !selected.has_metrics);
+    frame->region = zt__begin_region(selected->profiler, command->list, list->kind,
+                                     zt__shown_name(selected->region), !selected->has_metrics);
     probe = (zt__probe *)frame->region.probe;
     if (!probe) {
         return;
     }
     /* The region is open, so no other thread uses the probe. */
-    if (selected.profiler->timeline || !command->kernel) {
+    if (selected->profiler->timeline || !command->kernel) {
         probe->origin.kind = command->kernel                                  ? ZT__REGION_OF_KERNEL
                              : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
                                                                               : ZT__REGION_OF_SYNC;
-        memcpy(probe->origin.group_size, selected.group_size, sizeof selected.group_size);
+        if (frame->kernel.name) {
+            memcpy(probe->origin.group_size, frame->kernel.group_size, sizeof probe->origin.group_size);
+        }
         probe->bytes = zt__read_size(frame->call, frame->parameters, &probe->origin);
     }
 
-    is_recorded = selected.list.kind != ZT__LIST_IMMEDIATE;
-    if (selected.measurement == ZT__LENT && zt__lend_event(frame->tracer, *command->signal, selected.profiler,
-                                                           probe, is_recorded, selected.list.is_in_order)) {
-        probe->way = &zt__by_lent_event;
+    if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal) {
+        measurement = *command->signal
+                          ? zt__lend_event(frame->tracer, *command->signal, selected->profiler, probe, list)
+                          : ZT__OWN;
+    }
+    if (measurement == ZT__LENT) {
+        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
         frame->is_lent = 1;
-        frame->marker = selected.list.is_in_order ? probe->event : NULL;
-        probe->is_unordered = !selected.list.is_in_order;
-        probe->has_trail = selected.list.is_in_order;
-    } else if (selected.measurement == ZT__OWN) {
+        frame->marker = list->is_in_order ? probe->event : NULL;
+        probe->is_unordered = !list->is_in_order;
+        probe->has_trail = list->is_in_order;
+    } else if (measurement == ZT__OWN) {
         probe->way = &zt__by_own_event;
-        probe->is_unordered = !selected.list.is_in_order;
+        probe->is_unordered = !list->is_in_order;
         frame->signal = command->signal;
         frame->signalled = *command->signal;
         *command->signal = probe->event;
     } else {
         probe->has_trail = command->signal && *command->signal;
-        zt__begin_between_barriers(frame, &selected);
+        zt__begin_between_barriers(frame, selected);
     }
 }
 
 ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     int is_complete = zt__read_command(frame->call, frame->parameters, &frame->command);
+    zt__selected_command selected;
     ze_event_handle_t event;
     frame->knows_kernel = tracer->hook_count == 0 || frame->command.kernel == frame->kernel_before_hooks;
+    memset(&selected, 0, sizeof selected);
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
-        zt__begin_command(frame, is_complete);
+        selected = zt__select_command(frame, is_complete);
+    } else if (tracer->lends_events) {
+        zt__lock(&tracer->mutex);
+        selected.is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
+        zt__unlock(&tracer->mutex);
+    }
+    if (selected.profiler) {
+        zt__begin_command(frame, &selected);
     }
     event = tracer->lends_events && !frame->is_lent ? zt__find_signalled(frame) : NULL;
     if (event) {
-        const zt__known_list *list;
-        int is_once;
-        zt__lock(&tracer->mutex);
-        list = zt__find_known_list(tracer, frame->command.list);
-        is_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
-        zt__unlock(&tracer->mutex);
-        zt__note_signal(tracer, event, is_once);
+        zt__note_signal(tracer, event, selected.is_once);
     }
 }
 
@@ -24903,7 +24958,7 @@ ZT__PRIVATE void zt__count_by_pointer(void);
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured);
 
 /* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
-   of its callbacks is running, which still needs it. */
+   of its callbacks is running, which still needs it. If that has just begun, some calls are detached. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 #endif
@@ -24985,6 +25040,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->marker = NULL;
     frame->is_lent = frame->is_submission = 0;
     frame->kernel_before_hooks = NULL;
+    frame->kernel.name = NULL;
     frame->pool_desc = NULL;
     memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
@@ -25129,15 +25185,12 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
 static void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
+    int is_abandoned; /* its tracer was destroyed */
     if (!frame || frame != zt__current_call) {
         return;
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
-    zt__lock(&zt__dispatch_mutex);
-    if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
-        zt__store(&frame->state, ZT__FRAME_CALLBACK);
-    }
-    zt__unlock(&zt__dispatch_mutex);
+    is_abandoned = !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_CALLBACK);
     zt__change_depth(1);
 
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
@@ -25156,7 +25209,7 @@ static void zt__epilogue(ze_result_t result, void **instance) {
         *frame->build.place = frame->build.before;
         zt__free(&zt__default_allocator, frame->build.changed);
     }
-    if (frame->state == ZT__FRAME_CALLBACK) {
+    if (!is_abandoned) {
         zt__after_call(frame, result, end_ns);
     }
     zt__change_depth(-1);
@@ -25197,7 +25250,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame && !found; frame = frame->next) {
-        zt__frame_state state = zt__load(&frame->state);
+        uint32_t state = zt__load(&frame->state);
         found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
                 (!only_measured || zt__load(&frame->has_region));
     }
@@ -25213,9 +25266,9 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
         is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
     for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next) {
-        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_ABANDONED);
-        }
+        is_running = frame->tracer == tracer &&
+                     !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_ABANDONED) &&
+                     zt__load(&frame->state) == ZT__FRAME_CALLBACK; /* it has just returned */
     }
     zt__unlock(&zt__dispatch_mutex);
     return !is_running;
@@ -25504,7 +25557,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->event_mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
@@ -25794,7 +25847,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (!process) {
         return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the tracer");
     }
-    if (!zt__increment_if(&process->tracers, 0)) {
+    if (!zt__change_if(&process->tracers, 0, 1)) {
         return zt__report(tracer->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           zt__starting_call(tracer));
     }
@@ -25891,6 +25944,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
     if (!found) {
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
+        profiler->end_loans = zt__end_loans_of_list;
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
     }
@@ -35568,8 +35622,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        setup, of a copy of the       finding what all copies share                        no      no
        header
        setup, of the dispatcher      starting and stopping a tracer                       yes     no
-       of the dispatcher             the live tracer, frames of calls; a frame becomes    no      no
-                                     CALLBACK or ABANDONED under it
+       of the dispatcher             the live tracer; it finds a frame for each call      no      no
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
 
@@ -35665,4 +35718,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 37a8f7d6e4e61090 */
+/* Joined from src/ by src/join.py: b4e6f7903752d517 */

@@ -235,6 +235,32 @@ static void test_a_pass_that_cannot_be_entered(void **state) {
     check_work(w);
 }
 
+/* After the last pass the first one cannot be entered. The next passes begin with it, and a collection in them does
+   not return to it once more. */
+static void test_a_return_that_fails(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_two_passes(w);
+    int runs = 0;
+    ZT_PASSES(profiler) {
+        run(w, profiler, "measured");
+        if (++runs == 2)
+            inject("zetContextActivateMetricGroups", 2, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    }
+    assert_int_equal(heard(w, "[PASS_FAILED]"), 1);
+    ZT_PASSES(profiler) {
+        if (++runs == 4)
+            ok(zt_collect(profiler, A_WHILE));
+        run(w, profiler, "measured");
+    }
+    collect_all(profiler);
+    assert_int_equal(runs, 4);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    assert_int_equal(stats_in_group(profiler, "measured", "ComputeBasic", "GPGPU_THREADGROUP_COUNT").count,
+                     2);
+    assert_int_equal(stats_in_group(profiler, "measured", "MemoryProfile", "GPU_MEMORY_BYTE_READ").count, 2);
+    check_work(w);
+}
+
 /* Another profiler has the counters of a pass: the message names it, and the other passes are measured. */
 static void test_a_pass_whose_counters_are_in_use(void **state) {
     const plan each_alone = {"", {ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS}, {3, 3}, {1, 1, 1}, {0, 1, 2}, 0};
@@ -857,6 +883,7 @@ int main(void) {
         TEST(test_left_early),
         TEST(test_a_pass_without_a_free_probe),
         TEST(test_a_pass_that_cannot_be_entered),
+        TEST(test_a_return_that_fails),
         TEST(test_a_pass_whose_counters_are_in_use),
         TEST(test_passes_while_samples_are_delivered),
         TEST(test_passes_of_an_unpacked_profiler),

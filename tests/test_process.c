@@ -668,6 +668,36 @@ static int trace_and_fork(void) {
     return 0;
 }
 
+/* A thread of the parent may hold each mutex of the tracer. */
+static int lock_events_and_fork(void) {
+    void *state = NULL;
+    int status = 1;
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    start(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    zt__lock(&profiler->tracer->mutex);
+    zt__lock(&profiler->tracer->event_mutex);
+    pid_t process = fork();
+    if (process == 0) {
+        is_child = 1;
+        alarm(GUARD_S);
+        zt__lock(&profiler->tracer->mutex);
+        zt__lock(&profiler->tracer->event_mutex);
+        _exit(0);
+    }
+    zt__unlock(&profiler->tracer->event_mutex);
+    zt__unlock(&profiler->tracer->mutex);
+    waitpid(process, &status, 0);
+    close_profiler(w, profiler);
+    close_world(&state);
+    return status != 0;
+}
+
 /* If threads take turns, the first one to replace the variable waits for a second one, and that one until the
    first has long gone on. */
 static int set_variable(const char *name, const char *value, int replace) {
@@ -713,6 +743,7 @@ static const struct {
     {"leave open", leave_open},
     {"leave one hanging", leave_one_hanging},
     {"trace and fork", trace_and_fork},
+    {"lock events and fork", lock_events_and_fork},
     {"nothing", do_nothing},
     {"exit inside", exit_inside},
     {"close and end", close_and_end},
@@ -885,6 +916,11 @@ static void test_report_of_a_parent(void **state) {
     assert_contains(text, ",sum,5,");
 }
 
+static void test_fork_with_mutexes_of_the_tracer(void **state) {
+    (void)state;
+    expect_success_as("lock events and fork");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_opened_in_one_file_and_closed_in_another),
@@ -907,6 +943,7 @@ int main(void) {
         TEST(test_no_thread_without_an_exit_function),
         TEST(test_no_thread_is_started_at_exit),
         TEST(test_report_of_a_parent),
+        TEST(test_fork_with_mutexes_of_the_tracer),
     };
     const char *role = getenv("ZT_TEST_ROLE");
     if (role)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static int start_traced(void **state) {
@@ -706,6 +707,8 @@ static ze_result_t signal_by_lists_with_parameters(const signal_source *by, ze_e
                 : zeCommandListAppendSignalEvent(by->list, event);
 }
 
+enum { SIGNALLING = 9 };
+
 static ze_result_t signal_by(uint32_t command, const signal_source *by, ze_event_handle_t event) {
     static const uint32_t one = 1;
     const ze_copy_region_t region = {0, 0, 0, 4, 1, 0};
@@ -740,16 +743,16 @@ static ze_result_t signal_by(uint32_t command, const signal_source *by, ze_event
 /* Whatever command of another list signals it, and also if the driver refuses the command, so that its
    signal never comes. */
 static void test_every_command_that_signals(void **state) {
-    static const char *const calls_of[] = {"zeCommandListAppendSignalEvent",
-                                           "zeCommandListAppendWriteGlobalTimestamp",
-                                           "zeCommandListAppendQueryKernelTimestamps",
-                                           "zeCommandListAppendMemoryRangesBarrier",
-                                           "zeCommandListAppendMemoryCopy",
-                                           "zeCommandListAppendMemoryFill",
-                                           "zeCommandListAppendMemoryCopyRegion",
-                                           "zeCommandListImmediateAppendCommandListsExp",
-                                           "zeCommandListImmediateAppendCommandListsWithParameters"};
-    enum { COMMANDS = sizeof calls_of / sizeof calls_of[0] };
+    static const char *const calls_of[SIGNALLING] = {
+        "zeCommandListAppendSignalEvent",
+        "zeCommandListAppendWriteGlobalTimestamp",
+        "zeCommandListAppendQueryKernelTimestamps",
+        "zeCommandListAppendMemoryRangesBarrier",
+        "zeCommandListAppendMemoryCopy",
+        "zeCommandListAppendMemoryFill",
+        "zeCommandListAppendMemoryCopyRegion",
+        "zeCommandListImmediateAppendCommandListsExp",
+        "zeCommandListImmediateAppendCommandListsWithParameters"};
     world *w = *state;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
@@ -758,7 +761,7 @@ static void test_every_command_that_signals(void **state) {
     uint64_t lost = 0;
     ok(zeCommandListAppendBarrier(by.list, by.stamped, 0, NULL));
     ok(zeCommandListClose(by.recorded));
-    for (uint32_t i = 0; i < COMMANDS; i++) {
+    for (uint32_t i = 0; i < SIGNALLING; i++) {
         for (int is_refused = 0; is_refused < 2; is_refused++) {
             ze_event_handle_t event = event_in(pool, 0);
             ze_command_list_handle_t list = launch_held(&r, event);
@@ -779,6 +782,35 @@ static void test_every_command_that_signals(void **state) {
     ok(zeCommandListDestroy(by.list));
     ok(zeCommandListDestroy(by.recorded));
     ok(zeEventDestroy(by.stamped));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* Once an immediate list has executed the command and the host has reset the event, it measures launches again. */
+static void test_an_event_after_every_command_that_signals(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    signal_source by = {&r, immediate_of(w, COMPUTE, 1, 0), recorded_of(w, 0), event_in(pool, 9)};
+    ze_event_handle_t event = event_in(pool, 0);
+    ok(zeCommandListAppendBarrier(by.list, by.stamped, 0, NULL));
+    ok(zeCommandListClose(by.recorded));
+    for (uint32_t i = 0; i < SIGNALLING; i++) {
+        ok(signal_by(i, &by, event));
+        finish_immediate(w, by.list);
+        ok(zeEventHostReset(event));
+        append_with(&r, by.list, 0, 0, LONG, event, NULL);
+        finish_immediate(w, by.list);
+        ok(zeEventHostReset(event));
+        expect_launches(profiler, i + 1, 0);
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(SIGNALLING, SIGNALLING, 0, 0, 0));
+    ok(zeCommandListDestroy(by.list));
+    ok(zeCommandListDestroy(by.recorded));
+    ok(zeEventDestroy(by.stamped));
+    ok(zeEventDestroy(event));
     ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
@@ -1098,6 +1130,117 @@ static void test_an_event_whose_probe_keeps_another(void **state) {
     ok(zeEventDestroy(first));
     ok(zeEventDestroy(second));
     ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* A recorded list is released, and its probe keeps the event of the next launch. What then happens to the list and to
+   its event concerns that launch no more, and the next one is measured by the event of the list. */
+static void test_an_event_of_a_released_list(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.probes_per_step = config.max_probes = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t first = event_in(pool, 0), second = event_in(pool, 1);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    for (uint64_t is_destroyed = 0; is_destroyed < 2; is_destroyed++) {
+        ze_command_list_handle_t released = recorded_of(w, 0);
+        append_with(&r, released, 1, 1, LONG, first, NULL);
+        ok(zeCommandListClose(released));
+        execute_on(queue, released);
+        collect_all(profiler);
+        ok(zt_release(profiler, released));
+        ok(zeEventHostReset(first));
+        ze_command_list_handle_t list = launch_held(&r, second);
+        if (is_destroyed)
+            ok(zeEventDestroy(first));
+        ok(zeCommandListDestroy(released));
+        set_word(&r, GO);
+        finish_and_destroy(w, list);
+        collect_all(profiler);
+        assert_counts(profiler, counted(2 * (is_destroyed + 1), 2 * (is_destroyed + 1), 0, 0, 0));
+        ok(zeEventHostReset(second));
+        expect_launches(profiler, 2 * (is_destroyed + 1), 0);
+    }
+    ok(zeEventDestroy(second));
+    ok(zeEventPoolDestroy(pool));
+    ok(zeCommandQueueDestroy(queue));
+    close_rig(&r);
+}
+
+/* Another thread releases a list after each block that is freed. What was freed cannot be read any more. */
+typedef struct release {
+    zt_profiler *profiler; /* NULL: no list is released now */
+    ze_command_list_handle_t list;
+    int count;
+} release;
+
+enum { BLOCK_HEADER = 64 };
+
+static void *release_once(void *argument) {
+    const release *of = argument;
+    ok_on_thread(zt_release(of->profiler, of->list));
+    return NULL;
+}
+
+static void *map_block(size_t size, void *user) {
+    (void)user;
+    char *block = mmap(NULL, size + BLOCK_HEADER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return NULL;
+    *(size_t *)block = size + BLOCK_HEADER;
+    return block + BLOCK_HEADER;
+}
+
+static void protect_block(void *memory, void *user) {
+    release *of = user, once = *of;
+    pthread_t other;
+    char *block = (char *)memory - BLOCK_HEADER;
+    if (!memory)
+        return;
+    if (!of->profiler) {
+        munmap(block, *(size_t *)block);
+        return;
+    }
+    mprotect(block, *(size_t *)block, PROT_NONE);
+    of->profiler = NULL;
+    if (pthread_create(&other, NULL, release_once, &once) == 0 && pthread_join(other, NULL) == 0)
+        of->count++;
+    of->profiler = once.profiler;
+}
+
+/* Tracing starts again, and forgets the events that it knew, while another thread ends loans. */
+static void test_started_again_while_a_list_is_released(void **state) {
+    world *w = *state;
+    release of = {NULL, NULL, 0};
+    rig r = open_concurrent(w);
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.allocator.allocate = map_block;
+    config.allocator.release = protect_block;
+    config.allocator.user = &of;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_handle_t event = event_of(&r, 0);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    of.list = recorded_of(w, 0);
+    append_with(&r, of.list, 1, 1, LONG, event, NULL);
+    ok(zeCommandListClose(of.list));
+    execute_on(queue, of.list);
+    collect_all(profiler);
+    ok(zt_trace_stop(profiler));
+    of.profiler = profiler;
+    ok(zt_trace_start(profiler, NULL));
+    of.profiler = NULL;
+    assert_no_noted_failure();
+    assert_true(of.count > 0);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    ok(zeCommandListDestroy(of.list));
+    ok(zeCommandQueueDestroy(queue));
+    close_profiler(w, profiler);
     close_rig(&r);
 }
 
@@ -1832,17 +1975,16 @@ static void test_time_stamps_that_cannot_be_read(void **state) {
 }
 
 /* The profiler is closed while a kernel runs: the event is signalled, whatever way it would have been. */
-static void test_closed_while_a_kernel_runs(void **state) {
-    world *w = *state;
+static void close_while_a_kernel_runs(world *w, ze_event_pool_flags_t flags) {
     need_in_order_lists(w);
     rig r = open_concurrent(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
     for (uint32_t i = 0; i < WAYS; i++) {
         zt_config config = config_of(w);
         config.groups = "";
         config.wait_timeout_ns = 1000000;
         zt_profiler *profiler = open_profiler(w, &config);
         ok(zt_trace_start(profiler, NULL));
+        ze_event_pool_handle_t pool = create_pool(w, flags);
         ze_event_handle_t event = event_in(pool, 0);
         ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
         ze_command_list_handle_t list = create_by(w, &ways[i]);
@@ -1861,9 +2003,19 @@ static void test_closed_while_a_kernel_runs(void **state) {
         ok(zeCommandListDestroy(list));
         ok(zeCommandQueueDestroy(queue));
         ok(zeEventDestroy(event));
+        ok(zeEventPoolDestroy(pool));
     }
-    ok(zeEventPoolDestroy(pool));
+    assert_int_equal(gpu.findings(), 0);
     close_rig(&r);
+}
+
+static void test_closed_while_a_kernel_runs(void **state) {
+    close_while_a_kernel_runs(*state, 0);
+}
+
+/* On a list that is in order, a signal of an event of the library follows. */
+static void test_closed_while_a_kernel_with_time_stamps_runs(void **state) {
+    close_while_a_kernel_runs(*state, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
 }
 
 /* The profiler is closed while a call that appends a launch is in the driver, until the kernel has ended: the event of
@@ -1918,6 +2070,43 @@ static void test_closed_while_a_launch_is_appended(void **state) {
         ok(zeEventDestroy(launch.event));
         ok(zeEventPoolDestroy(pool));
     }
+    close_rig(&r);
+}
+
+/* On a list that is in order, a signal of an event of the library follows when the call returns. */
+static void test_closed_while_a_launch_with_time_stamps_is_appended(void **state) {
+    world *w = *state;
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                    .flags = QUEUE_IN_ORDER,
+                                    .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    zt_config config = config_of(w);
+    pthread_t other;
+    config.groups = "";
+    config.wait_timeout_ns = 1000000;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    blocking_launch launch = {NULL, meeting(&r, 0, GO, LONG), event_in(pool, 0)};
+    ok(zeCommandListCreateImmediate(w->context, w->device, &desc, &launch.list));
+    assert_int_equal(pthread_create(&other, NULL, launch_blocking, &launch), 0);
+    await_word(&r, 0);
+    close_profiler(w, profiler);
+    gpu.reset_calls();
+    set_word(&r, GO);
+    join_in_time(w, other);
+    assert_no_noted_failure();
+    assert_int_equal(calls("zeCommandListAppendSignalEvent"), 1);
+    assert_int_equal(calls("zeCommandListAppendBarrier"), 0); /* as if the driver had refused the event */
+    assert_int_equal(gpu.findings(), 0);
+    finish_immediate(w, launch.list);
+    assert_int_equal(word(&r, 0), MET);
+    ok(zeEventQueryStatus(launch.event));
+    ok(zeCommandListDestroy(launch.list));
+    ok(zeKernelDestroy(launch.kernel));
+    ok(zeEventDestroy(launch.event));
+    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2615,6 +2804,7 @@ int main(void) {
         TEST(test_an_event_that_a_hook_destroyed),
         TEST(test_an_event_that_others_signal),
         TEST(test_every_command_that_signals),
+        TEST(test_an_event_after_every_command_that_signals),
         TEST(test_an_event_that_the_host_signals_early),
         TEST(test_an_event_that_the_host_signals_meanwhile),
         TEST(test_an_event_that_another_launch_signals_meanwhile),
@@ -2625,6 +2815,8 @@ int main(void) {
         TEST(test_an_event_that_the_host_resets_twice),
         TEST(test_an_event_that_its_closed_list_resets),
         TEST(test_an_event_whose_probe_keeps_another),
+        TEST(test_an_event_of_a_released_list),
+        TEST(test_started_again_while_a_list_is_released),
         TEST(test_an_event_that_is_reset_before_it_is_signalled),
         TEST(test_an_early_event_of_an_unknown_pool),
         TEST(test_a_list_from_before_the_start_that_is_in_order),
@@ -2653,6 +2845,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_time_stamps_of_tiles_that_cannot_be_read, open_leaky_world,
                                         abandon_world),
         cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_runs, open_leaky_world, abandon_world),
+        cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_with_time_stamps_runs, open_leaky_world,
+                                        abandon_world),
+        cmocka_unit_test_setup_teardown(test_closed_while_a_launch_with_time_stamps_is_appended,
+                                        open_leaky_world, abandon_world),
         TEST(test_stopped_with_a_call_that_is_about_to_end),
         TEST(test_stopped_while_a_kernel_runs),
         cmocka_unit_test_setup_teardown(test_closed_while_a_launch_is_appended, open_leaky_world,

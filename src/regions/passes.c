@@ -80,6 +80,9 @@ ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
     if (profiler && profiler->pass_count > 1 && profiler->device &&
         !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
         passes.profiler = profiler;
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 0; /* these begin with it */
+        zt__unlock(&profiler->mutex);
     }
     return passes;
 }

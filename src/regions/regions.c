@@ -162,9 +162,10 @@ static void zt__find_out_kind(zt_profiler *profiler, zt__list *list, zt__list_ki
     }
 }
 
-/* Opens a probe for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
+/* Opens a probe for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`.
+   `*is_reported`: the call that failed was reported, now or before a pause. */
 static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_kind kind,
-                                 const char *name, int times_alone, zt_cause *cause) {
+                                 const char *name, int times_alone, zt_cause *cause, int *is_reported) {
     enum { TRIES = 4 };
     zt__region_record *region;
     zt__path *path = NULL;
@@ -172,6 +173,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
     zt__probe *probe = NULL;
     uint32_t tries;
     *cause = ZT_DROPPED_NO_MEMORY;
+    *is_reported = 0;
     zt__lock(&profiler->mutex);
     region = zt__find_or_add_region(profiler, name, cause);
     list = zt__find_list(profiler, handle);
@@ -194,6 +196,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
             } else if (!probe) {
                 zt__unlock(&profiler->mutex);
                 *cause = zt__provide_probes(profiler, list, times_alone);
+                *is_reported = *cause == ZT_DROPPED_NO_MEMORY;
                 zt__lock(&profiler->mutex);
             }
         }
@@ -259,17 +262,18 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     zt_region region = {NULL, 0, 0, 0};
     zt__probe *probe;
     zt_cause cause;
+    int is_reported;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
         return region;
     }
-    probe = zt__open_probe(profiler, list, kind, name, times_alone, &cause);
+    probe = zt__open_probe(profiler, list, kind, name, times_alone, &cause, &is_reported);
     if (!probe && cause == ZT_DROPPED_NO_PROBE) {
         zt__report_no_probe(profiler, name);
     } else if (!probe && cause == ZT_DROPPED_TOO_MANY_NAMES) {
         zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "zt_begin",
                    (unsigned)ZT__MAX_REGIONS);
-    } else if (!probe) {
+    } else if (!probe && !is_reported) {
         zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
     }
     if (!probe) {
@@ -368,7 +372,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (!profiler) {
         return;
     }
-    if (!zt__increment_if(&probe->generation, region->generation)) {
+    if (!zt__change_if(&probe->generation, region->generation, region->generation + 1)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
     }
     has_commands = probe->way == &zt__by_commands;

@@ -18,7 +18,16 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
+    if (list && by == ZT__BY_DESTROY && !list->may_be_destroyed) {
+        list = NULL; /* it is a new one with the same handle */
+    }
+    if (list && profiler->end_loans) { /* first, because others use the probes once the recording is closed */
+        zt__unlock(&profiler->mutex);
+        profiler->end_loans(profiler, handle);
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+    }
+    if (list) {
         list->may_be_destroyed = 0;
         while (list->innermost) {
             not_ended = list->innermost->region->name;

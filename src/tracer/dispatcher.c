@@ -92,6 +92,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->marker = NULL;
     frame->is_lent = frame->is_submission = 0;
     frame->kernel_before_hooks = NULL;
+    frame->kernel.name = NULL;
     frame->pool_desc = NULL;
     memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
@@ -236,15 +237,12 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
 static void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
+    int is_abandoned; /* its tracer was destroyed */
     if (!frame || frame != zt__current_call) {
         return;
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
-    zt__lock(&zt__dispatch_mutex);
-    if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
-        zt__store(&frame->state, ZT__FRAME_CALLBACK);
-    }
-    zt__unlock(&zt__dispatch_mutex);
+    is_abandoned = !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_CALLBACK);
     zt__change_depth(1);
 
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
@@ -263,7 +261,7 @@ static void zt__epilogue(ze_result_t result, void **instance) {
         *frame->build.place = frame->build.before;
         zt__free(&zt__default_allocator, frame->build.changed);
     }
-    if (frame->state == ZT__FRAME_CALLBACK) {
+    if (!is_abandoned) {
         zt__after_call(frame, result, end_ns);
     }
     zt__change_depth(-1);
@@ -304,7 +302,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame && !found; frame = frame->next) {
-        zt__frame_state state = zt__load(&frame->state);
+        uint32_t state = zt__load(&frame->state);
         found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
                 (!only_measured || zt__load(&frame->has_region));
     }
@@ -320,9 +318,9 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
         is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
     for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next) {
-        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_ABANDONED);
-        }
+        is_running = frame->tracer == tracer &&
+                     !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_ABANDONED) &&
+                     zt__load(&frame->state) == ZT__FRAME_CALLBACK; /* it has just returned */
     }
     zt__unlock(&zt__dispatch_mutex);
     return !is_running;

@@ -31,7 +31,7 @@
                                     saved; else LENT, or with a marker SHARED       has signalled,
                                     and lost. On a recorded list LENT               else SHARED
      a reset in a list     SHARED   SHARED; as for another signal                   SHARED         SHARED
-     its list is reset     -        USED, or IDLE if the launch has not run         -              -
+     its list is over      -        USED, or IDLE if the launch has not run         -              -
      destroyed             forgotten, in each state; LENT: as for another signal
 
    The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
@@ -230,56 +230,66 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
 
 ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_lent_event, 1};
 
+ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_lent_event, zt__reset_lent_event, 0};
+
 /* ---- lending ---------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
-                                    int *can_be_lent) {
+ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event) {
+    const zt__known_event *known;
+    int can_be_lent;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    zt__unlock(&tracer->event_mutex);
+    return can_be_lent;
+}
+
+/* Adds the record of an event that was created before the start, or by a call that nobody sees. The driver is
+   queried. An event that is counter-based has no pool; whether it has time stamps is not known. Returns whether the
+   application may read kernel time stamps of it. */
+static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) {
     ze_event_pool_handle_t pool = NULL;
     ze_event_pool_flags_t flags = 0;
     zt__known_event *known;
-    zt__lock(&tracer->event_mutex);
-    known = zt__find_event(tracer, event);
-    *is_stamped = known && known->has_stamps;
-    *can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
-    zt__unlock(&tracer->event_mutex);
-    if (known) {
-        return;
-    }
-    /* It was created before the start, or by a call that nobody sees: the driver is queried. An event that is
-       counter-based has no pool; whether it has time stamps is not known. */
-    *is_stamped = !tracer->get_pool || !tracer->get_pool_flags ||
-                  tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
-                  tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                  (flags & ZT__POOL_FLAGS_STAMPED);
+    int has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                     tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
+                     tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                     (flags & ZT__POOL_FLAGS_STAMPED);
     zt__lock(&tracer->event_mutex);
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
-        known->has_stamps = *is_stamped;
+        known->has_stamps = has_stamps;
         known->state = ZT__EVENT_SHARED;
     }
     zt__unlock(&tracer->event_mutex);
+    return has_stamps;
 }
 
-ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                               zt__probe *probe, int is_recorded, int has_marker) {
+ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                                           zt__probe *probe, const zt__known_list *list) {
+    zt__measurement measurement = ZT__BARRIERS;
     zt__known_event *known;
-    int is_lent;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    is_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
-    if (is_lent) {
+    if (known && list->is_in_order && !known->has_stamps) {
+        measurement = ZT__OWN;
+    } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
         known->state = ZT__EVENT_LENT;
         known->probe = probe;
         known->list = probe->list->handle;
-        known->is_recorded = is_recorded;
-        known->has_marker = has_marker;
+        known->is_recorded = list->kind != ZT__LIST_IMMEDIATE;
+        known->has_marker = list->is_in_order;
         known->was_read = 0;
         probe->lent = event;
         probe->source = profiler;
         probe->source_state = ZT__LOAN_HOLDS;
+        measurement = ZT__LENT;
     }
     zt__unlock(&tracer->event_mutex);
-    return is_lent;
+    if (!known && !zt__query_unknown_event(tracer, event) && list->is_in_order) {
+        measurement = ZT__OWN;
+    }
+    return measurement;
 }
 
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event) {
@@ -324,6 +334,10 @@ ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_
         }
     }
     zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
+    zt__end_loans(profiler->tracer, NULL, NULL, list);
 }
 
 /* ---- signals and resets ----------------------------------------------------------------------------------- */

@@ -34,24 +34,31 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
                                ze_command_list_handle_t list);
 
-/* Stores whether the application may read kernel time stamps of an event, and whether it can be lent now. */
-ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
-                                    int *can_be_lent);
+/* The `end_loans` of a profiler. */
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* Lends the event of a launch to a probe, which it then measures, if it is IDLE. Returns whether it was. The
-   launch is not appended yet, so nobody reads the event. With `has_marker`, the event of the probe is signalled
-   after the launch. */
-ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                               zt__probe *probe, int is_recorded, int has_marker);
+/* Returns whether an event can be lent now. */
+ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event);
+
+/* How a command without metrics is measured; launches.c has the rules. */
+typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
+
+/* Decides how a launch is measured that signals an event. With LENT, the event is lent to the probe, which it then
+   measures. The launch is not appended yet, so nobody reads the event. The driver may be queried. */
+ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                                           zt__probe *probe, const zt__known_list *list);
 
 /* Called when the driver has refused the launch. */
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
 
 /* Called before a command is appended that signals an event, and is not measured by it. `is_once`: it does so
-   once, on an immediate list that is not captured. */
+   once. */
 ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once);
 
 /* A launch that signals an event of the application, with time stamps. */
 extern const zt__way zt__by_lent_event;
+
+/* The same, with a signal of the event of the probe after it. */
+extern const zt__way zt__by_marked_event;
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/system.h"
+#include "modules/loaded.h"
 #include "regions/profiler.h"
 #include "tracer/calls.h"
 #include "tracer/profiled_builds.h"
@@ -12,9 +13,9 @@
 #ifdef ZETOOLS_TRACER
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
-   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
-   held for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it.
-   The thread that makes the call changes to DRIVER and UNUSED without it. */
+   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The thread that makes the call makes
+   all changes but that to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER changes
+   it only if it is still that. So a tracer is not destroyed while a callback uses it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
@@ -26,7 +27,7 @@ typedef enum zt__frame_state {
    destroyed. */
 typedef struct zt__frame {
     struct zt__frame *next; /* of all frames, in use or not */
-    zt__frame_state state;  /* atomic */
+    uint32_t state;         /* a zt__frame_state. Atomic */
     zt__tracer *tracer;
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
@@ -60,6 +61,7 @@ typedef struct zt__frame {
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    zt__loaded_kernel kernel; /* the first, when the launch was selected. Its name is NULL: not known */
 } zt__frame;
 
 /* The parameters of the call of a frame. */

@@ -33,7 +33,6 @@
      BARRIERS  all others: time stamps between barriers, before and after the command
 
    With metrics, queries take the place of the time stamps between barriers. */
-typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
 
 /* What zt__select_command has decided about a command. */
 typedef struct zt__selected_command {
@@ -41,8 +40,7 @@ typedef struct zt__selected_command {
     const char *region;
     zt__known_list list; /* a copy */
     int has_metrics;     /* else it is measured with times alone */
-    zt__measurement measurement;
-    uint32_t group_size[3]; /* of its kernel; 0: not known */
+    int is_once;         /* it signals its event once */
 } zt__selected_command;
 
 /* ---- the event of the probe ------------------------------------------------------------------------------- */
@@ -61,19 +59,21 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
 
 /* ---- which commands --------------------------------------------------------------------------------------- */
 
-/* Returns how a command without metrics is measured; LENT if its event can be lent, unless another thread uses it
-   meanwhile. The driver may be queried for an event. */
-static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt__known_list *list) {
+/* Returns whether a barrier or a wait could only be measured between barriers, which would measure themselves. The
+   mutex is held, and unlocked meanwhile. */
+static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
-    int is_stamped, can_be_lent;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
-        return ZT__BARRIERS;
+    int can_be_lent;
+    if (list->is_in_order || (signal && !*signal && list->kind != ZT__LIST_UNKNOWN)) {
+        return 0;
     }
-    if (!*signal) {
-        return ZT__OWN;
+    if (!signal || list->kind == ZT__LIST_UNKNOWN) {
+        return 1;
     }
-    zt__describe_event(frame->tracer, *signal, &is_stamped, &can_be_lent);
-    return list->is_in_order && !is_stamped ? ZT__OWN : can_be_lent ? ZT__LENT : ZT__BARRIERS;
+    zt__unlock(&frame->tracer->mutex);
+    can_be_lent = zt__can_be_lent(frame->tracer, *signal);
+    zt__lock(&frame->tracer->mutex);
+    return !can_be_lent;
 }
 
 /* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
@@ -91,8 +91,8 @@ static void zt__copy_list(zt__tracer *tracer, ze_command_list_handle_t handle, z
     }
 }
 
-/* Returns the name of the region of a command, or NULL without memory. The mutex is held, and unlocked if the
-   name is new. */
+/* Returns the name of the region of a command, or NULL without memory, and copies what is known of its kernel. The
+   mutex is held, and unlocked if the name is new. */
 static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
@@ -112,6 +112,7 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     known = zt__find_loaded_kernel(tracer, command->kernel);
     if (known && known->name && frame->knows_kernel && command->kernel_count == 1 &&
         !known->may_be_destroyed && (known->is_placed || !zt__load(&tracer->loaded.is_sampled))) {
+        frame->kernel = *known;
         return known->name;
     }
     zt__unlock(&tracer->mutex);
@@ -124,6 +125,10 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
         name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
     }
     zt__lock(&tracer->mutex);
+    known = frame->knows_kernel ? zt__find_loaded_kernel(tracer, command->kernel) : NULL;
+    if (known) {
+        frame->kernel = *known;
+    }
     return name;
 }
 
@@ -137,15 +142,15 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
     zt__selected_command selected;
-    const zt__loaded_kernel *kernel;
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within, chooses;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
     memset(&selected, 0, sizeof selected);
     zt__lock(&tracer->mutex);
     if (is_complete) {
         zt__copy_list(tracer, command->list, &selected.list);
+        selected.is_once = zt__signals_once(tracer, &selected.list);
     }
     device = selected.list.device;
     if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
@@ -175,13 +180,8 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
         name = zt__name_of_command(frame);
         selected.has_metrics = name && profiler->metric_count > 0;
     }
-    chooses = name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)));
-    if (chooses && command->signal && *command->signal) {
-        zt__unlock(&tracer->mutex);
-        selected.measurement = zt__choose_measurement(frame, &selected.list);
-        zt__lock(&tracer->mutex);
-    } else if (chooses) {
-        selected.measurement = zt__choose_measurement(frame, &selected.list);
+    if (name && is_sync && zt__needs_barriers(frame, &selected.list)) {
+        name = NULL;
     }
 
     if (tracer->is_stopping) {
@@ -189,9 +189,8 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
         return selected;
     }
     tracer->counts.launches++;
-    if (!name || (is_sync && selected.measurement == ZT__BARRIERS && !selected.list.is_in_order)) {
-        tracer->counts.elsewhere++; /* barriers around a barrier or a wait would measure themselves */
-        name = NULL;
+    if (!name) {
+        tracer->counts.elsewhere++;
     }
     is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
@@ -206,16 +205,7 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
         } else {
             tracer->counts.times_alone++;
         }
-        if (is_within && selected.has_metrics) {
-            selected.measurement = ZT__BARRIERS;
-        }
         selected.has_metrics = is_within && selected.has_metrics;
-        kernel = command->kernel && frame->knows_kernel && profiler->timeline
-                     ? zt__find_loaded_kernel(tracer, command->kernel)
-                     : NULL;
-        if (kernel) {
-            memcpy(selected.group_size, kernel->group_size, sizeof selected.group_size);
-        }
         selected.profiler = profiler;
         selected.region = name->text;
         zt__store(&frame->has_region, 1);
@@ -247,69 +237,73 @@ static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_comm
     zt__append_begin(selected->profiler, &frame->region);
 }
 
-/* Begins to measure a command, which this may change. zt__after_call ends the region. */
-static void zt__begin_command(zt__frame *frame, int is_complete) {
+/* Begins to measure a command that was selected, and may change it. zt__after_call ends the region. */
+static void zt__begin_command(zt__frame *frame, const zt__selected_command *selected) {
     const zt__command *command = &frame->command;
-    zt__selected_command selected;
+    const zt__known_list *list = &selected->list;
+    zt__measurement measurement = ZT__BARRIERS;
     zt__probe *probe;
-    int is_recorded;
-    selected = zt__select_command(frame, is_complete);
-    if (!selected.profiler) {
-        return;
-    }
-    frame->region = zt__begin_region(selected.profiler, command->list, selected.list.kind,
-                                     zt__shown_name(selected.region), !selected.has_metrics);
+    frame->region = zt__begin_region(selected->profiler, command->list, list->kind,
+                                     zt__shown_name(selected->region), !selected->has_metrics);
     probe = (zt__probe *)frame->region.probe;
     if (!probe) {
         return;
     }
     /* The region is open, so no other thread uses the probe. */
-    if (selected.profiler->timeline || !command->kernel) {
+    if (selected->profiler->timeline || !command->kernel) {
         probe->origin.kind = command->kernel                                  ? ZT__REGION_OF_KERNEL
                              : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
                                                                               : ZT__REGION_OF_SYNC;
-        memcpy(probe->origin.group_size, selected.group_size, sizeof selected.group_size);
+        if (frame->kernel.name) {
+            memcpy(probe->origin.group_size, frame->kernel.group_size, sizeof probe->origin.group_size);
+        }
         probe->bytes = zt__read_size(frame->call, frame->parameters, &probe->origin);
     }
 
-    is_recorded = selected.list.kind != ZT__LIST_IMMEDIATE;
-    if (selected.measurement == ZT__LENT && zt__lend_event(frame->tracer, *command->signal, selected.profiler,
-                                                           probe, is_recorded, selected.list.is_in_order)) {
-        probe->way = &zt__by_lent_event;
+    if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal) {
+        measurement = *command->signal
+                          ? zt__lend_event(frame->tracer, *command->signal, selected->profiler, probe, list)
+                          : ZT__OWN;
+    }
+    if (measurement == ZT__LENT) {
+        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
         frame->is_lent = 1;
-        frame->marker = selected.list.is_in_order ? probe->event : NULL;
-        probe->is_unordered = !selected.list.is_in_order;
-        probe->has_trail = selected.list.is_in_order;
-    } else if (selected.measurement == ZT__OWN) {
+        frame->marker = list->is_in_order ? probe->event : NULL;
+        probe->is_unordered = !list->is_in_order;
+        probe->has_trail = list->is_in_order;
+    } else if (measurement == ZT__OWN) {
         probe->way = &zt__by_own_event;
-        probe->is_unordered = !selected.list.is_in_order;
+        probe->is_unordered = !list->is_in_order;
         frame->signal = command->signal;
         frame->signalled = *command->signal;
         *command->signal = probe->event;
     } else {
         probe->has_trail = command->signal && *command->signal;
-        zt__begin_between_barriers(frame, &selected);
+        zt__begin_between_barriers(frame, selected);
     }
 }
 
 ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     int is_complete = zt__read_command(frame->call, frame->parameters, &frame->command);
+    zt__selected_command selected;
     ze_event_handle_t event;
     frame->knows_kernel = tracer->hook_count == 0 || frame->command.kernel == frame->kernel_before_hooks;
+    memset(&selected, 0, sizeof selected);
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
-        zt__begin_command(frame, is_complete);
+        selected = zt__select_command(frame, is_complete);
+    } else if (tracer->lends_events) {
+        zt__lock(&tracer->mutex);
+        selected.is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
+        zt__unlock(&tracer->mutex);
+    }
+    if (selected.profiler) {
+        zt__begin_command(frame, &selected);
     }
     event = tracer->lends_events && !frame->is_lent ? zt__find_signalled(frame) : NULL;
     if (event) {
-        const zt__known_list *list;
-        int is_once;
-        zt__lock(&tracer->mutex);
-        list = zt__find_known_list(tracer, frame->command.list);
-        is_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
-        zt__unlock(&tracer->mutex);
-        zt__note_signal(tracer, event, is_once);
+        zt__note_signal(tracer, event, selected.is_once);
     }
 }
 

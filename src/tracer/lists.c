@@ -11,6 +11,7 @@
 #include "regions/profiler.h"
 #include "regions/regions.h"
 #include "results/timeline.h"
+#include "tracer/events.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
@@ -89,6 +90,7 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
+        profiler->end_loans = zt__end_loans_of_list;
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {

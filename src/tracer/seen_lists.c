@@ -33,7 +33,6 @@ static void zt__end_list_everywhere(zt__tracer *tracer, ze_command_list_handle_t
         zt__end_list(device->profiler, list, by, call);
         zt__try_collect(device->profiler, list);
     }
-    zt__end_loans(tracer, NULL, NULL, list);
 }
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
@@ -225,13 +224,15 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
 
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    int is_once;
     zt__read_command(frame->call, frame->parameters, &frame->command);
-    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
-        zt__note_signal(tracer, *frame->command.signal, 0);
-    }
     zt__lock(&tracer->mutex);
     tracer->executions++;
+    is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
     zt__unlock(&tracer->mutex);
+    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
+        zt__note_signal(tracer, *frame->command.signal, is_once);
+    }
     zt__observe_execution(frame, NULL);
     zt__begin_submission();
     frame->is_submission = 1;

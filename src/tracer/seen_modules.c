@@ -149,7 +149,9 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         zt_kernel_shape shape;
         zt__origin origin;
         memset(&known, 0, sizeof known);
-        if (knows_handle) {
+        if (i == 0 && frame->kernel.name && frame->kernel.counted_for == frame->counted_for) {
+            known = frame->kernel;
+        } else if (knows_handle) {
             zt__lock(&tracer->mutex);
             record = zt__find_loaded_kernel(tracer, kernel);
             if (record) { /* else it was destroyed, on another thread, when its work was done */

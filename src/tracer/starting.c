@@ -268,7 +268,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (!process) {
         return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the tracer");
     }
-    if (!zt__increment_if(&process->tracers, 0)) {
+    if (!zt__change_if(&process->tracers, 0, 1)) {
         return zt__report(tracer->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           zt__starting_call(tracer));
     }
@@ -365,6 +365,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
     if (!found) {
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
+        profiler->end_loans = zt__end_loans_of_list;
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
     }

@@ -35,6 +35,10 @@ ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel
                                                        sizeof(zt__loaded_kernel));
 }
 
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list) {
+    return list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
+}
+
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
     if (is_captured && !list->is_captured) {
         tracer->captures++;
@@ -56,17 +60,28 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     zt__free(&tracer->allocator, record);
 }
 
-ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
-                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
+/* Frees a map and its records, which other threads may look up meanwhile. */
+static void zt__forget_records(zt__tracer *tracer, zt__map *map, zt__mutex *mutex) {
+    zt__map records;
     uint32_t i;
-    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
-        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+    zt__lock(mutex);
+    records = *map;
+    memset(map, 0, sizeof *map);
+    zt__unlock(mutex);
+    for (i = 0; map == &tracer->loaded.modules && i < records.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)records.entries[i].value;
         zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
     }
-    for (i = 0; i < ZT__COUNT_OF(maps); i++) {
-        zt__map_free_values(maps[i], &tracer->allocator);
-    }
+    zt__map_free_values(&records, &tracer->allocator);
+}
+
+ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
+    zt__forget_records(tracer, &tracer->loaded.modules, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->loaded.kernels, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->lists, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->pools, &tracer->event_mutex);
+    zt__forget_records(tracer, &tracer->events, &tracer->event_mutex);
+    zt__forget_records(tracer, &tracer->kernel_names, &tracer->mutex);
     tracer->captures = 0;
 }
 

@@ -201,6 +201,10 @@ ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, 
    memory. */
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
+/* Returns whether a command on a list, or on NULL, is executed once: the list is immediate, and no list is captured,
+   because others join a capture by waiting. The mutex is held. */
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list);
+
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured);
 

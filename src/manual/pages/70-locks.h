@@ -28,8 +28,7 @@
        setup, of a copy of the       finding what all copies share                        no      no
        header
        setup, of the dispatcher      starting and stopping a tracer                       yes     no
-       of the dispatcher             the live tracer, frames of calls; a frame becomes    no      no
-                                     CALLBACK or ABANDONED under it
+       of the dispatcher             the live tracer; it finds a frame for each call      no      no
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
 
