@@ -632,7 +632,7 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* Collects samples that are ready, and with a timeout also those that are on their way; see COLLECTING.
    timeout_ns  how long it waits at the most, in nanoseconds. 0: not at all
-   Returns SUCCESS; with a timeout NOT_READY if it expired, or if a region is not ended; DEVICE_LOST;
+   Returns SUCCESS; with a timeout NOT_READY if it expired; DEVICE_LOST;
    HANDLE_OBJECT_IN_USE inside a sample function. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
@@ -8489,24 +8489,24 @@ struct zt__probe {
     zt__path *path;      /* of the region, or of those that have no path of their own */
     zt__list *list;      /* while it is open: its list, */
     zt__probe *outer;    /* and the region around it, or NULL */
-    uint64_t number;     /* for the watch: its list numbers its regions as they end */
+    uint64_t number;     /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
     const zt__way *way;
-    int is_due;         /* it owes a sample that is counted as begun */
-    int is_taken;       /* for the collector: this visit has read it, in a queue */
-    int is_settled;     /* nothing is left to be read or reset since the last execution */
-    int is_dropped;     /* it lacks commands, or its commands are on the list no more: no sample is read */
-    int shows_end;      /* `way->read` shows when the device is done with it */
-    int is_unordered;   /* it may end before what is before it on the list */
-    int spans_passes;   /* the region was begun in one pass, and ended in another: its sample is lost */
-    int has_trail;      /* commands of the library follow a launch that signals an event of the application */
-    int is_retired;     /* it is never used again, */
-    int needs_reset;    /* it could not be reset: the driver has refused, or may not have begun it yet */
-    int may_be_written; /* because the device may still write to it: its pools are never destroyed */
-    uint32_t failures;  /* reading it has failed so often, */
-    uint64_t failing_since_ns; /* since this host time */
+    int is_due;       /* its sample is counted as begun, and not yet as collected, lost or dropped */
+    int is_taken;     /* in a queue: the visit that is in progress has read it */
+    int is_settled;   /* all of the last execution was read, and reset */
+    int is_dropped;   /* its commands are not all on the list: it has no sample */
+    int shows_end;    /* `way->read` shows when the device is done with it */
+    int is_unordered; /* it may end before what is before it on the list */
+    int spans_passes; /* the region was begun in one pass, and ended in another: its sample is lost */
+    int has_trail;    /* commands of the library follow a launch that signals an event of the application */
+    int is_retired;   /* it is never used again */
+    int needs_reset;  /* it could not be reset: the driver has refused, or the device may not have begun it */
+    int may_be_written;        /* the device may still write to it: its pools are never destroyed */
+    uint32_t failures;         /* how often in a row the driver has failed to read or reset it */
+    uint64_t failing_since_ns; /* the host time of the first of these */
     uint64_t begun_ns;         /* host time; it was begun at this time or later */
     uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
     uint32_t submissions;      /* of its list that were counted. Atomic */
@@ -8566,14 +8566,15 @@ struct zt__recording {
     zt__recording_state state;  /* changed only by zt__move_recording */
     zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
     int is_queue;
-    int is_reported;   /* zt_execute or a tracer has submitted it */
-    int may_be_reset;  /* a tracer that has recorded it was stopped: what it sees later may not be this one */
-    int is_looked_at;  /* once all is read, the next visit looks whether it ran unreported */
-    int has_ended;     /* the device is done with the last execution */
-    int is_unordered;  /* some of its probes are */
-    int is_overlapped; /* executions of it have overlapped, */
-    int is_mixed;      /* also on several queues, so that none of them is measured */
-    int ran_again;     /* it ran unreported, and not for the first time */
+    int is_reported;  /* zt_execute or a tracer has submitted it */
+    int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
+                          executions are treated as unreported */
+    int is_looked_at;   /* when all is read, the next visit looks for an execution that nobody has reported */
+    int has_ended;      /* the device is done with the last execution */
+    int is_unordered;   /* some of its probes are */
+    int is_overlapped;  /* executions of it have overlapped */
+    int is_mixed;       /* nothing shows of which of them a sample would be: none is measured */
+    int ran_again;      /* it ran unreported, and not for the first time */
     int ran_unreported; /* it ran at all, and its list is counted as such */
     uint32_t calls;     /* of the driver that are in progress with it */
     uint32_t executions;
@@ -8582,7 +8583,7 @@ struct zt__recording {
     zt__probe *first, *last; /* in the order in which they ended */
     zt__probe *unread;       /* the first that is not settled, or one before it */
     zt__probe *witness;      /* the last that shows its end and is in order, or NULL */
-    zt__probe *polled;       /* of those that are not in order: the first that was not seen to have ended */
+    zt__probe *polled;       /* those before it that are not in order have ended */
 
     /* of the last execution */
     const void *runs_on;   /* the queue, or the immediate list that it was appended to */
@@ -8999,7 +9000,7 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 /* What a visit has seen of a probe. */
 typedef enum zt__seen {
     ZT__SEEN_PENDING, /* not to have ended, which it may later */
-    ZT__SEEN_NEVER, /* nor will it: what is after it on the list has ended, or the device is done with that */
+    ZT__SEEN_NEVER,   /* never ran: a later command of its list has ended, or its whole execution */
     ZT__SEEN_ENDED,
     ZT__SEEN_FAILING, /* the driver cannot tell, for a short time, */
     ZT__SEEN_FAILED,  /* or for long */
@@ -9023,7 +9024,7 @@ typedef enum zt__data {
     ZT__DATA_LATE,    /* not there yet, for a short time, */
     ZT__DATA_MISSING, /* or for long */
     ZT__DATA_REFUSED, /* the driver fails to read it */
-    ZT__DATA_INVALID, /* it may be of several executions, or passes */
+    ZT__DATA_INVALID, /* its region was begun in one pass, and ended in another */
     ZT__DATA_COUNT
 } zt__data;
 
@@ -9756,7 +9757,7 @@ static int zt__has_room(const zt_profiler *profiler, const zt__probe *probe) {
 
 /* ---- a recording ----------------------------------------------------------------------------------------- */
 
-/* If what shows the end of a probe was taken away, what is unread has ended; nothing shows one more execution. */
+/* After an event was taken away, unread probes count as ended, and no further execution is seen. */
 static ze_result_t zt__without_event(const zt__recording *recording, ze_result_t result) {
     if (result != ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
         return result;
@@ -9859,9 +9860,9 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
     return probe == NULL;
 }
 
-/* Reads what has ended of the first `count` probes, until one has not. Some that are not in order may follow
-   others. What does not show its end has ended when something in order after it has. Returns as
-   zt__visit_whole. */
+/* Reads what has ended of the first `count` probes. Stops at the first in order that has not ended; polls up to 32
+   of those that are not in order. A probe that does not show its end has ended when one in order after it has.
+   Returns as zt__visit_whole. */
 static int zt__visit_front(zt_profiler *profiler, zt__visit *visit, zt__probe *first, uint32_t count) {
     enum { MOST_PENDING = 32 };
     zt__probe *probe = first, *silent;
@@ -9940,8 +9941,8 @@ ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recordin
    is allocated. */
 ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list);
 
-/* Closes the recording or the queue of a list: the device is done with it, or will be. Probes that were read are
-   free at once if they cannot have run since. It must not be READING. */
+/* Detaches the recording or the queue from its list. Its probes return when the device is done with them. It must
+   not be READING. */
 ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list);
 
 /* Locks the mutex again and again until the recording of a list is not READING. No function of the application
@@ -10378,11 +10379,13 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
         return;                   /* it empties as it is read */
     }
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe->needs_reset) {
+        if (probe->needs_reset) { /* what could not be reset before */
             probe->is_settled = 0;
             recording->unread = recording->first;
         }
     }
+    /* The device is done with what is not known to run, and with what has no event that shows it: the application has
+       reset or destroyed the list, or is about to. */
     if (recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_DIRTY ||
         (recording->state == ZT__RECORDING_READY && recording->unread) ||
         (!recording->witness && !recording->is_unordered)) {
@@ -10458,7 +10461,7 @@ ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cau
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;
     zt__await_reading(profiler, list);
-    /* Its commands are those of the recording that is there, even if that has run meanwhile. */
+    /* Its commands belong to the current recording, also after that has run. */
     if (has_commands && (list->current || zt__prepare_recording(profiler, list))) {
         zt__add_to_recording(list, probe);
         zt__chain_recording(profiler, list->current);
@@ -11588,10 +11591,9 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
 /* Returns whether the device may still write to the probes of a recording, as far as is known. */
 static int zt__may_run(const zt__recording *recording) {
     switch (recording->state) {
-    case ZT__RECORDING_OPEN: /* an immediate list of unknown kind may be running */
-        return recording->list && recording->list->kind == ZT__LIST_UNKNOWN;
-    case ZT__RECORDING_READY:
-        return 0;
+    case ZT__RECORDING_OPEN:
+    case ZT__RECORDING_READY: /* an immediate list of unknown kind may be running */
+        return recording->unread && recording->list && recording->list->kind == ZT__LIST_UNKNOWN;
     case ZT__RECORDING_CLOSED:
         return !recording->has_ended;
     default:
@@ -13856,7 +13858,8 @@ static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
         }
         for (before = 0; packer->is_reading && before < i; before++) {
             const zt_metric *other = &profiler->metrics[before];
-            zt__require(packer, strcmp(other->name, metric->name) || strcmp(other->group, metric->group));
+            zt__require(packer,
+                        strcmp(other->name, metric->name) != 0 || strcmp(other->group, metric->group) != 0);
         }
     }
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
@@ -34915,7 +34918,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                            zt_execute, once the list has run: they do not wait for it
        zeCommandListReset                  What is recorded next goes on with the old recording, until that is
                                            seen to have run. A region that was recorded before, and has not
-                                           run when a later one has, is dropped (ZT_DROPPED_NEVER_RAN)
+                                           run when a later one has, has no sample. If zt_execute has
+                                           counted it, it is dropped (ZT_DROPPED_NEVER_RAN)
        zeCommandListDestroy                Unless zt_release was called before, the probes stay in use until
                                            a new list has the same handle and regions are begun on it. A
                                            program that repeats this reaches config.max_probes, and regions
@@ -35659,9 +35663,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        SUBMITTED   on its way                      READING; SUBMITTING; CLOSED
        READING     the collector's alone; no       READY when all of it is read and reset; else back where it
                    callback runs meanwhile         came from
-       DIRTY       several executions wrote to     SUBMITTING; READING when it is idle: the queue, which a call
-                   the same probes: the samples    has named, or a reset or release shows this. The last
-                   of all but the last are lost    execution is read if all were on one queue; CLOSED
+       DIRTY       several executions wrote to     SUBMITTING; READING when it is idle: a wait for its queue or
+                   the same probes: the samples    immediate list, a reset or a release shows this. The last
+                   of all but the last are lost    execution is read if all were on one of these; CLOSED
        CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
                    after it had run
 
@@ -35671,10 +35675,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A recording that was submitted has ended when its last probe in order has signalled, and all that are not
        in order. A probe before it that has not signalled is on the list no more: it is dropped, as never run. A
        region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
-       alone: its probe is never read, and reset with the others.
+       alone: its probe is never read. It is reset when something after it has ended, else when its recording is
+       closed, because nothing shows when the device begins it.
 
        zt_collect, zt_report, zt_reset, zt_release and zt_execute look at the last probe of what is OPEN or READY:
-       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS.
+       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS. A recording that
+       nobody has reported is looked at once more when its list is released: it may have run while it was read.
 
        Where the loader cannot tell whether a list is immediate (before 1.16), its regions count as begun when
        they end, signalled probes are read from the front, and are free when the next region is begun. When
@@ -35718,4 +35724,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: b4e6f7903752d517 */
+/* Joined from src/ by src/join.py: baea8e7adc1850f7 */

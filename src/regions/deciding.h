@@ -9,7 +9,7 @@
 /* What a visit has seen of a probe. */
 typedef enum zt__seen {
     ZT__SEEN_PENDING, /* not to have ended, which it may later */
-    ZT__SEEN_NEVER, /* nor will it: what is after it on the list has ended, or the device is done with that */
+    ZT__SEEN_NEVER,   /* never ran: a later command of its list has ended, or its whole execution */
     ZT__SEEN_ENDED,
     ZT__SEEN_FAILING, /* the driver cannot tell, for a short time, */
     ZT__SEEN_FAILED,  /* or for long */
@@ -33,7 +33,7 @@ typedef enum zt__data {
     ZT__DATA_LATE,    /* not there yet, for a short time, */
     ZT__DATA_MISSING, /* or for long */
     ZT__DATA_REFUSED, /* the driver fails to read it */
-    ZT__DATA_INVALID, /* it may be of several executions, or passes */
+    ZT__DATA_INVALID, /* its region was begun in one pass, and ended in another */
     ZT__DATA_COUNT
 } zt__data;
 

@@ -50,10 +50,9 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
 /* Returns whether the device may still write to the probes of a recording, as far as is known. */
 static int zt__may_run(const zt__recording *recording) {
     switch (recording->state) {
-    case ZT__RECORDING_OPEN: /* an immediate list of unknown kind may be running */
-        return recording->list && recording->list->kind == ZT__LIST_UNKNOWN;
-    case ZT__RECORDING_READY:
-        return 0;
+    case ZT__RECORDING_OPEN:
+    case ZT__RECORDING_READY: /* an immediate list of unknown kind may be running */
+        return recording->unread && recording->list && recording->list->kind == ZT__LIST_UNKNOWN;
     case ZT__RECORDING_CLOSED:
         return !recording->has_ended;
     default:

@@ -124,24 +124,24 @@ struct zt__probe {
     zt__path *path;      /* of the region, or of those that have no path of their own */
     zt__list *list;      /* while it is open: its list, */
     zt__probe *outer;    /* and the region around it, or NULL */
-    uint64_t number;     /* for the watch: its list numbers its regions as they end */
+    uint64_t number;     /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
     const zt__way *way;
-    int is_due;         /* it owes a sample that is counted as begun */
-    int is_taken;       /* for the collector: this visit has read it, in a queue */
-    int is_settled;     /* nothing is left to be read or reset since the last execution */
-    int is_dropped;     /* it lacks commands, or its commands are on the list no more: no sample is read */
-    int shows_end;      /* `way->read` shows when the device is done with it */
-    int is_unordered;   /* it may end before what is before it on the list */
-    int spans_passes;   /* the region was begun in one pass, and ended in another: its sample is lost */
-    int has_trail;      /* commands of the library follow a launch that signals an event of the application */
-    int is_retired;     /* it is never used again, */
-    int needs_reset;    /* it could not be reset: the driver has refused, or may not have begun it yet */
-    int may_be_written; /* because the device may still write to it: its pools are never destroyed */
-    uint32_t failures;  /* reading it has failed so often, */
-    uint64_t failing_since_ns; /* since this host time */
+    int is_due;       /* its sample is counted as begun, and not yet as collected, lost or dropped */
+    int is_taken;     /* in a queue: the visit that is in progress has read it */
+    int is_settled;   /* all of the last execution was read, and reset */
+    int is_dropped;   /* its commands are not all on the list: it has no sample */
+    int shows_end;    /* `way->read` shows when the device is done with it */
+    int is_unordered; /* it may end before what is before it on the list */
+    int spans_passes; /* the region was begun in one pass, and ended in another: its sample is lost */
+    int has_trail;    /* commands of the library follow a launch that signals an event of the application */
+    int is_retired;   /* it is never used again */
+    int needs_reset;  /* it could not be reset: the driver has refused, or the device may not have begun it */
+    int may_be_written;        /* the device may still write to it: its pools are never destroyed */
+    uint32_t failures;         /* how often in a row the driver has failed to read or reset it */
+    uint64_t failing_since_ns; /* the host time of the first of these */
     uint64_t begun_ns;         /* host time; it was begun at this time or later */
     uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
     uint32_t submissions;      /* of its list that were counted. Atomic */
@@ -201,14 +201,15 @@ struct zt__recording {
     zt__recording_state state;  /* changed only by zt__move_recording */
     zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
     int is_queue;
-    int is_reported;   /* zt_execute or a tracer has submitted it */
-    int may_be_reset;  /* a tracer that has recorded it was stopped: what it sees later may not be this one */
-    int is_looked_at;  /* once all is read, the next visit looks whether it ran unreported */
-    int has_ended;     /* the device is done with the last execution */
-    int is_unordered;  /* some of its probes are */
-    int is_overlapped; /* executions of it have overlapped, */
-    int is_mixed;      /* also on several queues, so that none of them is measured */
-    int ran_again;     /* it ran unreported, and not for the first time */
+    int is_reported;  /* zt_execute or a tracer has submitted it */
+    int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
+                          executions are treated as unreported */
+    int is_looked_at;   /* when all is read, the next visit looks for an execution that nobody has reported */
+    int has_ended;      /* the device is done with the last execution */
+    int is_unordered;   /* some of its probes are */
+    int is_overlapped;  /* executions of it have overlapped */
+    int is_mixed;       /* nothing shows of which of them a sample would be: none is measured */
+    int ran_again;      /* it ran unreported, and not for the first time */
     int ran_unreported; /* it ran at all, and its list is counted as such */
     uint32_t calls;     /* of the driver that are in progress with it */
     uint32_t executions;
@@ -217,7 +218,7 @@ struct zt__recording {
     zt__probe *first, *last; /* in the order in which they ended */
     zt__probe *unread;       /* the first that is not settled, or one before it */
     zt__probe *witness;      /* the last that shows its end and is in order, or NULL */
-    zt__probe *polled;       /* of those that are not in order: the first that was not seen to have ended */
+    zt__probe *polled;       /* those before it that are not in order have ended */
 
     /* of the last execution */
     const void *runs_on;   /* the queue, or the immediate list that it was appended to */

@@ -241,7 +241,7 @@ static int zt__has_room(const zt_profiler *profiler, const zt__probe *probe) {
 
 /* ---- a recording ----------------------------------------------------------------------------------------- */
 
-/* If what shows the end of a probe was taken away, what is unread has ended; nothing shows one more execution. */
+/* After an event was taken away, unread probes count as ended, and no further execution is seen. */
 static ze_result_t zt__without_event(const zt__recording *recording, ze_result_t result) {
     if (result != ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
         return result;
@@ -344,9 +344,9 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
     return probe == NULL;
 }
 
-/* Reads what has ended of the first `count` probes, until one has not. Some that are not in order may follow
-   others. What does not show its end has ended when something in order after it has. Returns as
-   zt__visit_whole. */
+/* Reads what has ended of the first `count` probes. Stops at the first in order that has not ended; polls up to 32
+   of those that are not in order. A probe that does not show its end has ended when one in order after it has.
+   Returns as zt__visit_whole. */
 static int zt__visit_front(zt_profiler *profiler, zt__visit *visit, zt__probe *first, uint32_t count) {
     enum { MOST_PENDING = 32 };
     zt__probe *probe = first, *silent;

@@ -383,11 +383,13 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
         return;                   /* it empties as it is read */
     }
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe->needs_reset) {
+        if (probe->needs_reset) { /* what could not be reset before */
             probe->is_settled = 0;
             recording->unread = recording->first;
         }
     }
+    /* The device is done with what is not known to run, and with what has no event that shows it: the application has
+       reset or destroyed the list, or is about to. */
     if (recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_DIRTY ||
         (recording->state == ZT__RECORDING_READY && recording->unread) ||
         (!recording->witness && !recording->is_unordered)) {
@@ -463,7 +465,7 @@ ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cau
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;
     zt__await_reading(profiler, list);
-    /* Its commands are those of the recording that is there, even if that has run meanwhile. */
+    /* Its commands belong to the current recording, also after that has run. */
     if (has_commands && (list->current || zt__prepare_recording(profiler, list))) {
         zt__add_to_recording(list, probe);
         zt__chain_recording(profiler, list->current);

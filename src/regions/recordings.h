@@ -25,8 +25,8 @@ ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recordin
    is allocated. */
 ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list);
 
-/* Closes the recording or the queue of a list: the device is done with it, or will be. Probes that were read are
-   free at once if they cannot have run since. It must not be READING. */
+/* Detaches the recording or the queue from its list. Its probes return when the device is done with them. It must
+   not be READING. */
 ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list);
 
 /* Locks the mutex again and again until the recording of a list is not READING. No function of the application

@@ -228,7 +228,8 @@ static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
         }
         for (before = 0; packer->is_reading && before < i; before++) {
             const zt_metric *other = &profiler->metrics[before];
-            zt__require(packer, strcmp(other->name, metric->name) || strcmp(other->group, metric->group));
+            zt__require(packer,
+                        strcmp(other->name, metric->name) != 0 || strcmp(other->group, metric->group) != 0);
         }
     }
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {

@@ -11,7 +11,8 @@
                                            zt_execute, once the list has run: they do not wait for it
        zeCommandListReset                  What is recorded next goes on with the old recording, until that is
                                            seen to have run. A region that was recorded before, and has not
-                                           run when a later one has, is dropped (ZT_DROPPED_NEVER_RAN)
+                                           run when a later one has, has no sample. If zt_execute has
+                                           counted it, it is dropped (ZT_DROPPED_NEVER_RAN)
        zeCommandListDestroy                Unless zt_release was called before, the probes stay in use until
                                            a new list has the same handle and regions are begun on it. A
                                            program that repeats this reaches config.max_probes, and regions

@@ -16,9 +16,9 @@
        SUBMITTED   on its way                      READING; SUBMITTING; CLOSED
        READING     the collector's alone; no       READY when all of it is read and reset; else back where it
                    callback runs meanwhile         came from
-       DIRTY       several executions wrote to     SUBMITTING; READING when it is idle: the queue, which a call
-                   the same probes: the samples    has named, or a reset or release shows this. The last
-                   of all but the last are lost    execution is read if all were on one queue; CLOSED
+       DIRTY       several executions wrote to     SUBMITTING; READING when it is idle: a wait for its queue or
+                   the same probes: the samples    immediate list, a reset or a release shows this. The last
+                   of all but the last are lost    execution is read if all were on one of these; CLOSED
        CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
                    after it had run
 
@@ -28,10 +28,12 @@
        A recording that was submitted has ended when its last probe in order has signalled, and all that are not
        in order. A probe before it that has not signalled is on the list no more: it is dropped, as never run. A
        region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
-       alone: its probe is never read, and reset with the others.
+       alone: its probe is never read. It is reset when something after it has ended, else when its recording is
+       closed, because nothing shows when the device begins it.
 
        zt_collect, zt_report, zt_reset, zt_release and zt_execute look at the last probe of what is OPEN or READY:
-       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS.
+       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS. A recording that
+       nobody has reported is looked at once more when its list is released: it may have run while it was read.
 
        Where the loader cannot tell whether a list is immediate (before 1.16), its regions count as begun when
        they end, signalled probes are read from the front, and are free when the next region is begun. When
