@@ -52,8 +52,8 @@
            }
 
        If zt_open fails, the profiler is NULL, and calls with it do nothing. To choose what is measured,
-       pass a zt_config: start from zt_config_default(), and set, for example, config.groups =
-       "ComputeBasic". Messages go to config.log, and zt_get_last_error returns the last one.
+       pass a zt_config: zt_config config = {0}; has all defaults, and config.groups = "ComputeBasic", for
+       example, names what to measure. Messages go to config.log, and zt_last_error returns the last one.
 
        Build it with `cc app.c -lze_loader -lm`. Other files of a program include the header without
        ZETOOLS_IMPLEMENTATION. Some builds need more:
@@ -77,7 +77,8 @@
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
        on its way     in flight, and submitted to the device
-       slot           what a sample needs while it is in flight: a metric query for each group, and an event
+       probe          measures one region: a metric query for each group, an event and time stamps. A sample
+                      has it while it is in flight
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
        tile           a sub-device of a device that has several
@@ -113,9 +114,9 @@
 
    COMMAND LISTS
 
-       On an immediate list, each region runs once. Its slot is free again when its sample is collected.
+       On an immediate list, each region runs once. Its probe is free again when its sample is collected.
 
-       On a recorded list (from zeCommandListCreate), a region keeps its slot until the list is reset or
+       On a recorded list (from zeCommandListCreate), a region keeps its probe until the list is reset or
        destroyed, because the list may be executed again. An execution overwrites the figures of the one
        before. So the library has to know what happens to the list. Unless a tracer observes it, call
 
@@ -142,16 +143,16 @@
        Samples are collected by
 
        - zt_collect: ready samples, and with a timeout also samples that are on their way
-       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free slot
+       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free probe
        - zt_execute, zt_release and zt_reset, for the lists that they are given
        - a thread of the library, with config.thread; threads that submit work then do not read or calculate
 
-       Samples wait in their slots, so a program may collect seldom, or only at the end. One thread collects
+       Samples wait in their probes, so a program may collect seldom, or only at the end. One thread collects
        at a time. Others skip collecting, unless they have a timeout or need what is being collected.
 
        With config.thread, the application must not call zetMetricGroupCalculateMetricValues, because
        drivers cannot calculate metrics on two threads at once. The library serialises its own calculations.
-       Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
+       Once all names, lists and probes exist, beginning, ending and collecting regions allocates no memory.
        Functions that return results may allocate, because quantiles need memory for sorting.
 
    PASSES
@@ -169,7 +170,7 @@
    COUNTS
 
        begun = collected + lost + dropped + in_flight, at any time. A lost sample ran, but its data is
-       missing or invalid. A dropped one was not measured: there was no slot or memory, or a call failed.
+       missing or invalid. A dropped one was not measured: there was no probe or memory, or a call failed.
        Both are counted by cause (zt_info.causes) and are not in the statistics.
 
        A collected sample has a GPU time and, if they are measured, metrics. Launches outside of
@@ -396,7 +397,7 @@
                        INSTRUCTIONS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
-       Implementation  LOCKS, THE LIFE OF A SLOT, PATHS
+       Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -466,8 +467,8 @@ extern "C" {
                    the profiler, stream or debugger that they are from.
    Structures      A structure to be filled in is empty on failure, and where the function does nothing.
    Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
-                   of a field: zt_stream_config config = {0}; sets all of them. Start zt_config from
-                   zt_config_default(). Strings and arrays need not outlive the call.
+                   of a field: zt_config config = {0}; sets all of them, in C++ zt_config config = {};
+                   Strings and arrays need not outlive the call.
    Callbacks       What a callback receives is valid during the call. CALLBACKS lists what it may call.
    Versions        Everything is there since 0.1, unless its declaration names a later version. */
 
@@ -489,12 +490,11 @@ typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what beca
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
-typedef struct zt_region_info zt_region_info; /* a region: its counts, times and parent */
-typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
+typedef struct zt_region_info zt_region_info; /* a region or a path: its counts, times and parent */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
+typedef struct zt_overlap zt_overlap;         /* how samples cover the time of the device */
 typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
-typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
 typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
 #ifdef ZETOOLS_TRACER
@@ -520,7 +520,6 @@ typedef struct zt_stream_config zt_stream_config; /* how a stream is opened */
 typedef struct zt_row zt_row;                     /* the metrics of one period */
 typedef struct zt_stream_info zt_stream_info;     /* what a stream measures, and what became of it */
 typedef struct zt_stream_counts zt_stream_counts; /* its reports, and what became of them */
-typedef struct zt_streamed zt_streamed;           /* a streamed metric in a region */
 
 /* benchmarks */
 typedef struct zt_bench_config zt_bench_config;   /* what to benchmark, and how precisely */
@@ -561,7 +560,7 @@ typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all 
 
 /* A region that was begun. Its fields are private. A copy refers to the same region. */
 struct zt_region {
-    void *slot;
+    void *probe;
     uint32_t generation;
     uint32_t profiler;
     uint32_t body;
@@ -574,7 +573,7 @@ struct zt_region {
    config    NULL: the defaults
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS, also where metrics cannot be measured: regions then have times alone, and
-   zt_info.availability_text is why. On failure, zt_get_last_error(NULL) has the message:
+   zt_info.availability_text is why. On failure, zt_last_error has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
@@ -583,10 +582,11 @@ struct zt_region {
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Returns the last message of a profiler, or "". With NULL, the last message of this thread, whatever it is
-   about: a profiler, a stream, a debugger, or none, as after zt_open has failed. The text is this thread's
-   own copy, and valid until the thread calls the library again. */
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
+/* Returns the last message of this thread, whatever it is about: a profiler, a stream, a debugger, or none of
+   them, as after zt_open has failed. "": there is none. The text is valid until the thread calls the library
+   again. zt_info.error is the last message of a profiler, by whichever thread.
+   result  receives the result that the message is about, or SUCCESS; may be NULL */
+ZT_API const char *zt_last_error(ze_result_t *result);
 
 /* ZT_REGION(profiler, list, name) statement
        makes a region of the statement. In C++ and GNU C the region ends however the statement is left: at its
@@ -619,7 +619,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* Declares that what is on a list never runs again. Call it when the device is done with the list, before the
    list is destroyed or after it was reset. It never waits.
-   Slots of the list that are ready are freed now, others when they are collected. Regions that never ran no
+   Probes of the list that are ready are freed now, others when they are collected. Regions that never ran no
    longer count as begun. Regions that are not ended are dropped. If the driver refuses to destroy the list,
    reset it before it is executed again.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
@@ -632,7 +632,7 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* Collects samples that are ready, and with a timeout also those that are on their way; see COLLECTING.
    timeout_ns  how long it waits at the most, in nanoseconds. 0: not at all
-   Returns SUCCESS; with a timeout NOT_READY if it expired, or if a region is not ended; DEVICE_LOST;
+   Returns SUCCESS; with a timeout NOT_READY if it expired; DEVICE_LOST;
    HANDLE_OBJECT_IN_USE inside a sample function. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
@@ -648,7 +648,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
    UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
-   zt_get_last_error has the reason. */
+   zt_last_error has the reason. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Call it
@@ -695,9 +695,9 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
    TRACING. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
    The files that it has written are named on standard error. A failure is also printed there. If a report
-   cannot be written, a message and the table go there, and zt_get_last_error(NULL) has the message for
-   functions that run at exit later. A report without a region is followed by what was seen and not measured:
-   below a table on standard output or error, else on standard error.
+   cannot be written, a message and the table go there, and zt_last_error has the message for functions that
+   run at exit later. A report without a region is followed by what was seen and not measured: below a table
+   on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start.
@@ -710,8 +710,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that
-   differ in numbers alone are one, and at most eight of a kind are logged.
+/* Called once with each message, such as "[NO_PROBE] zt_begin: all 16384 probes are in use, ...". Messages
+   that differ in numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */
@@ -734,18 +734,27 @@ struct zt_allocator {
 struct zt_stats {
     uint64_t count; /* samples that have the figure */
     double sum, mean, stddev, min, max, median, p95;
+    double rate; /* of a metric that adds up: its sum divided by the GPU time of the samples that have it, in
+                    units a second. Of a metric that is averaged: its mean. Of others and of times: NaN.
+                    Rates of different passes can be compared */
 };
 
-/* A region. */
+/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like. A
+   path is a region inside certain others, such as "step;solve"; see NESTING. Counts of lost and dropped
+   samples are those of the region. */
+#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
+
+/* A region, or a path. */
 struct zt_region_info {
-    const char *name;
+    const char *name; /* of a path, that of its last region */
+    uint32_t region;  /* the index of the region with that name */
+    uint32_t parent;  /* the region that it is directly inside; of a path, ZT_PATH of what is before its last
+                         region. UINT32_MAX: none, or not the same each time */
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
     zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count` */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
-    uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
-                         See NESTING */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
                          counts. NaN: not known */
@@ -756,9 +765,14 @@ struct zt_region_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
-   the index of a region also take ZT_PATH(index) for the samples on one path. */
+/* Gets a region by its index, or the samples on one path by ZT_PATH of its index. Regions are in the order of
+   their first begin; a path has a higher index than its parent. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
+
+/* Finds a region by its name, whose statistics are those of all its paths together; or a path, such as
+   "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
+   for all functions that take a region; UINT32_MAX if there is none. */
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif
 
@@ -784,26 +798,51 @@ struct zt_metric {
     uint32_t pass; /* in which it is measured, from 0 */
 };
 
+/* zt_get_metric and zt_get_stats take the index of a metric, or one of these in its place. Times are in
+   nanoseconds. */
+
+/* The GPU time of all samples. */
+#define ZT_GPU_TIME 0x80000000u
+
+/* How long a region or a launch waits before it runs; see LATENCY.
+   queue   from its append to the execution of its recorded list
+   launch  from its submission by the host to its start on the device. Figures that are not larger than its
+           error are NaN */
+#define ZT_QUEUE_LATENCY 0x80000001u
+#define ZT_LAUNCH_LATENCY 0x80000002u
+
+/* The GPU time of the samples with the metrics of a pass, counted from 0, or of all samples if no metrics are
+   measured. */
+#define ZT_PASS_TIME(pass) ((uint32_t)(pass) | 0x90000000u)
+
+/* A metric of attached streams (zt_stream_config.profiler), by its index. Its statistics are of rows, as far
+   as they belong to samples; see STREAMED ROWS. The mean of a metric that is averaged is weighted by the
+   length of the rows. */
+#define ZT_STREAMED(index) ((uint32_t)(index) | 0xA0000000u)
+
+/* A metric of one tile, counted from 0. */
+#define ZT_TILE(tile, metric) zt__metric_of_tile(tile, metric)
+
+/* Only ZT_TILE calls this. A tile that is too high for its bits becomes one that no device has, such a metric
+   becomes UINT32_MAX. */
+static inline ZT__UNUSED uint32_t zt__metric_of_tile(uint32_t tile, uint32_t metric) {
+    return metric <= 0xFFFFFFu ? metric | (tile < 63 ? tile : 63) << 24 | 0x40000000u : UINT32_MAX;
+}
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns a metric by its index, or NULL if that is too high. */
+/* Returns a metric, or NULL if there is none. */
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error has the nearest names. */
+/* Finds a metric by its name. Returns its index or, if attached streams alone have it, ZT_STREAMED of its
+   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_last_error has the
+   nearest names. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
 /* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Median
-   and 95th percentile are NaN without config.samples or without memory. */
+   and 95th percentile of metrics are NaN without config.samples or without memory. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
-
-/* Returns the rate of a metric in a region:
-   - of a metric that adds up, its sum divided by the GPU time of the samples that have it (zt_get_pass), in
-     units a second
-   - of a metric that is averaged, its mean
-   - of others, NaN
-   Rates of different passes can be compared. */
-ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 #endif
 
@@ -826,10 +865,6 @@ typedef enum zt_availability {
 } zt_availability;
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the result that belongs to the message of zt_get_last_error with the same profiler or NULL; SUCCESS
-   if there is no message. */
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 
 /* Returns the name of a result: "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on. */
 ZT_API const char *zt_result_name(ze_result_t result);
@@ -858,25 +893,28 @@ typedef enum zt_cause {
     ZT_LOST_QUERY_SPLIT,
     /* lost: other */
     ZT_LOST_NEVER_DELIVERED, /* the region ended, but its data never came; or it did not end in time */
-    ZT_LOST_OVERWRITTEN,     /* it was executed again before it was collected */
+    ZT_LOST_OVERWRITTEN,     /* it was executed again before it was collected, or by means that nobody
+                                reports (see UNREPORTED EXECUTIONS) */
     ZT_LOST_OTHER_PASS,      /* it ran in another pass than the one in which it was begun */
     ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
-    ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
+    ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted, or the device's
+                                clock may have turned more often than its time stamps show */
     ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
     ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
-    ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
-    ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
+    ZT_DROPPED_NO_PROBE,       /* all config.max_probes are in use */
+    ZT_DROPPED_NO_MEMORY,      /* no memory for probes or statistics */
     ZT_DROPPED_TOO_MANY_NAMES, /* more than 65,536 names */
     ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
     ZT_DROPPED_NOT_CLOSED,     /* the list was released or the profiler closed before zt_end */
     ZT_DROPPED_DEVICE_LOST,    /* begun after the device was lost */
+    ZT_DROPPED_NEVER_RAN, /* its list ran without it: it was recorded before a reset that nobody reported */
     ZT_CAUSE_COUNT
 } zt_cause;
 
 /* Samples that were lost or dropped by one cause. */
 struct zt_cause_count {
-    const char *name; /* "report error", "no slot", ... */
+    const char *name; /* "report error", "no probe", ... */
     uint64_t count;
 };
 
@@ -924,6 +962,8 @@ struct zt_watch_info {
 struct zt_info {
     zt_availability availability;  /* whether metrics are measured, and if not, why */
     const char *availability_text; /* the same as a text, with the call that failed and what to do */
+    const char *error; /* the last message of the profiler, by whichever thread. "": none. This thread's own
+                          copy, valid until the thread calls the library again */
     zt_counts counts;
     zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
     uint32_t region_count;                 /* regions, that is, different names */
@@ -1000,60 +1040,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 #endif
 
-/* ---- nested regions ------------------------------------------------------------------------------------ */
-
-/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like.
-   Counts of lost and dropped samples are those of the region. */
-#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
-
-/* A path: a region inside certain others, such as "step;solve"; see NESTING. */
-struct zt_path_info {
-    uint32_t region; /* its index, for zt_get_region */
-    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
-    uint64_t count;  /* samples that were collected there, with a GPU time */
-    double total_ns; /* the sum of their GPU times */
-    double own_ns;   /* total_ns, less that of the paths directly inside. NaN: not known */
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
-   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
-   UINT32_MAX if there is none. */
-ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
-
-/* Gets a path by its index, which is higher than that of its parent. */
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
-
-#endif
-
-/* ---- latencies ----------------------------------------------------------------------------------------- */
-
-/* How long a region or a launch waits before it runs; see LATENCY. */
-typedef enum zt_latency {
-    ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
-    ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
-    ZT_LATENCY_COUNT
-} zt_latency;
-
-#ifndef ZETOOLS_DISABLE
-
-/* Gets the statistics of a latency in nanoseconds, over those collected samples of a region whose latency is
-   known. Figures of the launch latency that are not larger than its error are NaN.
-   Returns SUCCESS; INVALID_ENUMERATION. */
-ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-                                  zt_stats *stats);
-
-#endif
-
 /* ---- the timeline -------------------------------------------------------------------------------------- */
-
-/* What a timeline holds. */
-struct zt_timeline_info {
-    uint64_t samples, rows;           /* kept */
-    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
-    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
-};
 
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
@@ -1070,13 +1057,18 @@ struct zt_overlap {
     double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
+/* What a timeline holds. */
+struct zt_timeline_info {
+    uint64_t samples, rows;           /* kept */
+    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
+    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
+    zt_overlap overlap;               /* how the samples cover the time of the device */
+};
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns what the timeline holds. */
+/* Returns what the timeline holds. Without memory, all times of the overlap are NaN. */
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
-
-/* Returns how the samples of the timeline cover the time of the device. Without memory, all times are NaN. */
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
 
 #endif
 
@@ -1103,27 +1095,12 @@ enum {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Gets the statistics of the GPU time of a region in one pass, counted from 0, in nanoseconds: those of the
-   samples with the metrics of the pass, or of all samples if no metrics are measured. */
-ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
-                               zt_stats *time_ns);
-
 /* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or 0 when
    there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the first
    pass. Not by two threads at once. */
 ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler);
 ZT_API int zt__next_pass(zt__pass_state *passes);
 ZT_API void zt__end_passes(zt__pass_state *passes);
-
-#endif
-
-/* ---- tiles --------------------------------------------------------------------------------------------- */
-
-#ifndef ZETOOLS_DISABLE
-
-/* As zt_get_stats, for one tile, counted from 0. */
-ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-                                     uint32_t metric, zt_stats *stats);
 
 #endif
 
@@ -1270,7 +1247,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
             replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
             with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
    name     of the kernel in that module. NULL: the same name; kernels that the module lacks are not replaced
-   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
+   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_last_error has the
    nearest names; NOT_READY if, after config.wait_timeout_ns, another thread still creates a kernel of a
    module whose replacement has ended: then keep that module. */
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
@@ -1358,7 +1335,7 @@ struct zt_stream_counts {
 /* Opens a stream on a device or sub-device of an initialised driver, which begins to sample.
    config  NULL: the defaults
    stream  receives the stream; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        NOT_AVAILABLE           the counters are in use, and the message names by whom
        HANDLE_OBJECT_IN_USE    likewise
        INVALID_ARGUMENT        there is no such group, it samples instructions instead of periods, or the
@@ -1422,31 +1399,8 @@ struct zt_stream_info {
 /* Returns what the stream measures, and what became of it so far. */
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error(NULL) has the nearest
-   names. */
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_last_error has the nearest names. */
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
-
-#endif
-
-/* ---- streamed metrics of regions ----------------------------------------------------------------------- */
-
-/* One streamed metric over the rows that belong to the samples of a region; see STREAMED ROWS. NaN where
-   there are none. The mean is that of a row; of a metric that is averaged, it is weighted by the length of
-   the rows. */
-struct zt_streamed {
-    uint64_t rows;
-    double mean, peak;
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a streamed metric by its index, or NULL if that is too high. */
-ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
-
-/* Gets the mean and peak of a streamed metric in a region, over those collected samples that ended before the
-   last row that was read. Needs zt_stream_config.profiler. */
-ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed);
 
 #endif
 
@@ -1522,7 +1476,7 @@ struct zt_bench_result {
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
     double perturbation;                   /* counter_median divided by median */
-    uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
+    uint32_t region;                       /* of the profiler, for zt_get_stats; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };
@@ -1605,7 +1559,7 @@ struct zt_bench_changes {
    before   the file, which zt_report_benches wrote with the suffix .csv
    report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
    changes  receives how many benchmarks changed
-   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNKNOWN              the file cannot be read, or the table cannot be written
        UNSUPPORTED_VERSION  the file has a newer layout
        INVALID_SIZE         the file is cut off
@@ -1640,7 +1594,7 @@ struct zt_hotspots_config {
 /* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
    earlier starts.
    config  NULL: the defaults
-   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        NOT_READY               the profiler does not trace
        UNSUPPORTED_FEATURE     the device has no metric group that samples instructions, or is a root device
                                of several tiles; or the driver does not report where kernels lie
@@ -1652,11 +1606,12 @@ struct zt_hotspots_config {
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
-/* Reads what is left, and stops sampling. What was sampled stays. Does nothing if hot spots are not sampled.
-   zt_trace_stop and zt_close do this first.
-   Returns SUCCESS; NOT_READY if another thread reads samples for longer than config.wait_timeout_ns, or the
-   library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
-   about reading. */
+/* Reads what is left, stops sampling, and finds the source lines of all hot spots, as reports do. What was
+   sampled stays. For the lines it runs addr2line, llvm-addr2line or llvm-symbolizer, whichever is in PATH,
+   for up to 24 seconds for each module. zt_trace_stop and zt_close also stop sampling, and find no lines.
+   Returns SUCCESS, also if hot spots are not sampled or no line is known; NOT_READY if another thread reads
+   samples or finds lines for longer than config.wait_timeout_ns, or the library's own thread does not end in
+   2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message about reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
 
 #endif
@@ -1681,7 +1636,7 @@ struct zt_hotspot_info {
     uint64_t active; /* samples in which the instruction was executed; the others are stalls */
     uint32_t stall_count;
     zt_stall stalls[ZT_MAX_STALLS];
-    const char *file; /* of the source. "": not known; see zt_hotspots_find_lines */
+    const char *file; /* of the source. "": not known; see zt_hotspots_stop */
     uint32_t line;    /* from 1; 0: not known */
 };
 
@@ -1689,11 +1644,6 @@ struct zt_hotspot_info {
 
 /* Gets a hot spot by its index. Hot spots are in the order of their first sample. */
 ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
-
-/* Finds the source lines of all hot spots that were sampled so far, as reports do. Runs addr2line,
-   llvm-addr2line or llvm-symbolizer, whichever is in PATH, for up to 24 seconds for each module.
-   Returns SUCCESS, also where no line is known; NOT_READY if another thread does it now. */
-ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler);
 
 #endif
 
@@ -1728,7 +1678,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
    config    NULL: the defaults. Only `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance`
              count
    profiler  receives the profiler; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_VERSION  the statistics have another layout
        INVALID_SIZE         the buffer is cut off
        INVALID_ARGUMENT     it is damaged, or claims what is impossible
@@ -1851,7 +1801,7 @@ typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, v
    pid       the process ID. 0: that of this process
    config    NULL: the defaults
    debugger  receives the debugger; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_FEATURE       the device cannot be debugged
        DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
        INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
@@ -2024,7 +1974,7 @@ struct zt_sample {
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
 typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
 
-/* How a profiler is opened. Start from zt_config_default(). */
+/* How a profiler is opened. */
 struct zt_config {
     const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
                             alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
@@ -2045,12 +1995,12 @@ struct zt_config {
     int require_metrics;   /* Not 0: zt_open fails if metrics cannot be measured. 0: regions then have
                               times. */
 
-    uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
+    uint32_t probes_per_step; /* Probes are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
-    uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
+    uint32_t max_probes;      /* The most probes of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each path with all their figures, up to 1,048,576, for median
+    uint32_t samples;         /* Samples kept of each path with all their figures, up to 1,048,576, for median
                                 and 95th percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU
                                 times are kept and, with a timeline, latencies; metrics then have neither.
                                 A path also needs 56 bytes a metric: at most 8 KiB with the metrics of most
@@ -2067,19 +2017,12 @@ struct zt_config {
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */
 
-    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
+    zt_log_fn log; /* Receives messages. NULL: none does; zt_last_error returns the last one. */
     void *log_user;
     zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
     void *sample_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_config zt_config_default(void);
-
-#endif
 
 /* ---- settings of zt_auto ------------------------------------------------------------------------------- */
 
@@ -2109,7 +2052,7 @@ typedef struct _zet_metric_group_handle_t *zt_group;
 /* Finds a metric group of a device by its name.
    type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
    group  receives the group; NULL on failure
-   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
+   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_last_error has the nearest names;
    otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 
@@ -2143,7 +2086,7 @@ static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_com
     return profiler ? zt_begin(profiler, list, name) : none;
 }
 static inline ZT__UNUSED void zt__close_region(zt_region *region) {
-    if (region->slot)
+    if (region->probe)
         zt_end(region);
 }
 
@@ -2255,7 +2198,8 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
 ZT__OFF ZT__RESULT zt__clear_stats(zt_stats *stats) {
     if (stats) {
         stats->count = 0;
-        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 = NAN;
+        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 =
+            stats->rate = NAN;
     }
     return ZT__SUCCESS;
 }
@@ -2277,8 +2221,8 @@ ZT__OFF void zt__clear_bench(zt_bench_result *result) {
 /* clang-format off */
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler)
-    { return "ZETOOLS_DISABLE is defined: nothing is measured."; }
+ZT__OFF const char *zt_last_error(ZT__RESULT *result)
+    { ZT__CLEAR(result); return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
@@ -2297,43 +2241,32 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
     int i;
     zt__clear(&info, sizeof info);
     info.availability = ZT_AVAILABILITY_UNKNOWN;
-    info.availability_text = "";
+    info.availability_text = info.error = "";
     info.pass_count = 1;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = "";
     }
     return info;
 }
-ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
-      info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
+      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
-ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
-    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
-      return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-    zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return zt__clear_stats(stats); }
-ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return NAN; }
-ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-    uint32_t metric, zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
-ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
-ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
-    { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
-      empty.copy_ns = empty.both_ns = empty.idle_ns = empty.at_once_ns = NAN; return empty; }
-ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
-    { return zt__clear_stats(time_ns); }
+ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler)
+    { zt_timeline_info empty; zt__clear(&empty, sizeof empty); empty.overlap.span_ns = empty.overlap.busy_ns =
+      empty.overlap.kernel_ns = empty.overlap.copy_ns = empty.overlap.both_ns = empty.overlap.idle_ns =
+      empty.overlap.at_once_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
@@ -2360,10 +2293,6 @@ ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
     { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = empty.error = "";
       return empty; }
 ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
-ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
-ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_streamed *streamed)
-    { ZT__CLEAR(streamed); if (streamed) { streamed->mean = streamed->peak = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
     { if (result) { zt__clear_bench(result); } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -2381,7 +2310,6 @@ ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_benc
 ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_hotspots_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
     { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; info->share = NAN; } return ZT__SUCCESS; }
 #endif
@@ -2412,7 +2340,6 @@ ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, 
 ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, const void *bytes, size_t size) { return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
 ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
     { return ZT__CLEAR(group); }
 ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)
@@ -2464,7 +2391,7 @@ typedef zt__disabled_scope zt_scope;
 
        base      memory, text, threads, files, messages; linux.c and windows.c have all that differs
        metrics   the loader's functions, metric groups: look-up, selection, activation; statistics
-       regions   profilers and their slots: begin, end, execute, read, collect
+       regions   profilers and their probes: begin, end, execute, read, collect
        results   what was measured, as numbers: merging, the timeline, advice, roofline
        streams   sampling by the clock
        modules   modules and kernels: names, ELF, source lines, what kernels are made of
@@ -2475,7 +2402,7 @@ typedef zt__disabled_scope zt_scope;
        bench     benchmarks and comparisons
        open      opening and closing, settings of the environment, zt_auto
 
-   The pages LOCKS, THE LIFE OF A SLOT and PATHS at the end of this file explain what crosses parts. */
+   The pages LOCKS, THE LIFE OF A RECORDING and PATHS at the end of this file explain what crosses parts. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -2622,8 +2549,8 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a
-   number if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__change_if() changes a
+   number if it is `from`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2651,7 +2578,7 @@ extern "C" {
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected);
+ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to);
 
 /* ==== base/compiler.c =================================================================================== */
 
@@ -2661,9 +2588,8 @@ ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
 }
 
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
-    return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
+ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to) {
+    return __atomic_compare_exchange_n(number, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 /* ==== base/memory.h ===================================================================================== */
@@ -3532,9 +3458,26 @@ ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
     return hash;
 }
 
+/* The hash of a key: eight bytes at a time, because each begin of a region looks up a list and a name. */
+static uint64_t zt__hash_key(const void *key, size_t length) {
+    const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
+    const unsigned char *next = (const unsigned char *)key;
+    uint64_t hash = length, word;
+    for (; length >= sizeof word; length -= sizeof word, next += sizeof word) {
+        memcpy(&word, next, sizeof word);
+        hash = (hash ^ word) * factor;
+        hash ^= hash >> 32;
+    }
+    for (word = 0; length > 0; length--) {
+        word = word << 8 | *next++;
+    }
+    hash = (hash ^ word) * factor;
+    return hash ^ hash >> 32;
+}
+
 /* Returns the entry of a key, or the free entry for it. The map must have a free entry. */
 static zt__map_entry *zt__map_place(const zt__map *map, uint64_t hash, const void *key, size_t length) {
-    uint32_t i = (uint32_t)(hash ^ hash >> 32) & (map->capacity - 1);
+    uint32_t i = (uint32_t)hash & (map->capacity - 1);
     for (;; i = (i + 1) & (map->capacity - 1)) {
         zt__map_entry *entry = &map->entries[i];
         if (!entry->value ||
@@ -3545,7 +3488,7 @@ static zt__map_entry *zt__map_place(const zt__map *map, uint64_t hash, const voi
 }
 
 ZT__PRIVATE void *zt__map_find(const zt__map *map, const void *key, size_t length) {
-    return map->capacity ? zt__map_place(map, zt__hash(key, length), key, length)->value : NULL;
+    return map->capacity ? zt__map_place(map, zt__hash_key(key, length), key, length)->value : NULL;
 }
 
 ZT__PRIVATE int zt__map_is_full(const zt__map *map) {
@@ -3553,7 +3496,7 @@ ZT__PRIVATE int zt__map_is_full(const zt__map *map) {
 }
 
 ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void *value) {
-    uint64_t hash = zt__hash(key, length);
+    uint64_t hash = zt__hash_key(key, length);
     zt__map_entry *entry = zt__map_place(map, hash, key, length);
     entry->hash = hash;
     entry->key = key;
@@ -3563,7 +3506,7 @@ ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void 
 }
 
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
-    zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash(key, length), key, length) : NULL;
+    zt__map_entry *entry = map->capacity ? zt__map_place(map, zt__hash_key(key, length), key, length) : NULL;
     uint32_t i;
     if (!entry || !entry->value) {
         return;
@@ -4674,6 +4617,7 @@ typedef struct zt__process {
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
+    uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
 } zt__process;
@@ -4764,7 +4708,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     if (process) {
         return process;
     }
-    if (zt__increment_if(&handles_fork, 0)) {
+    if (zt__change_if(&handles_fork, 0, 1)) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
@@ -4829,7 +4773,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
     X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Set both or none.")            \
-    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_slots, config.samples and "  \
+    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_probes, config.samples and " \
                  "config.timeline, or config.memory_limit of a stream.")                                     \
     X(DEVICE_LOST, "%s failed: %s. The device is lost; samples in flight are counted as lost. Open a new "   \
                    "profiler when the device is back.")                                                      \
@@ -4867,23 +4811,22 @@ ZT__PRIVATE void zt__change_depth(int by) {
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
-    X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
-               "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
-               "reset or destroyed, or raise config.max_slots.")                                             \
-    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
-                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
+    X(NO_PROBE, "zt_begin: all %u probes are in use, %u of them bound to recorded lists. Region '%.64s' is " \
+                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are " \
+                "reset or destroyed, or raise config.max_probes.")                                           \
+    X(PROBES_NOT_ENDED, "zt_begin: all %u probes are in use, %u of them by regions that were begun and not " \
+                        "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")   \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
-    X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
     X(TIMED_OUT,                                                                                             \
       "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
       "allow more time: timeouts are in nanoseconds.")                                                       \
     X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
                    "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
                    "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
-    X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only its " \
-                       "last execution before each collection is measured. Execute it with zt_execute().")   \
+    X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only the " \
+                       "first execution that is seen is measured. Execute it with zt_execute().")            \
     X(SAMPLE_LOST, "zt_collect: a sample of region '%.64s' is lost: %s. It is counted, and kept out of the " \
                    "statistics.")                                                                            \
     X(SAMPLE_DROPPED, "zt_collect: a sample of region '%.64s' is dropped: %s. It is counted, and kept out "  \
@@ -4900,8 +4843,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
     X(BAD_INDEX, "%s: index %u is too high. See %s_count of zt_get_info().")                                 \
-    X(NO_INDEX,                                                                                              \
-      "%s: the index is UINT32_MAX, which stands for none. Check what zt_find_path() has returned.")         \
+    X(NO_INDEX, "%s: the index is UINT32_MAX, which stands for none. Check what has returned it, such as "   \
+                "zt_find_path() or zt_find_metric().")                                                       \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
@@ -4911,7 +4854,6 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
-    X(BAD_LATENCY, "zt_get_latency: %d is not a zt_latency. Pass ZT_LATENCY_QUEUE or ZT_LATENCY_LAUNCH.")    \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
@@ -5094,7 +5036,7 @@ typedef struct zt__log_call {
 /* Prints a line on standard error. If that cannot be written, the line is lost. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(1, 2) void zt__print_message(const char *format, ...);
 
-/* Returns the name of a cause: "report error", "no slot", ... */
+/* Returns the name of a cause: "report error", "no probe", ... */
 ZT__PRIVATE const char *zt__cause_name(zt_cause cause);
 
 ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user);
@@ -5134,10 +5076,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 /* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
-/* Returns the last message of a profiler, stream or debugger; if `diagnostics` is NULL, that of the thread. */
-ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics);
-
-/* Returns its text, which stays valid until this thread calls the library again. */
+/* Returns the last message of a profiler or stream, by whichever thread. The text is this thread's own copy,
+   valid until the thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
 /* Makes the last message of what is destroyed next that of the thread, with another result. */
@@ -5244,12 +5184,13 @@ ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
         "implausible GPU time",
         "event used again",
         "device lost",
-        "no slot",
+        "no probe",
         "no memory",
         "too many names",
         "append failed",
         "not ended",
         "begun after device loss",
+        "never ran",
     };
     return (unsigned)cause < ZT_CAUSE_COUNT ? names[cause] : "unknown";
 }
@@ -5398,19 +5339,18 @@ ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics) {
-    zt__message_text last = zt__last_of_thread;
-    if (diagnostics) {
-        zt__lock(diagnostics->mutex);
-        last = diagnostics->last;
-        zt__unlock(diagnostics->mutex);
+ZT_API const char *zt_last_error(ze_result_t *result) {
+    if (result) {
+        *result = zt__last_of_thread.result;
     }
-    return last;
+    return zt__last_of_thread.text;
 }
 
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     static ZT__THREAD_LOCAL zt__message_text copy;
-    copy = zt__get_last_message(diagnostics);
+    zt__lock(diagnostics->mutex);
+    copy = diagnostics->last;
+    zt__unlock(diagnostics->mutex);
     return copy.text;
 }
 
@@ -7319,6 +7259,11 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
 
 /* Activation of metric groups, once in a process. */
 
+/* Called around a call that executes lists. Groups are not activated meanwhile: drivers do not expect that. */
+ZT__PRIVATE void zt__begin_submission(void);
+
+ZT__PRIVATE void zt__end_submission(void);
+
 /* Activates a group in addition to those that this process has activated. Profilers share a group; a stream
    has its group alone. Returns HANDLE_OBJECT_IN_USE if the domain is in use by a profiler or stream of this
    process that cannot share it; `holder` then names it, and is empty otherwise. */
@@ -7334,19 +7279,59 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
 
 /* Activation of metric groups, once in a process. */
 
+/* A driver may take long for a call, so that neither waits longer for the other. */
+enum { ZT__LONGEST_EXCLUSION_NS = 1000000000 };
+
+/* Calls that execute lists which this thread is in: a hook may execute others inside of one. */
+static ZT__THREAD_LOCAL uint32_t zt__own_submissions;
+
+ZT__PRIVATE void zt__begin_submission(void) {
+    zt__process *process = zt__get_process();
+    zt__wait wait;
+    if (!process || zt__own_submissions++ > 0) {
+        return;
+    }
+    zt__add(&process->submissions, 1u);
+    if (zt__add(&process->activations, 0u) == 0) {
+        return;
+    }
+    wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
+    do {
+        zt__add(&process->submissions, UINT32_MAX);
+        while (zt__add(&process->activations, 0u) > 0 && zt__wait_again(&wait)) {
+        }
+        zt__add(&process->submissions, 1u);
+    } while (zt__add(&process->activations, 0u) > 0 && zt__wait_again(&wait));
+}
+
+ZT__PRIVATE void zt__end_submission(void) {
+    zt__process *process = zt__get_process();
+    if (process && --zt__own_submissions == 0) {
+        zt__add(&process->submissions, UINT32_MAX);
+    }
+}
+
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
-static ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
+static ze_result_t zt__update_activation(zt__process *process, ze_context_handle_t context,
                                          ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
+    zt__wait wait;
+    ze_result_t result;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         const zt__active_group *active = &process->active_groups[i];
         if (active->users && active->device == device) {
             groups[count++] = active->group;
         }
     }
-    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+    zt__add(&process->activations, 1u);
+    wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
+    while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
+    }
+    result = zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+    zt__add(&process->activations, UINT32_MAX);
+    return result;
 }
 
 ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_device_handle_t device,
@@ -8058,21 +8043,26 @@ ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *v
 
 /* ---- moments --------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
+/* Inline, because it is most of what a sample with all metrics of a group costs. */
+static inline void zt__add_weighted(zt__moments *moments, double value, double weight) {
     double distance = value - moments->mean;
-    if (moments->count == 0 || value < moments->min) {
+    if (moments->count++ == 0) {
+        moments->min = moments->max = value;
+    } else if (value < moments->min) {
         moments->min = value;
-    }
-    if (moments->count == 0 || value > moments->max) {
+    } else if (value > moments->max) {
         moments->max = value;
     }
-    moments->count++;
     moments->sum += value;
     if (weight > 0) {
         moments->weight += weight;
         moments->mean += distance * (weight / moments->weight); /* exact for the first value */
         moments->m2 += weight * distance * (value - moments->mean);
     }
+}
+
+ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
+    zt__add_weighted(moments, value, weight);
 }
 
 ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
@@ -8179,7 +8169,8 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
+            zt__add_weighted(&statistics->moments[column], row[column],
+                             weights[layout->aggregations[column]]);
         }
     }
 }
@@ -8251,7 +8242,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
     stats->count = 0;
     stats->sum = stats->mean = stats->stddev = zt__nan();
     stats->min = stats->max = zt__nan();
-    stats->median = stats->p95 = zt__nan();
+    stats->median = stats->p95 = stats->rate = zt__nan();
 }
 
 ZT__PRIVATE void zt__get_moments(zt_aggregation aggregation, const zt__moments *moments, zt_stats *stats) {
@@ -8386,7 +8377,7 @@ ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *v
 
 /* ==== regions/profiler.h ================================================================================ */
 
-/* What a profiler is made of: slots, lists, regions, paths, passes. */
+/* What a profiler is made of: probes, recordings, lists, regions, paths, passes. */
 
 enum {
     ZT__BATCH = 64,
@@ -8394,8 +8385,8 @@ enum {
     ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 64,
-    ZT__TIMES_PASS = ZT__MAX_PASSES, /* of slots for times alone, where other slots have metrics */
-    ZT__STAMPS = 4 /* of a slot: begin and end of its region, or a ze_kernel_timestamp_result_t */
+    ZT__TIMES_PASS = ZT__MAX_PASSES, /* of probes for times alone, where other probes have metrics */
+    ZT__STAMPS = 2                   /* of a probe */
 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
@@ -8405,44 +8396,33 @@ enum {
 
 typedef struct zt__list zt__list;
 
-typedef struct zt__slot zt__slot;
+typedef struct zt__probe zt__probe;
 
-/* The page THE LIFE OF A SLOT explains each state. */
-typedef enum zt__slot_state {
-    ZT__SLOT_FREE,
-    ZT__SLOT_OPEN,
-    ZT__SLOT_RECORDED,
-    ZT__SLOT_PENDING,
-    ZT__SLOT_READING,
-    ZT__SLOT_ARMED,
-    ZT__SLOT_PARTIAL,
-    ZT__SLOT_RETIRED,
-    ZT__SLOT_STATE_COUNT
-} zt__slot_state;
+typedef struct zt__recording zt__recording;
 
-/* Whether a slot may go from one state to another, and whether that counts one more sample as begun
-   (ZT__BEGINS) or one less (ZT__BACK). */
-typedef enum zt__transition { ZT__NO, ZT__OK, ZT__BEGINS, ZT__BACK } zt__transition;
+typedef struct zt__sample_times zt__sample_times;
 
-/* In which condition the collector leaves a slot. */
-typedef enum zt__slot_condition {
-    ZT__NOT_READY,  /* it is read again */
-    ZT__NEVER_RUNS, /* it has not run since it was last read, and never will */
-    ZT__RESET,
-    ZT__NOT_RESET,
-    ZT__STILL_USED, /* the device may still write to it */
-    ZT__CONDITION_COUNT
-} zt__slot_condition;
+/* The page THE LIFE OF A RECORDING explains each state. */
+typedef enum zt__recording_state {
+    ZT__RECORDING_OPEN,
+    ZT__RECORDING_READY,
+    ZT__RECORDING_SUBMITTING,
+    ZT__RECORDING_SUBMITTED,
+    ZT__RECORDING_READING,
+    ZT__RECORDING_DIRTY,
+    ZT__RECORDING_CLOSED,
+    ZT__RECORDING_STATES
+} zt__recording_state;
 
-/* What measures a slot. */
-typedef enum zt__measurement {
-    ZT__SURROUNDING_COMMANDS, /* queries or time stamps, appended before and after the work */
-    ZT__EVENT_STAMPS,         /* the time stamps of the kernel in the event that its launch signals */
-    ZT__COPIED_STAMPS,        /* the same, copied by a command that waits for the event: until it has run, the
-                                 event must not be reset */
-    ZT__KEPT_EVENT_STAMPS,    /* the same in an event of the application, which the launch signals */
-    ZT__KEPT_EVENT_COPY       /* the same, copied before a command resets that event */
-} zt__measurement;
+/* How a probe is read and reset: by the commands around its region, or by what a later floor sets. */
+typedef struct zt__way {
+    /* Returns SUCCESS if the device is done with what the probe measures, and then stores when that ran, unless
+       `times` is NULL; NOT_READY if it is not done; INVALID_SYNCHRONIZATION_OBJECT if what shows this was
+       taken away; else the result of the call that failed. */
+    ze_result_t (*read)(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times, const char **call);
+    ze_result_t (*reset)(zt_profiler *profiler, zt__probe *probe, const char **call);
+    int is_foreign; /* the device writes nothing that is the library's */
+} zt__way;
 
 typedef struct zt__path zt__path;
 
@@ -8471,7 +8451,7 @@ struct zt__path {
     int is_repeated;        /* its region is also one of those around it */
     int outlives_outer;     /* a region on it has ended after the one around that */
     int is_own_unknown;     /* regions directly inside were not measured, or have outlived it */
-    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time */
+    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time; open regions */
     uint64_t with_metrics;  /* collected samples that have metrics */
     uint64_t bytes;         /* that collected samples have copied or filled, */
     double bytes_ns;        /* and the GPU time of these samples */
@@ -8496,140 +8476,146 @@ typedef struct zt__origin {
     uint32_t appended_by;  /* the thread that began it */
     uint32_t submitted_by; /* that thread, or the one that has executed its list */
     uint32_t append_ns;    /* from its begin to its end on the host */
-    uint32_t executions;   /* of its list. After the first, slot->submitted_ns is of that call */
+    uint32_t executions;   /* of its list. After the first, submitted_ns is of that call */
     uint64_t appended_ns;  /* host time of its begin */
     zt__region_kind kind;
     uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
 } zt__origin;
 
-struct zt__slot {
-    zt__slot_state state;      /* changed only by zt__move_slot */
-    zt__slot *next, *previous; /* in the chain of free slots (`next` only), or in that of its list */
-
-    /* its region, and the list that has its commands */
+/* What one sample needs. It has no state of its own: it is in the pool of its pass, open, or in a recording. */
+struct zt__probe {
+    zt__probe *next; /* in the pool or the recording */
     zt__region_record *region;
-    zt__path *path;      /* of that region */
-    zt__slot *outer;     /* while it is open: the region around it, or NULL */
-    zt__list *list;      /* NULL: no list has its commands */
-    uint64_t number;     /* its list numbers its slots from 1 as they end */
+    zt__path *path;      /* of the region, or of those that have no path of their own */
+    zt__list *list;      /* while it is open: its list, */
+    zt__probe *outer;    /* and the region around it, or NULL */
+    uint64_t number;     /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
-    int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
-    int is_dropped;      /* the region was dropped, so it lacks commands: no sample is ever read */
-    zt__measurement measurement;
-    /* an event of the application whose time stamps are to be read, or NULL. Before a call destroys, resets
-       or signals it, the tracer reads them if it has signalled. While the slot is READING, and while the watch
-       queries such events, that call waits */
-    ze_event_handle_t kept;
-    int was_signalled;        /* it had signalled before the launch, */
-    uint64_t signalled_end;   /* with time stamps of which this is the end */
-    int has_saved_stamps;     /* the time stamps of the launch were read, */
-    uint64_t saved_stamps[2]; /* and these are begin and end */
-    int copy_may_be_late;     /* a reset of the event may overtake the copy: the sample will be lost */
-    int trails_event;         /* its last command follows a launch for which the application has an event */
-    int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
-    uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
-    uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
-                               zt_execute did not submit it */
-    uint64_t bytes;         /* that its command copies or fills; 0: none, or not known */
-
-    /* for zt_execute: the state in which it found the slot, or FREE if it has not submitted the slot */
-    zt__slot_state submitted_from;
-    uint32_t overwritten; /* executions whose samples it has counted as overwritten */
-
-    /* for the collector */
-    uint64_t failing_since_ns; /* host time since which reading it fails, or 0. It is lost if that goes on */
-    int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
-    int shows_end;             /* while PARTIAL: its event signals when its commands are complete */
-    int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
+    const zt__way *way;
+    int is_due;       /* its sample is counted as begun, and not yet as collected, lost or dropped */
+    int is_taken;     /* in a queue: the visit that is in progress has read it */
+    int is_settled;   /* all of the last execution was read, and reset */
+    int is_dropped;   /* its commands are not all on the list: it has no sample */
+    int shows_end;    /* `way->read` shows when the device is done with it */
+    int is_unordered; /* it may end before what is before it on the list */
+    int spans_passes; /* the region was begun in one pass, and ended in another: its sample is lost */
+    int has_trail;    /* commands of the library follow a launch that signals an event of the application */
+    int is_retired;   /* it is never used again */
+    int needs_reset;  /* it could not be reset: the driver has refused, or the device may not have begun it */
+    int may_be_written;        /* the device may still write to it: its pools are never destroyed */
+    uint32_t failures;         /* how often in a row the driver has failed to read or reset it */
+    uint64_t failing_since_ns; /* the host time of the first of these */
+    uint64_t begun_ns;         /* host time; it was begun at this time or later */
+    uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
+    uint32_t submissions;      /* of its list that were counted. Atomic */
+    int source_state;          /* this and the next two belong to the way */
+    void *source;
+    ze_event_handle_t lent;
+    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 
     /* constant */
     uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
-    uint64_t *stamps; /* ZT__STAMPS time stamps of the device, or NULL */
+    uint64_t *stamps; /* begin and end: two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
-
-    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 };
 
-/* Slots are made in blocks. */
-typedef struct zt__slot_block {
-    struct zt__slot_block *next;
+/* Probes are made in blocks. */
+typedef struct zt__probe_block {
+    struct zt__probe_block *next;
     ze_event_pool_handle_t event_pool;
     zet_metric_query_pool_handle_t query_pools[ZT__MAX_GROUPS_IN_PASS];
     uint64_t *stamps;
     uint32_t count;
-    zt__slot *slots;
-} zt__slot_block;
+    zt__probe *probes;
+} zt__probe_block;
 
 /* The first query of a pass: see zt__run_first_query(). */
 typedef struct zt__first_query {
-    zt__slot *slot; /* NULL: there is none, or it is complete */
+    zt__probe *probe; /* NULL: there is none, or it is complete */
     ze_command_queue_handle_t queue;
     ze_command_list_handle_t list;
 } zt__first_query;
 
-/* Groups that are active together, and the slots for them. */
+/* Groups that are active together, and the probes for them. */
 typedef struct zt__pass {
     zt__group *groups;
     uint32_t group_count;
     uint32_t index;
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
-    uint32_t slot_count;  /* slots that are made or being made */
-    zt__slot *first_free, *last_free;
+    uint32_t probe_count; /* probes that are made or being made */
+    zt__probe *first_free, *last_free;
     zt__first_query first_query; /* the device may still execute it */
 } zt__pass;
 
-/* What is known about a command list. */
-typedef enum zt__list_state {
-    ZT__LIST_UNKNOWN,    /* its kind cannot be told, or the query has failed: it is treated as recorded */
-    ZT__LIST_RECORDED,   /* recorded, and not known to have run */
-    ZT__LIST_SUBMITTED,  /* recorded, and submitted by zt_execute or seen by a tracer */
-    ZT__LIST_UNOBSERVED, /* recorded, and known to have run by other means */
+/* A chain of recordings. */
+typedef struct zt__chain {
+    zt__recording *first, *last;
+} zt__chain;
+
+/* The probes of a list between two resets, or those of an immediate list that were not read yet: a queue. */
+struct zt__recording {
+    zt__recording *next_of_all;     /* in use or not; never freed before the profiler */
+    zt__recording *next, *previous; /* in its chain, or in that of unused ones (`next` only) */
+    zt__chain *chain;               /* NULL: in none */
+    zt__list *list;                 /* NULL: closed */
+    ze_command_list_handle_t handle;
+
+    zt__recording_state state;  /* changed only by zt__move_recording */
+    zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
+    int is_queue;
+    int is_reported;  /* zt_execute or a tracer has submitted it */
+    int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
+                          executions are treated as unreported */
+    int is_looked_at;   /* when all is read, the next visit looks for an execution that nobody has reported */
+    int has_ended;      /* the device is done with the last execution */
+    int is_unordered;   /* some of its probes are */
+    int is_overlapped;  /* executions of it have overlapped */
+    int is_mixed;       /* nothing shows of which of them a sample would be: none is measured */
+    int ran_again;      /* it ran unreported, and not for the first time */
+    int ran_unreported; /* it ran at all, and its list is counted as such */
+    uint32_t calls;     /* of the driver that are in progress with it */
+    uint32_t executions;
+    uint32_t visit;          /* the collection that has visited it last */
+    uint32_t count, due;     /* probes, and samples that they owe */
+    zt__probe *first, *last; /* in the order in which they ended */
+    zt__probe *unread;       /* the first that is not settled, or one before it */
+    zt__probe *witness;      /* the last that shows its end and is in order, or NULL */
+    zt__probe *polled;       /* those before it that are not in order have ended */
+
+    /* of the last execution */
+    const void *runs_on;   /* the queue, or the immediate list that it was appended to */
+    uint64_t submitted_ns; /* host time */
+    uint64_t call_ns;      /* the same, of the call that is in progress */
+    uint32_t thread;
+};
+
+/* Whether a list is immediate. */
+typedef enum zt__list_kind {
+    ZT__LIST_UNKNOWN, /* that cannot be queried, or the query has failed: it is treated as recorded */
+    ZT__LIST_RECORDED,
     ZT__LIST_IMMEDIATE
-} zt__list_state;
+} zt__list_kind;
 
 struct zt__list {
     ze_command_list_handle_t handle;
-    const char *name;     /* of zt_name_list, or NULL */
-    zt__list_state state; /* changed only by zt__move_list */
+    const char *name; /* of zt_name_list, or NULL */
+    zt__list_kind kind;
+    int ran_unreported;   /* and is counted as such */
+    int may_be_destroyed; /* a call was about to destroy it, and may have been refused */
     zt__list *next;
-    zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
-    zt__slot *innermost;    /* the open region that was begun last; `outer` leads to the others. Or NULL */
+    zt__recording *current; /* its recording or queue, or NULL */
+    zt__probe *innermost;   /* the open region that was begun last; `outer` leads to the others. Or NULL */
     uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
+    uint64_t ended;         /* regions that ended */
     uint64_t begun_ns;      /* host time when the first region of the recording was begun, or earlier */
 
-    /* Numbers of slots. None is higher than `ended`. */
-    uint64_t ended;          /* the slot that ended last */
-    uint64_t ran_up_to;      /* the last slot whose event has signalled, or that zt_execute has submitted */
-    uint64_t final_up_to;    /* all slots up to this one are final, */
-    uint64_t complete_up_to; /* or complete: see THE LIFE OF A SLOT */
-    uint64_t unsubmitted_up_to; /* zt_execute submits no slot up to this one: it may have been recorded before
-                                   a reset that was not seen */
-
-    /* Handles come back. What is read late of a destroyed list says nothing about the next one. */
-    uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
-    int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
-    int may_be_destroyed;         /* a call was about to destroy it, and may have been refused */
-
-    int keeps_events; /* slots of it have kept events of the application */
-
-    /* for the last zt_execute */
-    uint32_t submissions; /* how often the call that is being made names the list */
-    int overlaps;         /* it was submitted before the one before it was known to be complete, so events do
-                             not show which of them has ended. Until a region is begun, or their queue is
-                             seen to be idle */
-    uint32_t overwritten; /* samples of the execution before it that it overwrites */
-    uint64_t ran_before, complete_before; /* the numbers before it, restored if the driver refuses it */
-    int overlapped_before;
-    ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
-                                        NULL: not known, or not the same */
-
-    /* for a watch, when it last looked: the first slot that had not signalled, its submission, and since when
-       it is known to be the first; and the slots up to which all had, with the last submission of these */
+    /* for a watch, when it last looked: the first region that had not ended, its submission, and since when
+       it is known to be the first; and the regions up to which all had, with the last submission of these */
     uint64_t watched_number, watched_submission_ns, watched_since_ns;
-    uint64_t watched_signalled_up_to, watched_signalled_ns;
+    uint64_t watched_ended_up_to, watched_ended_ns;
 };
 
 /* A metric of a report: if it is not 0, the sample is lost. */
@@ -8639,13 +8625,13 @@ typedef struct zt__lost_flag {
 } zt__lost_flag;
 
 /* When a sample ran, for the timeline. */
-typedef struct zt__sample_times {
+struct zt__sample_times {
     ze_command_list_handle_t list;
     uint64_t begin_ticks, end_ticks; /* time stamps of the device */
     int is_kernel;                   /* they are those of a kernel, else global ones */
-    uint64_t not_before_ns;          /* host time; slot->not_before_ns */
+    uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
     uint64_t not_after_ns;           /* host time; it was complete at this time */
-} zt__sample_times;
+};
 
 /* Samples that are missing on the timeline: of one region, one after the other, for one reason. */
 typedef struct zt__missing {
@@ -8658,35 +8644,33 @@ typedef struct zt__missing {
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
-/* What becomes of the sample of a slot that is read. */
+/* What becomes of the sample of a probe that is read. */
 typedef enum zt__outcome {
     ZT__NO_SAMPLE, /* there is none, or none yet */
     ZT__READ,
     ZT__LOST
 } zt__outcome;
 
-/* A slot that the collector reads. */
+/* What the collector has read of a probe, which another region may use by the time that it is calculated. */
 typedef struct zt__reading {
-    zt__slot *slot;
-    zt__slot_state from;
-    ze_event_handle_t kept; /* slot->kept */
-    int is_final;           /* it was, before its event was queried */
-    int is_immediate;       /* its list was then. Later the handle of that may have come back */
-    int is_gone;            /* unless its event has signalled, its condition is NEVER_RUNS */
-    int is_submitted;       /* this execution was, or its list is immediate */
-    int has_signalled;      /* its event has, after this execution */
-    zt__slot_condition condition;
     zt__outcome outcome;
-    zt_cause cause;     /* why its sample is lost, or will be when it is read; or ZT_CAUSE_COUNT */
+    zt_cause cause; /* why the sample is lost or dropped */
+    zt__path *path;
+    zt__region_record *region;
+    int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
+    int begins;          /* it is counted as begun now, because nobody has reported its execution */
+    int has_others;      /* there may have been more executions than this one */
+    int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
+    int knows_execution; /* it is of the execution that was submitted last */
+    uint64_t submitted_ns, bytes;
+    uint32_t report;    /* index among the reports of the batch */
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
-    uint32_t report; /* index among the reports of the batch */
-    zt__region_record *region;
-    int is_unobserved; /* for the message: its sample shows that its list ran without zt_execute */
     zt__sample_times times;
+    zt__origin origin;
 } zt__reading;
 
-/* The slots that are read and calculated together. Only the thread that holds the collector uses this. */
+/* What is calculated together. Only the thread that holds the collector uses this. */
 typedef struct zt__batch {
     uint32_t count;
     const zt__pass *pass; /* all are of one pass */
@@ -8751,7 +8735,7 @@ struct zt_profiler {
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
     uint32_t report_number; /* 1 for the first profiler that has such reports */
     char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
-    zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has slots without queries */
+    zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has probes without queries */
 
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
@@ -8762,12 +8746,14 @@ struct zt_profiler {
     zt__peaks peaks;
     int peaks_are_overridden; /* by ZT_PEAKS */
     uint64_t causes[ZT_CAUSE_COUNT];
-    uint32_t state_counts[ZT__SLOT_STATE_COUNT]; /* slots in each state */
-    zt__slot_block *blocks;
-    uint64_t no_growth_until_ns; /* making slots has failed: it is not tried again before this time */
+    uint64_t awaited;      /* samples in flight, but for those of DIRTY recordings */
+    uint32_t open_regions; /* begun, and not ended or dropped */
+    zt__probe_block *blocks;
+    uint64_t no_growth_until_ns; /* making probes has failed: it is not tried again before this time */
     uint32_t active_pass;
-    uint32_t activation; /* number of changes of the pass */
-    zt__map names;       /* to region records */
+    uint32_t activation;       /* number of changes of the pass */
+    int returns_to_first_pass; /* the return has failed, and is tried again by zt_collect */
+    zt__map names;             /* to region records */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
@@ -8779,14 +8765,16 @@ struct zt_profiler {
     zt__list *lists;
     zt__list *unused_lists; /* records for reuse */
     uint32_t list_count, lists_after_cleaning;
-    int has_submitted;    /* zt_execute has submitted a list, or the tracer has seen it */
-    uint32_t uncollected; /* regions ended on lists that may be immediate since the last collection began */
-    int is_delivering;    /* the collector delivers samples to the application */
-    int thread_is_idle;   /* the thread below sleeps for long, so it has to be woken */
+    zt__recording *all_recordings, *unused_recordings;
+    zt__chain in_flight;         /* what a collection visits */
+    zt__chain idle;              /* OPEN or READY */
+    uint32_t dirty_count;        /* recordings that are DIRTY */
+    uint32_t visits;             /* collections that were begun */
+    uint32_t uncollected;        /* regions ended on immediate lists since the last collection began */
+    int is_delivering;           /* the collector delivers samples to the application */
+    int thread_is_idle;          /* the thread below sleeps for long, so it has to be woken */
     uint64_t begun_at_last_look; /* counts.begun when the thread last ran */
-    int thread_is_thorough;      /* the next collection of the thread is thorough */
     zt__thread thread;           /* collects, with config.thread */
-    int watch_queries_kept;      /* the watch queries events of the application that slots keep */
 
     /* data of later floors, and functions that these set because this floor has to call them */
     struct zt__timeline *timeline;
@@ -8797,12 +8785,13 @@ struct zt_profiler {
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
     void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
                              double *row); /* fills in the latencies. mutex held */
-    /* A sample is missing, or with `by` -1 it is not after all. mutex held */
-    void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing, int by);
+    void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
+    /* What is on a list never runs again: ends the loans of events for it. No mutex held */
+    void (*end_loans)(zt_profiler *profiler, ze_command_list_handle_t list);
     struct zt__loaded *loaded; /* of the tracer. Atomic, like the next two */
     struct zt__hotspots *hotspots;
     void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
@@ -8827,37 +8816,7 @@ ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler);
 
 /* ==== regions/profiler.c ================================================================================ */
 
-/* What a profiler is made of: slots, lists, regions, paths, passes. */
-
-/* ---- slots ----------------------------------------------------------------------------------------------- */
-
-/* clang-format off */
-ZT__PRIVATE const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_COUNT] = {
-    /* from, to        FREE      OPEN        RECORDED PENDING     READING ARMED     PARTIAL RETIRED */
-    /* FREE */     {ZT__NO,   ZT__BEGINS, ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__OK},
-    /* OPEN */     {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__NO,   ZT__OK, ZT__OK},
-    /* RECORDED */ {ZT__BACK, ZT__NO,     ZT__NO,  ZT__OK,     ZT__OK, ZT__NO,   ZT__NO, ZT__BACK},
-    /* PENDING */  {ZT__NO,   ZT__NO,     ZT__OK,  ZT__NO,     ZT__OK, ZT__BACK, ZT__NO, ZT__OK},
-    /* READING */  {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__OK,   ZT__OK, ZT__OK},
-    /* ARMED */    {ZT__NO,   ZT__NO,     ZT__NO,  ZT__BEGINS, ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
-    /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
-    /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
-};
-
-/* Where a slot goes from READING. READING stands for the state in which the collector found it. A slot that
-   becomes FREE leaves its list. */
-ZT__PRIVATE const unsigned char zt__states_after_reading[ZT__CONDITION_COUNT][3] = {
-    /*                its list may run again:             it is final
-                      not dropped       dropped */
-    /* NOT_READY */  {ZT__SLOT_READING, ZT__SLOT_READING, ZT__SLOT_READING},
-    /* NEVER_RUNS */ {ZT__SLOT_FREE,    ZT__SLOT_FREE,    ZT__SLOT_FREE},
-    /* RESET */      {ZT__SLOT_ARMED,   ZT__SLOT_PARTIAL, ZT__SLOT_FREE},
-    /* NOT_RESET */  {ZT__SLOT_PARTIAL, ZT__SLOT_PARTIAL, ZT__SLOT_RETIRED},
-    /* STILL_USED */ {ZT__SLOT_RETIRED, ZT__SLOT_RETIRED, ZT__SLOT_RETIRED},
-};
-/* clang-format on */
-
-/* ---- the profiler ---------------------------------------------------------------------------------------- */
+/* What a profiler is made of: probes, recordings, lists, regions, paths, passes. */
 
 ZT__PRIVATE zt_profiler *zt__mutable(const zt_profiler *profiler) {
     return (zt_profiler *)profiler;
@@ -8871,44 +8830,12 @@ ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
     return profiler ? &profiler->config.allocator : &zt__default_allocator;
 }
 
-/* ==== regions/adding.h ================================================================================== */
-
-/* Adds collected samples to the statistics of their paths. */
-
-/* Makes room for `more` samples of a path. Called by the thread that holds the collector, without the mutex.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
-
-/* Adds a collected sample, for which room was reserved. `pass` is that of its slot; `bytes` were copied or filled.
-   The mutex is held. */
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes);
-
-/* ==== regions/adding.c ================================================================================== */
-
-/* Adds collected samples to the statistics of their paths. */
-
-ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more) {
-    return zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
-                               &path->statistics, more);
-}
-
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes) {
-    zt__add_sample(&profiler->layout, &path->statistics, row);
-    path->with_metrics += profiler->passes[pass].group_count > 0;
-    if (!zt__is_nan(row[0])) {
-        path->missing--;
-    }
-    if (bytes) {
-        path->bytes += bytes;
-        path->bytes_ns += row[0];
-    }
-}
-
 /* ==== regions/columns.h ================================================================================= */
 
 /* Where GPU time, metrics, tiles, passes and latencies are in the row of a sample. Not the columns of reports. */
+
+/* How long a region or a launch waits before it runs: ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY. */
+typedef enum zt__latency { ZT__QUEUE_LATENCY, ZT__LAUNCH_LATENCY, ZT__LATENCY_COUNT } zt__latency;
 
 /* Returns the column of the GPU time of samples with the metrics of a pass; that of all samples where no metrics
    are measured. */
@@ -8917,6 +8844,9 @@ ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t 
 ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric);
 
 ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency);
+
+/* Returns the column of the GPU time of the samples that have a column; UINT32_MAX for those of times. */
+ZT__PRIVATE uint32_t zt__time_column(const zt_profiler *profiler, uint32_t column);
 
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler);
@@ -8943,6 +8873,15 @@ ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t la
     return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
 }
 
+ZT__PRIVATE uint32_t zt__time_column(const zt_profiler *profiler, uint32_t column) {
+    uint32_t metric = column - 1, first = zt__tile_column(profiler, 0, 0);
+    if (column >= first && column < zt__latency_column(profiler, 0)) {
+        metric = (column - first) % profiler->metric_count;
+    }
+    return metric < profiler->metric_count ? zt__pass_time_column(profiler, profiler->metrics[metric].pass)
+                                           : UINT32_MAX;
+}
+
 /* Returns whether the values of a column are kept for quantiles: all if config.samples asks for it. Otherwise the
    GPU times, also those of passes where they are compared, and the latencies if they are measured. */
 static int zt__keeps_column(const zt_profiler *profiler, uint32_t column) {
@@ -8955,7 +8894,7 @@ static int zt__keeps_column(const zt_profiler *profiler, uint32_t column) {
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     enum { GPU_TIMES_KEPT = 512 };
     zt__sample_layout *layout = &profiler->layout;
-    uint32_t column, metric, tile, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
+    uint32_t column, metric, tile, count = zt__latency_column(profiler, ZT__LATENCY_COUNT);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
     uint32_t *kept = (uint32_t *)zt__allocate(&profiler->config.allocator, count, sizeof *kept);
@@ -9000,31 +8939,6 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 
 /* Completes configurations: the environment and the defaults. */
 
-static void zt__fill_config(zt_config *config) {
-    if (!config->slots_per_step) {
-        config->slots_per_step = 256;
-    }
-    if (!config->max_slots) {
-        config->max_slots = 16384;
-    }
-    if (!config->max_passes) {
-        config->max_passes = 1;
-    }
-    if (!zt__is_positive(config->pass_tolerance)) {
-        config->pass_tolerance = 0.1;
-    }
-    if (!config->wait_timeout_ns) {
-        config->wait_timeout_ns = 1000000000u;
-    }
-}
-
-ZT_API zt_config zt_config_default(void) {
-    zt_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_config(&config);
-    return config;
-}
-
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
                *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
@@ -9033,7 +8947,21 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (given) {
         config = *given;
     }
-    zt__fill_config(&config);
+    if (!config.probes_per_step) {
+        config.probes_per_step = 256;
+    }
+    if (!config.max_probes) {
+        config.max_probes = 16384;
+    }
+    if (!config.max_passes) {
+        config.max_passes = 1;
+    }
+    if (!zt__is_positive(config.pass_tolerance)) {
+        config.pass_tolerance = 0.1;
+    }
+    if (!config.wait_timeout_ns) {
+        config.wait_timeout_ns = 1000000000u;
+    }
     if (groups || metrics) {
         config.groups = groups;
         config.metrics = metrics;
@@ -9063,6 +8991,109 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
     }
     profiler->columns = zt__duplicate_text(&config->allocator, columns);
     return profiler->columns != NULL;
+}
+
+/* ==== regions/deciding.h ================================================================================ */
+
+/* What becomes of a probe, by what was seen of it. */
+
+/* What a visit has seen of a probe. */
+typedef enum zt__seen {
+    ZT__SEEN_PENDING, /* not to have ended, which it may later */
+    ZT__SEEN_NEVER,   /* never ran: a later command of its list has ended, or its whole execution */
+    ZT__SEEN_ENDED,
+    ZT__SEEN_FAILING, /* the driver cannot tell, for a short time, */
+    ZT__SEEN_FAILED,  /* or for long */
+    ZT__SEEN_TAKEN,   /* what shows its end was taken away */
+    ZT__SEEN_DEVICE_LOST,
+    ZT__SEEN_COUNT
+} zt__seen;
+
+/* What is expected of it. */
+typedef enum zt__owed {
+    ZT__OWED_SAMPLE,    /* a sample, which is counted as begun */
+    ZT__OWED_UNCOUNTED, /* a sample of the first execution that nobody has reported, */
+    ZT__OWED_AGAIN,     /* or of a later one, which is counted, and not measured */
+    ZT__OWED_NOTHING,   /* nothing: it was dropped, or its sample is counted already */
+    ZT__OWED_COUNT
+} zt__owed;
+
+/* What was read of one that has ended. */
+typedef enum zt__data {
+    ZT__DATA_READ,
+    ZT__DATA_LATE,    /* not there yet, for a short time, */
+    ZT__DATA_MISSING, /* or for long */
+    ZT__DATA_REFUSED, /* the driver fails to read it */
+    ZT__DATA_INVALID, /* its region was begun in one pass, and ended in another */
+    ZT__DATA_COUNT
+} zt__data;
+
+typedef enum zt__count {
+    ZT__COUNT_NOTHING,
+    ZT__COUNT_COLLECTED,
+    ZT__COUNT_NEVER_RAN,       /* dropped: no list has its commands */
+    ZT__COUNT_NEVER_DELIVERED, /* and the next: lost */
+    ZT__COUNT_READ_FAILED,
+    ZT__COUNT_EVENT,
+    ZT__COUNT_OVERWRITTEN,
+    ZT__COUNT_INVALID, /* by the cause that makes it invalid */
+    ZT__COUNT_DEVICE
+} zt__count;
+
+typedef enum zt__next {
+    ZT__NEXT_WAIT,   /* it is looked at again in the next visit */
+    ZT__NEXT_SETTLE, /* nothing is left to be done */
+    ZT__NEXT_RESET,  /* it is reset, and then settled */
+    ZT__NEXT_RETIRE  /* it is never used again */
+} zt__next;
+
+typedef struct zt__decision {
+    zt__count count;
+    zt__next next;
+} zt__decision;
+
+/* Facts in, what is counted and what is next out. `data` matters for a probe that has ended and owes a
+   SAMPLE or an UNCOUNTED one. */
+ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data);
+
+/* ==== regions/deciding.c ================================================================================ */
+
+/* What becomes of a probe, by what was seen of it. */
+
+/* clang-format off */
+
+/* Of one that has ended: what was read, and the same for whatever sample is owed. */
+static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
+    /* READ */    {ZT__COUNT_COLLECTED,       ZT__NEXT_RESET},
+    /* LATE */    {ZT__COUNT_NOTHING,         ZT__NEXT_WAIT},
+    /* MISSING */ {ZT__COUNT_NEVER_DELIVERED, ZT__NEXT_RESET},
+    /* REFUSED */ {ZT__COUNT_READ_FAILED,     ZT__NEXT_RESET},
+    /* INVALID */ {ZT__COUNT_INVALID,         ZT__NEXT_RESET},
+};
+
+static const zt__decision zt__of_others[ZT__SEEN_COUNT][ZT__OWED_COUNT] = {
+    /*                  SAMPLE                                    UNCOUNTED */
+    /*                  AGAIN                                    NOTHING */
+    /* PENDING */     {{ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT}},
+    /* NEVER */       {{ZT__COUNT_NEVER_RAN,   ZT__NEXT_SETTLE}, {ZT__COUNT_NOTHING, ZT__NEXT_SETTLE},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_SETTLE}, {ZT__COUNT_NOTHING, ZT__NEXT_SETTLE}},
+    /* ENDED */       {{ZT__COUNT_COLLECTED,   ZT__NEXT_RESET},  {ZT__COUNT_COLLECTED, ZT__NEXT_RESET},
+                       {ZT__COUNT_OVERWRITTEN, ZT__NEXT_RESET},  {ZT__COUNT_NOTHING, ZT__NEXT_RESET}},
+    /* FAILING */     {{ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT}},
+    /* FAILED */      {{ZT__COUNT_READ_FAILED, ZT__NEXT_RETIRE}, {ZT__COUNT_NOTHING, ZT__NEXT_WAIT},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT}},
+    /* TAKEN */       {{ZT__COUNT_EVENT,       ZT__NEXT_RESET},  {ZT__COUNT_NOTHING, ZT__NEXT_RESET},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_RESET},  {ZT__COUNT_NOTHING, ZT__NEXT_RESET}},
+    /* DEVICE_LOST */ {{ZT__COUNT_DEVICE,      ZT__NEXT_RETIRE}, {ZT__COUNT_NOTHING, ZT__NEXT_RETIRE},
+                       {ZT__COUNT_NOTHING,     ZT__NEXT_RETIRE}, {ZT__COUNT_NOTHING, ZT__NEXT_RETIRE}},
+};
+/* clang-format on */
+
+ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data) {
+    int is_read = seen == ZT__SEEN_ENDED && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED);
+    return is_read ? zt__of_ended[data] : zt__of_others[seen][owed];
 }
 
 /* ==== regions/names.h =================================================================================== */
@@ -9376,6 +9407,11 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     }
     zt__free_lists(&allocator, profiler->lists);
     zt__free_lists(&allocator, profiler->unused_lists);
+    while (profiler->all_recordings) {
+        zt__recording *recording = profiler->all_recordings;
+        profiler->all_recordings = recording->next_of_all;
+        zt__free(&allocator, recording);
+    }
     for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
         zt__free(&allocator, profiler->batch.raw[i]);
         zt__free(&allocator, profiler->batch.values[i]);
@@ -9453,184 +9489,738 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
     }
 }
 
-/* ==== regions/slots.h =================================================================================== */
+/* ==== regions/reading.h ================================================================================= */
 
-/* The states of slots, the slots of a list, and what a slot has of the device. */
+/* A visit to a recording: what has ended is read and reset. */
 
-/* States and chains: with the mutex held, except zt__count_states, which locks it. */
+/* One visit to a recording: what it starts from, and what it finds. */
+typedef struct zt__visit {
+    zt__recording *recording;
+    uint32_t count;  /* its probes, when the visit began */
+    int reads_front; /* its list may be immediate */
+    int is_over;     /* of a queue: the device is done with all of it */
+    uint32_t taken;  /* samples that were read and had begun, */
+    int finds_run;   /* and some that nobody has reported */
+    int fails;       /* whether it has ended could not be queried, */
+    int is_lost;     /* for long */
+    int settles;     /* at least one probe: without it, another visit at once would find the same */
+} zt__visit;
 
-/* Counts one more sample on a path as begun, or with -1 one less. */
-ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path, int change);
+/* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets it. A
+   queue, and a recording whose list may be immediate, is read from its front; any other as a whole, when its last
+   execution has ended. Returns 0 if the batch had no room for what else may have ended. Only the collector does this,
+   without the mutex. */
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit);
 
-ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to);
+/* Returns whether the device is done with the execution of a recording: SUCCESS, NOT_READY, or the result of
+   the call that failed. What was not seen to have run may be asked, too. No mutex is held. */
+ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
+                                      zt__probe **polled, const char **call);
 
-ZT__PRIVATE void zt__move_list(zt_profiler *profiler, zt__list *list, zt__list_state to);
+/* Ensures that `*memory` has room for `count` elements. Its contents are lost. Returns 0 without memory. */
+ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
+                                size_t size);
 
-ZT__PRIVATE int zt__is_final(const zt__slot *slot);
+ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause);
 
-ZT__PRIVATE int zt__is_complete(const zt__slot *slot);
+/* ==== regions/reading.c ================================================================================= */
 
-/* Returns whether a PARTIAL slot was submitted, and is not known to be complete since then. */
-ZT__PRIVATE int zt__is_submitted(const zt__slot *slot);
+/* A visit to a recording: what has ended is read and reset. */
 
-/* Returns whether the event of a PARTIAL slot shows when the last execution of its commands is complete. */
-ZT__PRIVATE int zt__shows_end(const zt__slot *slot);
+ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
+                                size_t size) {
+    if (*held < count) {
+        zt__free(&profiler->config.allocator, *memory);
+        *memory = zt__allocate(&profiler->config.allocator, count, size);
+        *held = *memory ? count : 0;
+    }
+    return *held >= count;
+}
 
-/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
-   already describe another list with its handle. */
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot);
+ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
+    reading->outcome = ZT__LOST;
+    reading->cause = cause;
+}
 
-/* Returns whether dropped regions of a list are on their way, and their events will show when they end. */
-ZT__PRIVATE int zt__awaits_ends(const zt__list *list);
+/* ---- one probe ------------------------------------------------------------------------------------------- */
 
-/* Returns whether samples of a list are known to be on their way, or are being read. */
-ZT__PRIVATE int zt__is_on_its_way(const zt__list *list);
+/* Called when reading a probe fails. Returns whether it has failed often, and for long. */
+static int zt__fails_for_long(zt__probe *probe) {
+    enum { LONGEST_NS = 20000000, FEW = 4 };
+    uint64_t now = zt__now_ns();
+    if (probe->failures++ == 0) {
+        probe->failing_since_ns = now;
+    }
+    return probe->failures >= FEW && now - probe->failing_since_ns >= LONGEST_NS;
+}
 
-/* Counts a sample of a slot as lost, or with `by` -1 no longer. */
-ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_cause cause, int by);
+/* Copies the reports of a probe that has ended into the batch. */
+static zt__data zt__read_reports(zt_profiler *profiler, zt__probe *probe, zt__reading *reading) {
+    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
+    zt__batch *batch = &profiler->batch;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t g;
+    for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        zt__group *group = &batch->pass->groups[g];
+        void *raw = batch->raw[g];
+        size_t size = 0;
+        reading->call = "zetMetricQueryGetData";
+        if (group->report_size == 0) {
+            result = zetMetricQueryGetData(probe->queries[g], &size, NULL);
+            if (result == ZE_RESULT_SUCCESS && size == 0) {
+                result = ZE_RESULT_NOT_READY;
+            } else if (result == ZE_RESULT_SUCCESS && size > LARGEST_REPORT) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            } else if (result == ZE_RESULT_SUCCESS) {
+                group->report_size = size;
+            }
+        }
+        if (result == ZE_RESULT_SUCCESS &&
+            !zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
+            reading->call = "config.allocator";
+            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        batch->raw[g] = (uint8_t *)raw;
+        if (result == ZE_RESULT_SUCCESS) {
+            size = group->report_size;
+            result = zetMetricQueryGetData(probe->queries[g], &size,
+                                           batch->raw[g] + batch->report_count * group->report_size);
+            if (result == ZE_RESULT_SUCCESS && size != group->report_size) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            }
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        reading->report = batch->report_count++;
+        return ZT__DATA_READ;
+    }
+    if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
+        /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
+           arrives while other groups are active. */
+        return zt__fails_for_long(probe) ? ZT__DATA_MISSING : ZT__DATA_LATE;
+    }
+    reading->result = result;
+    if (zt__means_device_loss(result)) {
+        zt__store(&profiler->diagnostics.device_lost, 1);
+    }
+    return ZT__DATA_REFUSED;
+}
 
-/* Counts a region that was begun at `since_ns`. Region and list are NULL if they could not be recorded. */
-ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
-                                   uint64_t since_ns, zt_cause cause);
+/* Asks whether a probe has ended, and when it ran. `is_over`: it has, or never will. */
+static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int is_over,
+                                  zt__reading *reading) {
+    ze_result_t result;
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        return ZT__SEEN_DEVICE_LOST;
+    }
+    if (probe->needs_reset) {
+        return ZT__SEEN_ENDED;
+    }
+    if (!probe->shows_end) {
+        return is_over ? ZT__SEEN_ENDED : ZT__SEEN_PENDING;
+    }
+    result = probe->way->read(profiler, probe, &reading->times, &reading->call);
+    if (result == ZE_RESULT_SUCCESS) {
+        return ZT__SEEN_ENDED;
+    }
+    if (result == ZE_RESULT_NOT_READY) {
+        probe->failures = 0;
+        return is_over ? ZT__SEEN_NEVER : ZT__SEEN_PENDING;
+    }
+    if (result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
+        return ZT__SEEN_TAKEN;
+    }
+    reading->result = result;
+    if (zt__means_device_loss(result)) {
+        zt__store(&profiler->diagnostics.device_lost, 1);
+        return ZT__SEEN_DEVICE_LOST;
+    }
+    return zt__fails_for_long(probe) ? ZT__SEEN_FAILED : ZT__SEEN_FAILING;
+}
 
-/* Returns the name of a region that was begun and not ended, or NULL. */
+static zt__owed zt__what_is_owed(const zt__recording *recording, const zt__probe *probe) {
+    if (probe->needs_reset) {
+        return ZT__OWED_NOTHING;
+    }
+    if (probe->is_due && !probe->is_taken) {
+        return ZT__OWED_SAMPLE;
+    }
+    if (probe->is_dropped) {
+        return ZT__OWED_NOTHING;
+    }
+    if (recording->ran_again) {
+        return ZT__OWED_AGAIN;
+    }
+    return recording->is_reported || recording->is_queue ? ZT__OWED_NOTHING : ZT__OWED_UNCOUNTED;
+}
+
+/* Starts to fill the next reading of the batch. */
+static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording *recording,
+                                      const zt__probe *probe) {
+    zt__batch *batch = &profiler->batch;
+    zt__reading *reading = &batch->readings[batch->count];
+    memset(reading, 0, sizeof *reading);
+    batch->pass = &profiler->passes[probe->pass];
+    reading->path = probe->path;
+    reading->region = probe->region;
+    reading->bytes = probe->bytes;
+    reading->origin = probe->origin;
+    reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
+    reading->knows_execution = (recording->is_reported || recording->is_queue) && !recording->is_overlapped;
+    if (recording->is_reported) {
+        reading->origin.submitted_by = recording->thread;
+        reading->origin.executions = recording->executions;
+    }
+    if (!probe->is_due) { /* nobody knows when it was submitted */
+        reading->submitted_ns = probe->begun_ns;
+        reading->knows_execution = 0;
+    }
+    reading->times.list = recording->handle;
+    reading->times.not_before_ns = reading->submitted_ns;
+    return reading;
+}
+
+/* Looks at a probe, and does what the table of zt__decide says. Returns whether the probe is settled. */
+static int zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over,
+                           zt__seen *seen) {
+    static const zt_cause causes[] = {ZT_CAUSE_COUNT,          ZT_CAUSE_COUNT,      ZT_DROPPED_NEVER_RAN,
+                                      ZT_LOST_NEVER_DELIVERED, ZT_LOST_READ_FAILED, ZT_LOST_EVENT,
+                                      ZT_LOST_OVERWRITTEN,     ZT_CAUSE_COUNT,      ZT_LOST_DEVICE};
+    zt__recording *recording = visit->recording;
+    zt__reading *reading = zt__start_reading(profiler, recording, probe);
+    zt__owed owed = zt__what_is_owed(recording, probe);
+    zt__data data = ZT__DATA_INVALID;
+    zt__decision decision;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    const char *call = NULL;
+    *seen = zt__look_at_probe(profiler, probe, is_over, reading);
+    if (*seen == ZT__SEEN_ENDED && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED) &&
+        !probe->spans_passes) {
+        data = zt__read_reports(profiler, probe, reading);
+        if (data == ZT__DATA_REFUSED && zt__is_device_lost(&profiler->diagnostics)) {
+            *seen = ZT__SEEN_DEVICE_LOST;
+        }
+    }
+    decision = zt__decide(*seen, owed, data);
+    if (decision.count == ZT__COUNT_COLLECTED) {
+        reading->outcome = ZT__READ;
+    } else if (decision.count == ZT__COUNT_INVALID ||
+               (decision.count == ZT__COUNT_NEVER_DELIVERED && probe->pass != profiler->active_pass)) {
+        zt__lose(reading, ZT_LOST_OTHER_PASS);
+    } else if (decision.count != ZT__COUNT_NOTHING) {
+        zt__lose(reading, causes[decision.count]);
+    }
+    if (reading->outcome != ZT__NO_SAMPLE) {
+        reading->begins = owed != ZT__OWED_SAMPLE;
+        visit->finds_run |= reading->begins;
+        reading->is_unreported = reading->begins && !visit->reads_front;
+        reading->has_others = owed == ZT__OWED_AGAIN;
+        visit->taken += (uint32_t)!reading->begins;
+        if (recording->is_queue) {
+            probe->is_taken = 1;
+        } else {
+            probe->is_due = 0;
+        }
+    }
+    if (decision.count == ZT__COUNT_NEVER_RAN) {
+        probe->is_dropped = 1;
+        reading->never_began = !recording->is_reported;
+    }
+    if (decision.next == ZT__NEXT_RESET) {
+        result = probe->way->reset(profiler, probe, &call);
+        probe->needs_reset = result != ZE_RESULT_SUCCESS;
+        if (result != ZE_RESULT_SUCCESS) {
+            reading->result = result;
+            reading->call = call;
+        }
+        if (result != ZE_RESULT_SUCCESS && zt__fails_for_long(probe)) {
+            probe->is_retired = 1; /* nobody waits for it */
+            result = ZE_RESULT_SUCCESS;
+        }
+    } else if (decision.next == ZT__NEXT_RETIRE) {
+        probe->is_retired = 1;
+        probe->may_be_written = !probe->way->is_foreign;
+    }
+    probe->is_settled = decision.next != ZT__NEXT_WAIT && result == ZE_RESULT_SUCCESS;
+    visit->settles |= probe->is_settled;
+    if (reading->outcome != ZT__NO_SAMPLE || reading->result != ZE_RESULT_SUCCESS) {
+        profiler->batch.count++;
+    }
+    return probe->is_settled;
+}
+
+/* Returns whether the batch has room for what is read of a probe. */
+static int zt__has_room(const zt_profiler *profiler, const zt__probe *probe) {
+    const zt__batch *batch = &profiler->batch;
+    return batch->count == 0 || (batch->count < ZT__BATCH && batch->pass == &profiler->passes[probe->pass]);
+}
+
+/* ---- a recording ----------------------------------------------------------------------------------------- */
+
+/* After an event was taken away, unread probes count as ended, and no further execution is seen. */
+static ze_result_t zt__without_event(const zt__recording *recording, ze_result_t result) {
+    if (result != ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
+        return result;
+    }
+    return recording->unread ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
+                                      zt__probe **polled, const char **call) {
+    ze_result_t result =
+        recording->witness || recording->is_unordered ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    zt__probe *probe = *polled;
+    for (; recording->is_unordered && probe && result == ZE_RESULT_SUCCESS;) {
+        if (probe->is_unordered && probe->shows_end) {
+            result = probe->way->read(profiler, probe, NULL, call);
+            result = zt__without_event(recording, result);
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            probe = probe->next;
+        }
+    }
+    *polled = probe;
+    if (recording->witness && result == ZE_RESULT_SUCCESS) {
+        result = recording->witness->way->read(profiler, recording->witness, NULL, call);
+    }
+    return zt__without_event(recording, result);
+}
+
+/* Called where it cannot be queried whether an execution has ended. If that goes on, its samples are lost. */
+static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_t result, const char *call) {
+    const zt__recording *recording = visit->recording;
+    zt__probe *probe = recording->witness ? recording->witness : recording->first;
+    zt__reading *reading;
+    if (zt__means_device_loss(result)) {
+        zt__store(&profiler->diagnostics.device_lost, 1);
+    }
+    if (zt__has_room(profiler, probe)) { /* for the message */
+        reading = zt__start_reading(profiler, recording, probe);
+        reading->result = result;
+        reading->call = call;
+        profiler->batch.count++;
+    }
+    visit->fails = 1;
+    visit->is_lost = zt__fails_for_long(probe);
+}
+
+/* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:
+   it is behind that, and its list is still there. */
+static int zt__may_yet_begin(const zt__recording *recording, const zt__probe *probe) {
+    return !probe->shows_end && recording->before != ZT__RECORDING_CLOSED &&
+           (!recording->witness || probe->number > recording->witness->number);
+}
+
+/* Reads the probes of an execution that has ended. Returns 0 if the batch has no room for all. */
+static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
+    zt__recording *recording = visit->recording;
+    const char *call = NULL;
+    zt__probe *probe;
+    zt__seen seen;
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        recording->has_ended |= recording->unread != NULL;
+        recording->is_looked_at = 0; /* no run is found any more */
+    } else if (!recording->has_ended) {
+        ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
+        if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_looked_at &&
+            recording->before == ZT__RECORDING_CLOSED) {
+            result =
+                ZE_RESULT_SUCCESS; /* its last probe may have been reset after it ran, and others before */
+        }
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+            zt__note_failure(profiler, visit, result, call);
+        }
+        if (result == ZE_RESULT_NOT_READY && recording->first) {
+            (recording->witness ? recording->witness : recording->first)->failures = 0;
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            return 1;
+        }
+        if (!recording->unread) { /* all of it was read: it has run once more */
+            recording->ran_again = 1;
+            recording->is_looked_at = 0;
+            visit->reads_front = 0; /* so its list is recorded */
+            recording->unread = recording->first;
+            for (probe = recording->first; probe; probe = probe->next) {
+                probe->is_settled = 0;
+            }
+        }
+        recording->has_ended = 1;
+    }
+    for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
+        if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
+            probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
+        } else if (!probe->is_settled) {
+            zt__visit_probe(profiler, visit, probe, 1, &seen);
+        }
+    }
+    while (recording->unread && recording->unread->is_settled) {
+        recording->unread = recording->unread->next;
+    }
+    return probe == NULL;
+}
+
+/* Reads what has ended of the first `count` probes. Stops at the first in order that has not ended; polls up to 32
+   of those that are not in order. A probe that does not show its end has ended when one in order after it has.
+   Returns as zt__visit_whole. */
+static int zt__visit_front(zt_profiler *profiler, zt__visit *visit, zt__probe *first, uint32_t count) {
+    enum { MOST_PENDING = 32 };
+    zt__probe *probe = first, *silent;
+    uint32_t i, pending = 0, silent_count = 0;
+    for (i = 0; i < count && zt__has_room(profiler, probe); i++) {
+        zt__seen seen = ZT__SEEN_ENDED;
+        int is_silent = !probe->shows_end && !visit->is_over;
+        if (!probe->is_settled && !is_silent) {
+            zt__visit_probe(profiler, visit, probe, !probe->shows_end, &seen);
+        }
+        silent_count += (uint32_t)(is_silent && !probe->is_settled);
+        if (seen == ZT__SEEN_PENDING && (!probe->is_unordered || ++pending == MOST_PENDING)) {
+            return 1;
+        }
+        if (silent_count && !is_silent && seen == ZT__SEEN_ENDED && !probe->is_unordered) {
+            for (silent = first; silent != probe && zt__has_room(profiler, silent); silent = silent->next) {
+                if (!silent->is_settled && !silent->shows_end) {
+                    zt__visit_probe(profiler, visit, silent, 1, &seen);
+                }
+            }
+            silent_count = 0;
+        }
+        if (i + 1 < count) { /* else another thread may be adding the next one */
+            probe = probe->next;
+        }
+    }
+    return i == count;
+}
+
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
+    zt__recording *recording = visit->recording;
+    uint32_t count = visit->count;
+    const zt__probe *probe = recording->first;
+    const char *call;
+    int is_complete;
+    if (recording->is_queue) {
+        return zt__visit_front(profiler, visit, recording->first, count);
+    }
+    if (visit->reads_front && recording->unread &&
+        zt__query_end(profiler, recording, &recording->polled, &call) == ZE_RESULT_SUCCESS) {
+        recording->has_ended = 1; /* those before the last that have not ended were never run */
+    }
+    if (!visit->reads_front || !recording->unread || recording->has_ended) {
+        return zt__visit_whole(profiler, visit);
+    }
+    for (; probe != recording->unread; probe = probe->next) {
+        count--;
+    }
+    is_complete = zt__visit_front(profiler, visit, recording->unread, count);
+    while (recording->unread && recording->unread->is_settled) {
+        recording->unread = recording->unread->next;
+    }
+    return is_complete;
+}
+
+/* ==== regions/recordings.h ============================================================================== */
+
+/* The states of recordings, what they count, and their probes. */
+
+/* All of this is called with the mutex held. */
+
+/* The only function that changes the state of a recording. The page THE LIFE OF A RECORDING has its table. */
+ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *recording, zt__recording_state to);
+
+/* Moves a recording into the chain in which its state belongs, or out of all. */
+ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recording);
+
+/* Moves a recording to the end of its chain. */
+ZT__PRIVATE void zt__move_to_end(zt__recording *recording);
+
+/* Requests that the next visit looks whether a recording has run although nobody has reported that. */
+ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording);
+
+/* Ensures that a list has a recording of its kind that goes on: one that has run is closed. If the kind is not
+   known, probes that were read are freed instead. Returns 0 without memory; the mutex is unlocked while memory
+   is allocated. */
+ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list);
+
+/* Detaches the recording or the queue from its list. Its probes return when the device is done with them. It must
+   not be READING. */
+ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list);
+
+/* Locks the mutex again and again until the recording of a list is not READING. No function of the application
+   runs meanwhile, so the wait is short. */
+ZT__PRIVATE void zt__await_reading(zt_profiler *profiler, const zt__list *list);
+
+/* Adds a probe whose region has ended to the recording or queue of its list. */
+ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe);
+
+/* Frees the probes of a recording that is read, and the recording. */
+ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *recording);
+
+/* Counts the samples of an execution that the driver has accepted. */
+ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recording);
+
+/* Loses the samples that a recording owes. Returns their number. */
+ZT__PRIVATE uint32_t zt__lose_samples(zt_profiler *profiler, zt__recording *recording, zt_cause cause);
+
+/* Counts a sample as begun, and as owed by its probe. */
+ZT__PRIVATE void zt__owe_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe);
+
+/* Counts a sample as begun. */
+ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path);
+
+/* Counts a sample as lost, or as dropped, by the cause. It was counted as begun. */
+ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *missing);
+
+/* Counts a region as begun and dropped. Path, region and list are NULL if they are not known. */
+ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__region_record *region,
+                                const zt__list *list, zt_cause cause);
+
+/* Removes a probe from the open ones of its list. If regions inside it are still open, they overlap with it,
+   and the own time is known neither for it nor for the region around it. */
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe);
+
+/* Drops an open region. If it has commands on the list, the probe goes into the recording, else into the
+   pool. */
+ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands);
+
+/* Frees a probe that no recording has. */
+ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe);
+
+/* Probes are used in turns, because the cache of the core that collects may still hold those that it freed
+   last: their memory, and what the driver has for them. Returns NULL if none is free. */
+ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass);
+
+/* Returns whether samples of a list are on their way. */
+ZT__PRIVATE int zt__is_busy(const zt__list *list);
+
+/* Returns the name of a region that was begun and not ended, or NULL. Locks the mutex. */
 ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
 
-ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]);
+/* Counts regions that are not ended, those that are recorded and were not seen to run, and samples that were
+   submitted and not read. Locks the mutex. */
+ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
+                                   uint64_t *submitted);
 
-/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
-   and the own time is known neither for it nor for the region around it. */
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot);
+/* ==== regions/recordings.c ============================================================================== */
 
-/* Binds a slot that has ended to its list. */
-ZT__PRIVATE void zt__bind_slot(zt__slot *slot);
+/* The states of recordings, what they count, and their probes. */
 
-ZT__PRIVATE void zt__unbind_slot(zt__slot *slot);
+/* ---- states ---------------------------------------------------------------------------------------------- */
 
-/* Slots are used in turns, because the cache of the core that collects may still hold those that it freed
-   last: their memory, and what the driver has for them. */
-ZT__PRIVATE void zt__push_free_slot(zt_profiler *profiler, zt__slot *slot);
+/* clang-format off */
+ZT__UNUSED static const unsigned char zt__recording_moves[ZT__RECORDING_STATES][ZT__RECORDING_STATES] = {
+    /* from, to      OPEN READY SUBMITTING SUBMITTED READING DIRTY CLOSED */
+    /* OPEN */       {0,  0,    1,         0,        1,      0,    1},
+    /* READY */      {0,  0,    1,         0,        1,      0,    1},
+    /* SUBMITTING */ {1,  1,    0,         1,        0,      1,    1},
+    /* SUBMITTED */  {0,  0,    1,         0,        1,      0,    1},
+    /* READING */    {1,  1,    0,         1,        0,      1,    1},
+    /* DIRTY */      {0,  0,    1,         0,        1,      0,    1},
+    /* CLOSED */     {1,  0,    0,         0,        1,      0,    0},
+};
+/* clang-format on */
 
-/* Returns NULL if there is none. */
-ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass);
-
-/* Frees a slot that is not in the chain of a list. */
-ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot);
-
-/* What slots have of the device: no mutex is held. */
-
-ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block);
-
-/* Resets the event and the queries of a slot. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *slot, const char **call);
-
-/* Makes one more block of slots for a pass. On failure, `*call` is the call that failed. If there are
-   config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
-ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call);
-
-/* ==== regions/slots.c =================================================================================== */
-
-/* The states of slots, the slots of a list, and what a slot has of the device. */
-
-/* ---- states: with the mutex held ------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path, int change) {
-    profiler->counts.begun += (uint64_t)change;
-    path->missing += (uint64_t)change;
-}
-
-ZT__PRIVATE void zt__move_slot(zt_profiler *profiler, zt__slot *slot, zt__slot_state to) {
-    zt__transition transition = (zt__transition)zt__transitions[slot->state][to];
-    ZT__INVARIANT(transition != ZT__NO);
-    if (transition == ZT__BEGINS) {
-        zt__count_begun(profiler, slot->path, 1);
-    } else if (transition == ZT__BACK) {
-        zt__count_begun(profiler, slot->path, -1);
+ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *recording, zt__recording_state to) {
+    zt__recording_state from = recording->state;
+    ZT__INVARIANT(zt__recording_moves[from][to]);
+    if (from == ZT__RECORDING_DIRTY) {
+        profiler->dirty_count--;
+        profiler->awaited += recording->due;
     }
-    profiler->state_counts[slot->state]--;
-    profiler->state_counts[to]++;
-    slot->state = to;
-}
-
-ZT__PRIVATE void zt__move_list(zt_profiler *profiler, zt__list *list, zt__list_state to) {
-    if (to == ZT__LIST_UNOBSERVED && list->state != to) {
-        profiler->counts.unobserved_lists++;
+    if (to == ZT__RECORDING_DIRTY) {
+        profiler->dirty_count++;
+        profiler->awaited -= recording->due;
     }
-    list->state = to;
-}
-
-ZT__PRIVATE int zt__is_final(const zt__slot *slot) {
-    return slot->number <= slot->list->final_up_to;
-}
-
-ZT__PRIVATE int zt__is_complete(const zt__slot *slot) {
-    return slot->number <= slot->list->complete_up_to;
-}
-
-ZT__PRIVATE int zt__is_submitted(const zt__slot *slot) {
-    return slot->needs_reset && !zt__is_complete(slot) &&
-           (slot->list->state == ZT__LIST_IMMEDIATE || slot->number <= slot->list->ran_up_to);
-}
-
-ZT__PRIVATE int zt__shows_end(const zt__slot *slot) {
-    return slot->state == ZT__SLOT_PARTIAL && slot->shows_end && !slot->list->overlaps;
-}
-
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
-    const zt__list *list = slot->list;
-    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                : list->destroyed_was_unobserved;
-}
-
-ZT__PRIVATE int zt__awaits_ends(const zt__list *list) {
-    const zt__slot *slot = list->first;
-    while (slot && !(zt__shows_end(slot) && zt__is_submitted(slot))) {
-        slot = slot->next;
+    if (to == ZT__RECORDING_SUBMITTING || to == ZT__RECORDING_READING) {
+        recording->before = from;
     }
-    return slot != NULL;
+    recording->state = to;
+    zt__chain_recording(profiler, recording);
 }
 
-ZT__PRIVATE int zt__is_on_its_way(const zt__list *list) {
-    const zt__slot *slot = list->first;
-    while (slot && slot->state != ZT__SLOT_PENDING && slot->state != ZT__SLOT_READING) {
-        slot = slot->next;
+static void zt__unchain(zt__recording *recording) {
+    zt__chain *chain = recording->chain;
+    if (!chain) {
+        return;
     }
-    return slot != NULL;
+    if (recording->previous) {
+        recording->previous->next = recording->next;
+    } else {
+        chain->first = recording->next;
+    }
+    if (recording->next) {
+        recording->next->previous = recording->previous;
+    } else {
+        chain->last = recording->previous;
+    }
+    recording->chain = NULL;
 }
 
-ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_cause cause, int by) {
-    profiler->counts.lost += (uint64_t)by;
-    profiler->causes[cause] += (uint64_t)by;
-    slot->region->lost += (uint64_t)by;
-    if (profiler->sample_missing) {
-        zt__missing missing = {
-            slot->region, slot->list->handle, slot->origin.list_name, slot->submitted_ns, cause, 1, 0};
-        profiler->sample_missing(profiler, &missing, by);
+static void zt__append_to_chain(zt__chain *chain, zt__recording *recording) {
+    zt__unchain(recording);
+    recording->next = NULL;
+    recording->previous = chain->last;
+    if (chain->last) {
+        chain->last->next = recording;
+    } else {
+        chain->first = recording;
+    }
+    chain->last = recording;
+    recording->chain = chain;
+}
+
+ZT__PRIVATE void zt__move_to_end(zt__recording *recording) {
+    if (recording->chain) {
+        zt__append_to_chain(recording->chain, recording);
     }
 }
 
-ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
-                                   uint64_t since_ns, zt_cause cause) {
-    profiler->counts.dropped++;
-    profiler->causes[cause]++;
-    if (region) {
+ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recording) {
+    zt__chain *chain = NULL;
+    switch (recording->state) {
+    case ZT__RECORDING_OPEN:
+    case ZT__RECORDING_READY:
+        if (recording->is_looked_at || recording->has_ended ||
+            (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN)) {
+            chain = &profiler->in_flight;
+        } else if (recording->first) {
+            chain = &profiler->idle;
+        }
+        break;
+    case ZT__RECORDING_SUBMITTED:
+        /* Where nothing shows when it ends, nothing is visited. */
+        if (recording->is_queue ? recording->first != NULL
+                                : recording->witness || recording->is_unordered || recording->has_ended) {
+            chain = &profiler->in_flight;
+        }
+        break;
+    case ZT__RECORDING_DIRTY:
+        chain = recording->has_ended ? &profiler->in_flight : NULL;
+        break;
+    default:
+        chain = &profiler->in_flight;
+    }
+    if (!chain) {
+        zt__unchain(recording);
+    } else if (chain != recording->chain) {
+        zt__append_to_chain(chain, recording);
+    }
+}
+
+ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording) {
+    if ((recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY) &&
+        recording->first) {
+        recording->is_looked_at = 1;
+        zt__chain_recording(profiler, recording);
+    }
+}
+
+ZT__PRIVATE void zt__await_reading(zt_profiler *profiler, const zt__list *list) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__wait wait;
+    int goes_on = 1, is_first = 1;
+    while (goes_on && list->current && list->current->state == ZT__RECORDING_READING) {
+        if (is_first) {
+            wait = zt__wait_until(zt__deadline(LONGEST_NS));
+            is_first = 0;
+        }
+        zt__unlock(&profiler->mutex);
+        goes_on = zt__wait_again(&wait);
+        zt__lock(&profiler->mutex);
+    }
+}
+
+/* ---- counting -------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path) {
+    profiler->counts.begun++;
+    if (path) {
+        path->missing++;
+    }
+}
+
+ZT__PRIVATE void zt__owe_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe) {
+    zt__count_begun(profiler, probe->path);
+    probe->is_due = 1;
+    probe->is_settled = 0;
+    recording->due++;
+    profiler->awaited += recording->state != ZT__RECORDING_DIRTY;
+}
+
+ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *missing) {
+    int is_dropped = missing->cause >= ZT_DROPPED_NO_PROBE;
+    zt__region_record *region = missing->region ? profiler->regions[missing->region->index] : NULL;
+    profiler->causes[missing->cause]++;
+    profiler->counts.dropped += (uint64_t)is_dropped;
+    profiler->counts.lost += (uint64_t)!is_dropped;
+    if (region && is_dropped) {
         region->dropped++;
+    } else if (region) {
+        region->lost++;
     }
     if (profiler->sample_missing) {
-        zt__missing missing = {
-            region, list ? list->handle : NULL, list ? list->name : NULL, since_ns, cause, 1, 0};
-        profiler->sample_missing(profiler, &missing, 1);
+        profiler->sample_missing(profiler, missing);
     }
 }
 
-ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t state;
-    zt__lock(&locked->mutex);
-    for (state = 0; state < ZT__SLOT_STATE_COUNT; state++) {
-        counts[state] = locked->state_counts[state];
+ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__region_record *region,
+                                const zt__list *list, zt_cause cause) {
+    zt__missing missing = {
+        region, list ? list->handle : NULL, list ? list->name : NULL, zt__now_ns(), cause, 1, 0};
+    zt__count_begun(profiler, path);
+    zt__count_missing(profiler, &missing);
+}
+
+/* Loses the sample that a probe owes. */
+static void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
+                            zt_cause cause) {
+    zt__missing missing = {
+        probe->region, recording->handle, probe->origin.list_name, recording->submitted_ns, cause, 1, 0};
+    if (!recording->is_reported) {
+        missing.since_ns = probe->begun_ns;
     }
-    zt__unlock(&locked->mutex);
+    probe->is_due = 0;
+    recording->due--;
+    profiler->awaited -= recording->state != ZT__RECORDING_DIRTY;
+    zt__count_missing(profiler, &missing);
+}
+
+ZT__PRIVATE uint32_t zt__lose_samples(zt_profiler *profiler, zt__recording *recording, zt_cause cause) {
+    uint32_t lost = 0;
+    zt__probe *probe;
+    for (probe = recording->due ? recording->first : NULL; probe; probe = probe->next) {
+        if (probe->is_due) {
+            zt__lose_sample(profiler, recording, probe, cause);
+            lost++;
+        }
+    }
+    return lost;
+}
+
+ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recording) {
+    zt__probe *probe;
+    recording->submitted_ns = recording->call_ns;
+    recording->executions++;
+    recording->is_reported = 1;
+    recording->has_ended = recording->is_looked_at = 0;
+    recording->unread = recording->polled = recording->first;
+    for (probe = recording->first; probe; probe = probe->next) {
+        probe->is_settled = 0;
+        probe->failing_since_ns = 0;
+        probe->failures = 0;
+        zt__store(&probe->submissions, probe->submissions + 1);
+        if (probe->is_dropped) {
+            continue;
+        }
+        if (!probe->is_due) { /* else it was counted at its end, because its list may have been immediate */
+            zt__owe_sample(profiler, recording, probe);
+        }
+        if (probe->needs_reset || probe->is_retired) {
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_READ_FAILED);
+        } else if (probe->spans_passes ||
+                   (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_OTHER_PASS);
+        }
+    }
 }
 
 ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
@@ -9638,7 +10228,7 @@ ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
     const zt__list *list;
     const char *name;
     zt__lock(&locked->mutex);
-    list = locked->state_counts[ZT__SLOT_OPEN] ? locked->lists : NULL;
+    list = locked->open_regions ? locked->lists : NULL;
     while (list && !list->innermost) {
         list = list->next;
     }
@@ -9647,94 +10237,991 @@ ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
     return name;
 }
 
-/* ---- the slots of a list, and free ones: with the mutex held --------------------------------------------- */
-
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
-    zt__slot **place = &slot->list->innermost;
-    if (*place != slot) {
-        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
-        slot->path->is_own_unknown = 1;
+ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
+                                   uint64_t *submitted) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt_counts *counts = &locked->counts;
+    const zt__recording *recording;
+    const zt__probe *probe;
+    *recorded = 0;
+    zt__lock(&locked->mutex);
+    *open = locked->open_regions;
+    *submitted = counts->begun - counts->collected - counts->lost - counts->dropped;
+    for (recording = locked->all_recordings; recording; recording = recording->next_of_all) {
+        if (recording->state == ZT__RECORDING_OPEN) {
+            *submitted -= recording->due; /* its list may have been immediate */
+            for (probe = recording->first; probe; probe = probe->next) {
+                *recorded += !probe->is_dropped && !probe->is_settled;
+            }
+        }
     }
-    for (; *place != slot; place = &(*place)->outer) {
+    zt__unlock(&locked->mutex);
+}
+
+/* ---- the pool -------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe) {
+    zt__pass *pass = &profiler->passes[probe->pass];
+    ZT__INVARIANT(!probe->is_due);
+    probe->list = NULL;
+    probe->next = NULL;
+    if (probe->is_retired) {
+        return;
+    }
+    if (pass->first_free) {
+        pass->last_free->next = probe;
+    } else {
+        pass->first_free = probe;
+    }
+    pass->last_free = probe;
+}
+
+ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass) {
+    zt__probe *probe = pass->first_free;
+    if (probe) {
+        pass->first_free = probe->next;
+    }
+    return probe;
+}
+
+/* ---- the recording of a list ----------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe) {
+    zt__recording *recording = list->current;
+    probe->number = ++list->ended;
+    probe->next = NULL;
+    probe->is_settled = 0;
+    if (recording->last) {
+        recording->last->next = probe;
+    } else {
+        recording->first = probe;
+    }
+    recording->last = probe;
+    recording->count++;
+    if (!recording->unread) {
+        recording->unread = probe;
+    }
+    if (!recording->polled) {
+        recording->polled = probe;
+    }
+    if (probe->shows_end && probe->is_unordered) {
+        recording->is_unordered = 1;
+    } else if (probe->shows_end) {
+        recording->witness = probe;
+    }
+}
+
+ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *recording) {
+    while (recording->first) {
+        zt__probe *probe = recording->first;
+        recording->first = probe->next;
+        zt__free_probe(profiler, probe);
+    }
+    zt__unchain(recording);
+    recording->last = recording->unread = recording->witness = recording->polled = NULL;
+    recording->state = ZT__RECORDING_CLOSED;
+    recording->count = 0;
+    recording->next = profiler->unused_recordings;
+    profiler->unused_recordings = recording;
+}
+
+/* Gives a list a recording that is empty. Returns 0 without memory. */
+static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
+    zt__recording *recording = profiler->unused_recordings, *next_of_all;
+    if (!recording) {
+        zt__unlock(&profiler->mutex);
+        recording = (zt__recording *)zt__allocate(&profiler->config.allocator, 1, sizeof *recording);
+        zt__lock(&profiler->mutex);
+        if (!recording) {
+            return 0;
+        }
+        recording->state = ZT__RECORDING_CLOSED;
+        recording->next_of_all = profiler->all_recordings;
+        profiler->all_recordings = recording;
+        recording->next = profiler->unused_recordings;
+        profiler->unused_recordings = recording;
+        if (list->current) { /* another thread was faster */
+            return 1;
+        }
+        recording = profiler->unused_recordings;
+    }
+    profiler->unused_recordings = recording->next;
+    next_of_all = recording->next_of_all;
+    memset(recording, 0, sizeof *recording);
+    recording->next_of_all = next_of_all;
+    recording->list = list;
+    recording->handle = list->handle;
+    recording->state = ZT__RECORDING_OPEN;
+    if (list->kind == ZT__LIST_IMMEDIATE) {
+        recording->is_queue = 1;
+        recording->state = ZT__RECORDING_SUBMITTED;
+    }
+    list->current = recording;
+    list->begun_ns = zt__now_ns();
+    return 1;
+}
+
+ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
+    zt__recording *recording = list->current;
+    zt__probe *probe;
+    if (!recording || recording->state == ZT__RECORDING_READING) {
+        return;
+    }
+    list->current = NULL;
+    recording->list = NULL;
+    recording->calls = 0;
+    if (!recording->first) {
+        zt__recycle_recording(profiler, recording);
+        return;
+    }
+    if (recording->is_queue) {
+        recording->has_ended = 1; /* what its probes do not show is over */
+        return;                   /* it empties as it is read */
+    }
+    for (probe = recording->first; probe; probe = probe->next) {
+        if (probe->needs_reset) { /* what could not be reset before */
+            probe->is_settled = 0;
+            recording->unread = recording->first;
+        }
+    }
+    /* The device is done with what is not known to run, and with what has no event that shows it: the application has
+       reset or destroyed the list, or is about to. */
+    if (recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_DIRTY ||
+        (recording->state == ZT__RECORDING_READY && recording->unread) ||
+        (!recording->witness && !recording->is_unordered)) {
+        recording->has_ended = 1;
+    }
+    zt__move_recording(profiler, recording, ZT__RECORDING_CLOSED);
+}
+
+/* Frees the probes at the front of a recording that were read. */
+static void zt__trim_recording(zt_profiler *profiler, zt__recording *recording) {
+    while (recording->first && recording->first->is_settled) {
+        zt__probe *probe = recording->first;
+        recording->first = probe->next;
+        recording->count--;
+        if (recording->unread == probe) {
+            recording->unread = probe->next;
+        }
+        if (recording->polled == probe) {
+            recording->polled = probe->next;
+        }
+        if (recording->witness == probe) {
+            recording->witness = NULL;
+        }
+        if (!recording->first) {
+            recording->last = NULL;
+        }
+        zt__free_probe(profiler, probe);
+    }
+}
+
+ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list) {
+    zt__recording *recording;
+    zt__await_reading(profiler, list);
+    recording = list->current;
+    if (recording && recording->is_queue != (list->kind == ZT__LIST_IMMEDIATE)) {
+        zt__close_recording(profiler, list); /* the list with this handle was destroyed */
+    } else if (recording && recording->state == ZT__RECORDING_OPEN && list->kind == ZT__LIST_UNKNOWN) {
+        zt__trim_recording(profiler, recording);
+        zt__chain_recording(profiler, recording);
+    } else if (recording && !recording->is_queue &&
+               (recording->state != ZT__RECORDING_OPEN || recording->has_ended)) {
+        zt__close_recording(profiler, list); /* it has run, so this is another recording */
+    }
+    return list->current || zt__start_recording(profiler, list);
+}
+
+ZT__PRIVATE int zt__is_busy(const zt__list *list) {
+    const zt__recording *recording = list->current;
+    return recording && recording->due > 0 && recording->state != ZT__RECORDING_OPEN;
+}
+
+/* ---- open regions ---------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
+    zt__probe **place = &probe->list->innermost;
+    if (*place != probe) {
+        (probe->outer ? probe->outer->path : &profiler->root)->is_own_unknown = 1;
+        probe->path->is_own_unknown = 1;
+    }
+    for (; *place != probe; place = &(*place)->outer) {
         (*place)->path->outlives_outer = 1;
     }
-    *place = slot->outer;
+    *place = probe->outer;
+    probe->path->missing--;
+    probe->list->open_count--;
+    profiler->open_regions--;
 }
 
-ZT__PRIVATE void zt__bind_slot(zt__slot *slot) {
-    zt__list *list = slot->list;
-    slot->number = ++list->ended;
-    list->open_count--;
-    slot->next = NULL;
-    slot->previous = list->last;
-    if (list->last) {
-        list->last->next = slot;
+ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
+    zt__list *list = probe->list;
+    zt__count_drop(profiler, probe->path, probe->region, list, cause);
+    zt__leave_nesting(profiler, probe);
+    zt__add(&probe->generation, 1);
+    probe->is_dropped = 1;
+    zt__await_reading(profiler, list);
+    /* Its commands belong to the current recording, also after that has run. */
+    if (has_commands && (list->current || zt__prepare_recording(profiler, list))) {
+        zt__add_to_recording(list, probe);
+        zt__chain_recording(profiler, list->current);
     } else {
-        list->first = slot;
+        probe->is_retired = probe->may_be_written = has_commands;
+        zt__free_probe(profiler, probe);
     }
-    list->last = slot;
 }
 
-ZT__PRIVATE void zt__unbind_slot(zt__slot *slot) {
-    zt__list *list = slot->list;
-    if (slot->previous) {
-        slot->previous->next = slot->next;
+/* ==== regions/adding.h ================================================================================== */
+
+/* What was read and calculated is counted, and added to the statistics of its path. */
+
+/* Makes room for `more` samples of a path. Called by the thread that holds the collector, without the mutex.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
+
+/* Counts what has become of a reading. With the mutex held. */
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row);
+
+/* ==== regions/adding.c ================================================================================== */
+
+/* What was read and calculated is counted, and added to the statistics of its path. */
+
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more) {
+    return zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
+                               &path->statistics, more);
+}
+
+/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
+   The mutex is held. */
+static void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                            uint64_t bytes) {
+    zt__add_sample(&profiler->layout, &path->statistics, row);
+    path->with_metrics += profiler->passes[pass].group_count > 0;
+    if (!zt__is_nan(row[0])) {
+        path->missing--;
+    }
+    if (bytes) {
+        path->bytes += bytes;
+        path->bytes_ns += row[0];
+    }
+}
+
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row) {
+    if (reading->outcome == ZT__NO_SAMPLE) {
+        return;
+    }
+    if (reading->begins) {
+        zt__count_begun(profiler, reading->path);
+        reading->path->missing += (uint64_t)reading->has_others;
     } else {
-        list->first = slot->next;
+        profiler->awaited--;
     }
-    if (slot->next) {
-        slot->next->previous = slot->previous;
+    if (reading->never_began) {
+        profiler->counts.begun--;
+        reading->path->missing--;
+        return;
+    }
+    if (reading->outcome == ZT__LOST) {
+        zt__missing missing = {reading->region,
+                               reading->times.list,
+                               reading->origin.list_name,
+                               reading->submitted_ns,
+                               reading->cause,
+                               1,
+                               0};
+        zt__count_missing(profiler, &missing);
+        return;
+    }
+    profiler->counts.collected++;
+    if (profiler->sample_collected) {
+        profiler->sample_collected(profiler, reading, row);
+    }
+    zt__add_to_path(profiler, reading->path, profiler->batch.pass->index, row, reading->bytes);
+}
+
+/* ==== regions/calculating.h ============================================================================= */
+
+/* Rows of figures, from what was read. */
+
+/* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
+   call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. No mutex
+   is held. */
+ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler);
+
+/* ==== regions/calculating.c ============================================================================= */
+
+/* Rows of figures, from what was read. */
+
+static const double zt__two_to_64 = 18446744073709551616.0;
+
+/* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
+static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
+    const zt__batch *batch = &profiler->batch;
+    const zt__pass *pass = batch->pass;
+    uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
+    uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
+    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
+    double longest_ns, turn_ns, excess_ns;
+    uint32_t g, m, tile, i;
+    for (i = 0; i < profiler->row_length; i++) {
+        row[i] = zt__nan();
+    }
+    for (g = 0; g < pass->group_count; g++) {
+        const zt__group *group = &pass->groups[g];
+        const zet_typed_value_t *values =
+            batch->values[g] + (size_t)reading->report * group->metric_count * group->tiles;
+        for (tile = 0; tile < group->tiles; tile++) {
+            double *to = row + (profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
+                                                     : 1 + group->first_metric);
+            for (m = 0; m < group->metric_count; m++) {
+                to[m] = zt__value_of(values++);
+            }
+        }
+    }
+
+    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
+       are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
+       weighted by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
+    for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
+        const zt_metric *metric = &profiler->metrics[m];
+        int takes_largest = metric->aggregation == ZT_AGGREGATE_FLAG;
+        double whole = zt__nan(), weights = 0;
+        for (i = 0; i < ZT__COUNT_OF(clocks) && metric->aggregation == ZT_AGGREGATE_SUM; i++) {
+            takes_largest |= strcmp(metric->units, clocks[i]) == 0;
+        }
+        for (tile = 0; tile < profiler->tile_count; tile++) {
+            double value = row[zt__tile_column(profiler, tile, m)], weight = 1;
+            if (metric->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
+                weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
+            }
+            if (zt__is_nan(value) || !zt__is_positive(weight)) {
+                continue;
+            }
+            weights += weight;
+            if (zt__is_nan(whole)) {
+                whole = value;
+            } else if (metric->aggregation == ZT_AGGREGATE_MEAN) {
+                whole += (value - whole) * weight / weights;
+            } else if (takes_largest) {
+                whole = value > whole ? value : whole;
+            } else if (metric->aggregation == ZT_AGGREGATE_SUM) {
+                whole += value;
+            }
+        }
+        row[1 + m] = whole;
+    }
+
+    /* No sample takes longer than from its submission to the moment at which it was seen complete. The limit has
+       a margin, because the device's clock may run a little faster than the host's. */
+    longest_ns = (double)(reading->times.not_after_ns - reading->times.not_before_ns);
+    turn_ns = ((double)mask + 1) * profiler->ns_per_tick;
+    excess_ns = profiler->facts.timer_hz ? zt__two_to_64 / (double)profiler->facts.timer_hz : 0;
+    if (pass->time_metric == UINT32_MAX) {
+        row[0] = (double)ticks * profiler->ns_per_tick;
+        if (longest_ns >= turn_ns) { /* the clock may have turned once more than the ticks show */
+            zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
+        }
     } else {
-        list->last = slot->previous;
+        /* The GPU time of a region around another, on a list that is executed again, is exactly 2^64 ticks of the
+           device's clock too long, without a flag. */
+        double *time_ns = &row[1 + pass->time_metric];
+        if (!profiler->tile_count && *time_ns > longest_ns * 1.0625 + 1e6 && *time_ns >= excess_ns &&
+            *time_ns - excess_ns <= longest_ns) {
+            *time_ns -= excess_ns;
+        }
+        row[0] = *time_ns;
     }
-    slot->list = NULL;
-}
-
-ZT__PRIVATE void zt__push_free_slot(zt_profiler *profiler, zt__slot *slot) {
-    zt__pass *pass = &profiler->passes[slot->pass];
-    slot->next = NULL;
-    if (pass->first_free) {
-        pass->last_free->next = slot;
-    } else {
-        pass->first_free = slot;
+    if (pass->index != ZT__TIMES_PASS) {
+        row[zt__pass_time_column(profiler, pass->index)] = row[0];
     }
-    pass->last_free = slot;
-}
-
-ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass) {
-    zt__slot *slot = pass->first_free;
-    if (slot) {
-        pass->first_free = slot->next;
+    for (i = 0; i < profiler->lost_flag_count; i++) {
+        if (zt__is_positive(row[profiler->lost_flags[i].column])) {
+            zt__lose(reading, profiler->lost_flags[i].cause);
+        }
     }
-    return slot;
+    if (reading->outcome == ZT__READ && row[0] > longest_ns * 1.0625 + 1e6) {
+        zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
+    }
 }
 
-ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot) {
-    zt__move_slot(profiler, slot, ZT__SLOT_FREE);
-    slot->list = NULL;
-    slot->kept = NULL;
-    zt__push_free_slot(profiler, slot);
+ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
+    zt__batch *batch = &profiler->batch;
+    uint32_t g, i;
+    for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
+        zt__group *group = &batch->pass->groups[g];
+        size_t report_values = (size_t)group->metric_count * group->tiles;
+        void *values = batch->values[g];
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
+                                       sizeof *batch->values[g]);
+        batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
+        if (has_room) {
+            result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
+                                           batch->values[g]);
+        }
+        for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
+            zt__reading *reading = &batch->readings[i];
+            ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            if (reading->outcome == ZT__READ && has_room) {
+                alone = zt__calculate_reports(&profiler->driver, group,
+                                              batch->raw[g] + reading->report * group->report_size, 1,
+                                              batch->values[g] + reading->report * report_values);
+            }
+            if (reading->outcome == ZT__READ && alone != ZE_RESULT_SUCCESS) {
+                reading->result = alone;
+                reading->call = !has_room           ? "config.allocator"
+                                : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
+                                                    : "zetMetricGroupCalculateMultipleMetricValuesExp";
+                zt__lose(reading, ZT_LOST_READ_FAILED);
+            }
+        }
+    }
+    for (i = 0; i < batch->count; i++) {
+        zt__reading *reading = &batch->readings[i];
+        if (reading->outcome == ZT__READ) {
+            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
+        }
+        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading->path, batch->count)) {
+            zt__lose(reading, ZT_DROPPED_NO_MEMORY);
+        }
+    }
 }
 
-/* ---- making and resetting slots: no mutex held ----------------------------------------------------------- */
+/* ==== regions/collecting.h ============================================================================== */
 
-ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block) {
+/* Collections, and the thread that makes them: recordings are visited, and what was read is calculated, counted and delivered. */
+
+/* What zt__collect_until waits for. */
+typedef enum zt__goal {
+    ZT__ONE_COLLECTION, /* what is ready when zt__collect_until is called is read */
+    ZT__ALL_SAMPLES     /* besides, no sample that was submitted is in flight, or being delivered */
+} zt__goal;
+
+/* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
+   config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has
+   collected. */
+ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle);
+
+/* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
+   collector. */
+ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline);
+
+/* Requests to look at each recording that nobody has reported as executed. */
+ZT__PRIVATE void zt__request_looks(zt_profiler *profiler);
+
+/* Looks at what nobody has reported, and collects what is ready. */
+ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler);
+
+/* Reports and returns 1 if this thread holds the collector, that is, `call` was called from the sample or log
+   function. */
+ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *call);
+
+/* Sleeps until there is something to collect, and collects. */
+ZT__PRIVATE int zt__run_collecting_thread(void *user);
+
+/* Returns whether the caller has to wake the thread, because it sleeps for long. Only one caller gets 1. With
+   the mutex held. */
+ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler);
+
+/* ==== regions/collecting.c ============================================================================== */
+
+/* Collections, and the thread that makes them: recordings are visited, and what was read is calculated, counted and delivered. */
+
+/* ---- visits: with the collector and the mutex held ------------------------------------------------------- */
+
+/* Returns the next recording in flight that this collection has not visited, of one list or of all. */
+static zt__recording *zt__next_in_flight(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__recording *recording = profiler->in_flight.first;
+    while (recording && (recording->visit == profiler->visits || (handle && recording->handle != handle) ||
+                         recording->state == ZT__RECORDING_SUBMITTING)) {
+        recording = recording->next;
+    }
+    return recording;
+}
+
+/* Removes the probes of a queue that were read. */
+static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, uint32_t count) {
+    zt__probe **place = &queue->first, *last = NULL;
+    for (; count > 0; count--) {
+        zt__probe *probe = *place;
+        if (probe->is_taken) {
+            probe->is_due = probe->is_taken = 0;
+        }
+        if (probe->is_settled) {
+            *place = probe->next;
+            queue->count--;
+            zt__free_probe(profiler, probe);
+        } else {
+            last = probe;
+            place = &probe->next;
+        }
+    }
+    if (!*place) {
+        queue->last = last;
+    }
+    queue->unread = queue->first;
+    queue->polled = queue->first;
+}
+
+/* Counts a list as one that ran although nobody has reported it. */
+static void zt__note_unreported(zt_profiler *profiler, zt__recording *recording) {
+    zt__list *list = recording->list;
+    if (!recording->ran_unreported && !(list && list->ran_unreported)) {
+        profiler->counts.unobserved_lists++;
+    }
+    recording->ran_unreported = 1;
+    if (list) {
+        list->ran_unreported = 1;
+    }
+}
+
+/* Gives up a closed recording about which the device cannot be asked: its probes are never used again. */
+static void zt__retire_recording(zt_profiler *profiler, zt__recording *recording) {
+    zt__probe *probe;
+    zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
+    for (probe = recording->first; probe; probe = probe->next) {
+        probe->is_retired = 1;
+        probe->may_be_written = !probe->way->is_foreign;
+    }
+    zt__recycle_recording(profiler, recording);
+}
+
+/* Ends the visit of a recording: it is READY if all of it was read, else as before. */
+static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
+    zt__recording *recording = visit->recording;
+    zt__recording_state to = recording->before;
+    int looks_again = visit->fails && !visit->is_lost;
+    recording->due -= visit->taken;
+    if (recording->is_queue) {
+        zt__shorten_queue(profiler, recording, visit->count);
+        if (!recording->first && !recording->list) {
+            zt__recycle_recording(profiler, recording);
+        } else {
+            zt__chain_recording(profiler, recording);
+        }
+        return;
+    }
+    if (visit->finds_run && !visit->reads_front) {
+        zt__note_unreported(profiler, recording);
+    }
+    if (recording->ran_again && recording->list) {
+        recording->list->kind = ZT__LIST_RECORDED;
+    }
+    if (visit->is_lost && to == ZT__RECORDING_CLOSED) {
+        zt__retire_recording(profiler, recording);
+        return;
+    }
+    if (visit->is_lost && recording->due > 0) {
+        zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
+        recording->is_mixed = 1;
+        to = ZT__RECORDING_DIRTY;
+    }
+    if (visit->reads_front && recording->unread) {
+        recording->has_ended = 0; /* more may be added before the next visit */
+    }
+    if ((recording->unread || !recording->has_ended) && to != ZT__RECORDING_CLOSED) {
+        /* If the rest is read later, it may run unreported in between. */
+        recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
+    }
+    if (recording->unread || visit->fails) { /* it is visited again */
+    } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
+        zt__recycle_recording(profiler, recording);
+        return;
+    } else if (to == ZT__RECORDING_CLOSED) {
+        recording->has_ended = 0; /* what was read may have run once more: it is looked at now */
+        recording->visit = 0;
+    } else if (recording->has_ended) {
+        to = ZT__RECORDING_READY;
+        recording->has_ended = recording->ran_again = 0;
+        recording->is_overlapped = recording->is_mixed = 0;
+        recording->polled = recording->first;
+    }
+    zt__move_recording(profiler, recording, to);
+}
+
+/* Visits one recording. The mutex is unlocked meanwhile. Returns 0 if the batch had no room for all that may
+   have ended. */
+static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
+    zt__visit visit;
+    int is_complete;
+    memset(&visit, 0, sizeof visit);
+    visit.recording = recording;
+    visit.count = recording->count;
+    visit.is_over = recording->has_ended;
+    if (!recording->is_queue) {
+        visit.reads_front = recording->state == ZT__RECORDING_OPEN && recording->list &&
+                            recording->list->kind == ZT__LIST_UNKNOWN;
+        zt__move_recording(profiler, recording, ZT__RECORDING_READING);
+    }
+    zt__unlock(&profiler->mutex);
+    ZT__INTERNAL(is_complete = zt__visit_recording(profiler, &visit));
+    zt__lock(&profiler->mutex);
+    if (is_complete || !visit.settles) {
+        recording->visit = profiler->visits;
+        zt__move_to_end(recording); /* behind those that were not visited */
+    }
+    zt__leave_recording(profiler, &visit);
+    return is_complete;
+}
+
+/* ---- delivering ------------------------------------------------------------------------------------------ */
+
+/* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
+   recording is READING any more. No mutex is held. */
+static void zt__deliver_batch(zt_profiler *profiler) {
+    static const char remedy[] = "Lost samples are counted. Update the driver if this persists.";
+    zt__batch *batch = &profiler->batch;
+    uint32_t i;
+    for (i = 0; i < batch->count; i++) {
+        const zt__reading *reading = &batch->readings[i];
+        zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
+        if (reading->never_began) {
+            continue;
+        }
+        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_PROBE) {
+            zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       reading->region->name, zt__cause_name(reading->cause));
+        } else if (reading->outcome == ZT__LOST) {
+            zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
+                       reading->region->name, zt__cause_name(reading->cause));
+        }
+        if (reading->is_unreported) {
+            zt__report(&profiler->diagnostics, UNOBSERVED_LIST, ZE_RESULT_WARNING_DROPPED_DATA,
+                       reading->region->name);
+        }
+        if (reading->outcome == ZT__READ && profiler->config.sample) {
+            const double *row = batch->rows + (size_t)i * profiler->row_length;
+            zt_sample sample;
+            sample.name = reading->region->name;
+            sample.region = reading->region->index;
+            sample.metric_count = profiler->metric_count;
+            sample.gpu_time_ns = row[0];
+            sample.values = row + 1;
+            sample.pass = batch->pass->index == ZT__TIMES_PASS ? 0 : batch->pass->index;
+            profiler->config.sample(&sample, profiler->config.sample_user);
+        }
+    }
+}
+
+/* Calculates, counts and delivers what was read. The mutex is held, and unlocked meanwhile. */
+static void zt__finish_batch(zt_profiler *profiler) {
+    zt__batch *batch = &profiler->batch;
+    uint64_t seen_ns = zt__now_ns();
+    uint32_t i;
+    if (batch->count == 0) {
+        return;
+    }
+    profiler->is_delivering = 1;
+    zt__unlock(&profiler->mutex);
+    for (i = 0; i < batch->count; i++) {
+        batch->readings[i].times.not_after_ns = seen_ns;
+    }
+    zt__calculate_batch(profiler);
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < batch->count; i++) {
+        zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
+    }
+    zt__unlock(&profiler->mutex);
+    zt__deliver_batch(profiler);
+    if (profiler->batch_collected) {
+        profiler->batch_collected(profiler);
+    }
+    zt__lock(&profiler->mutex);
+    batch->count = batch->report_count = 0;
+    profiler->is_delivering = 0;
+}
+
+/* If there are many lists, removes the records of those that have nothing. Otherwise memory would grow in
+   programs that create a list for each use. With the mutex held. */
+static void zt__clean_lists(zt_profiler *profiler) {
+    enum { FEW_LISTS = 64 };
+    zt__list **place = &profiler->lists;
+    if (profiler->list_count <= profiler->lists_after_cleaning * 2 + FEW_LISTS) {
+        return;
+    }
+    while (*place) {
+        zt__list *list = *place;
+        zt__recording *recording = list->current;
+        if (list->open_count || list->name || (recording && recording->first)) {
+            place = &list->next;
+            continue;
+        }
+        if (recording) {
+            zt__recycle_recording(profiler, recording);
+        }
+        *place = list->next;
+        zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+        profiler->list_count--;
+        list->next = profiler->unused_lists;
+        profiler->unused_lists = list;
+    }
+    profiler->lists_after_cleaning = profiler->list_count;
+}
+
+/* ---- a collection: with the collector held --------------------------------------------------------------- */
+
+/* Visits what is in flight, of one list, or of all if `handle` is NULL:
+
+   1. zt__visit_one reads up to 64 probes of recordings that have ended, and releases the recordings.
+   2. zt__finish_batch calculates what was read in one call, adds it to the statistics, and delivers samples. */
+static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__batch *batch = &profiler->batch;
+    zt__recording *recording;
+    if (profiler->before_collection) {
+        profiler->before_collection(profiler);
+    }
+    zt__lock(&profiler->mutex);
+    profiler->visits++;
+    if (!handle) {
+        profiler->uncollected = 0;
+    }
+    while ((recording = zt__next_in_flight(profiler, handle)) != NULL) {
+        int is_complete = zt__visit_one(profiler, recording);
+        if (!is_complete || batch->count == ZT__BATCH) { /* the rest of it is visited again */
+            zt__finish_batch(profiler);
+        }
+    }
+    zt__finish_batch(profiler);
+    zt__clean_lists(profiler);
+    zt__unlock(&profiler->mutex);
+    if (!handle) {
+        zt__store(&profiler->collections, profiler->collections + 1);
+    }
+}
+
+/* ---- the two ways to collect ----------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    if (profiler->config.thread && !zt__load(&profiler->thread.ended)) {
+        zt__lock(&profiler->mutex);
+        profiler->thread_is_idle = 0;
+        zt__unlock(&profiler->mutex);
+        zt__wake_thread(&profiler->thread);
+        return 0;
+    }
+    if (!zt__try_lock(&profiler->collector)) {
+        return 0;
+    }
+    zt__run_collection(profiler, handle);
+    zt__unlock_timed(&profiler->collector);
+    return 1;
+}
+
+/* Returns whether a look was requested that no collection has made yet. With the mutex held. */
+static int zt__has_looks(const zt_profiler *profiler) {
+    const zt__recording *recording = profiler->in_flight.first;
+    while (recording && !recording->is_looked_at) {
+        recording = recording->next;
+    }
+    return recording != NULL;
+}
+
+ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    uint32_t before = zt__load(&profiler->collections);
+    int is_current = 0, awaits = 0;
+    if (zt__is_owner(&profiler->collector)) {
+        return 0;
+    }
+    do {
+        /* A collection from all lists that begins from now on reads them. One of another thread that is already
+           running may have passed them, so the next one counts. */
+        is_current =
+            zt__try_collect(profiler, NULL) || is_current || zt__load(&profiler->collections) - before >= 2;
+        if (is_current && goal == ZT__ALL_SAMPLES) {
+            zt__lock(&profiler->mutex);
+            awaits = profiler->awaited > 0 || profiler->is_delivering || zt__has_looks(profiler);
+            zt__unlock(&profiler->mutex);
+        }
+    } while ((!is_current || awaits) && zt__wait_again(&wait));
+    return is_current && !awaits;
+}
+
+ZT__PRIVATE void zt__request_looks(zt_profiler *profiler) {
+    zt__lock(&profiler->mutex);
+    while (profiler->idle.first) {
+        zt__request_look(profiler, profiler->idle.first);
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler) {
+    if (profiler->device && !zt__is_owner(&profiler->collector)) {
+        zt__request_looks(profiler);
+        zt__try_collect(profiler, NULL);
+    }
+}
+
+ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *call) {
+    int is_inside = zt__is_owner(&profiler->collector);
+    if (is_inside) {
+        zt__report(&profiler->diagnostics, INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    return is_inside;
+}
+
+/* ---- the collecting thread ------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__run_collecting_thread(void *user) {
+    zt_profiler *profiler = (zt_profiler *)user;
+    uint64_t sleep_ns = UINT64_C(1000000000);
+    zt__lock(&profiler->mutex);
+    /* Waking a thread is expensive. So while regions come, it polls every millisecond instead. */
+    profiler->thread_is_idle =
+        !profiler->in_flight.first && profiler->counts.begun == profiler->begun_at_last_look;
+    profiler->begun_at_last_look = profiler->counts.begun;
+    if (!profiler->thread_is_idle) {
+        sleep_ns = 1000000;
+    }
+    zt__unlock(&profiler->mutex);
+    zt__sleep_thread(&profiler->thread, sleep_ns);
+    if (zt__try_lock(&profiler->collector)) {
+        zt__run_collection(profiler, NULL);
+        zt__unlock_timed(&profiler->collector);
+    }
+    return 1;
+}
+
+ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
+    int is_needed = profiler->config.thread && profiler->thread_is_idle;
+    if (is_needed) {
+        profiler->thread_is_idle = 0;
+    }
+    return is_needed;
+}
+
+/* ==== regions/probes.h ================================================================================== */
+
+/* Making probes, and what they have of the device. */
+
+/* No mutex is held in any of this. */
+
+ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block);
+
+/* Resets the event and the queries of a probe. On failure, `*call` is the call that failed. */
+ZT__PRIVATE ze_result_t zt__reset_probe(zt_profiler *profiler, zt__probe *probe, const char **call);
+
+/* Makes one more block of probes for a pass. On failure, `*call` is the call that failed. If there are
+   config.max_probes already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
+ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, const char **call);
+
+/* Reads the kernel time stamps of an event that has signalled. Those of tiles, which run at the same time, are
+   combined into those of the whole. */
+ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
+                                                zt__sample_times *times, const char **call);
+
+/* Of regions: queries or time stamps, appended before and after the work. */
+
+/* ==== regions/probes.c ================================================================================== */
+
+/* Making probes, and what they have of the device. */
+
+/* ---- reading and resetting ------------------------------------------------------------------------------- */
+
+/* In place of a time stamp that the device has not written. */
+#define ZT__NO_STAMP UINT64_MAX
+
+static ze_result_t zt__read_stamps(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
+                                   const char **call) {
+    ze_result_t result = zeEventQueryStatus(probe->event);
+    /* Atomic, because the list may run again unreported. */
+    uint64_t end_ticks = probe->stamps ? zt__load(&probe->stamps[1]) : 0;
+    (void)profiler;
+    *call = "zeEventQueryStatus";
+    if (result == ZE_RESULT_SUCCESS && end_ticks == ZT__NO_STAMP && !probe->is_dropped) {
+        return ZE_RESULT_NOT_READY; /* drivers report SUCCESS of events that the host has reset */
+    }
+    if (result == ZE_RESULT_SUCCESS && times && probe->stamps) {
+        times->begin_ticks = zt__load(&probe->stamps[0]);
+        times->end_ticks = end_ticks;
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__reset_probe(zt_profiler *profiler, zt__probe *probe, const char **call) {
+    const zt__pass *pass = &profiler->passes[probe->pass];
+    ze_result_t result;
+    uint32_t g;
+    *call = "zeEventHostReset";
+    result = zeEventHostReset(probe->event);
+    if (probe->stamps) {
+        zt__store(&probe->stamps[1], ZT__NO_STAMP);
+    }
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        *call = "zetMetricQueryReset";
+        result = zetMetricQueryReset(probe->queries[g]);
+    }
+    return result;
+}
+
+ZT__PRIVATE const zt__way zt__by_commands = {zt__read_stamps, zt__reset_probe, 0};
+
+ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
+                                                zt__sample_times *times, const char **call) {
+    ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
+    uint32_t i, count = profiler->tiles_stamped;
+    /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
+    uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
+    int64_t begin = 0, end = 0; /* ticks since `first` */
+    ze_result_t result;
+    memset(tiles, 0, sizeof tiles);
+    *call = "zeEventQueryStatus"; /* the other two succeed before the time stamps are there */
+    result = zeEventQueryStatus(event);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    if (count > 1) {
+        *call = "zeEventQueryTimestampsExp";
+        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        if (result == ZE_RESULT_SUCCESS && count > 0 && count < profiler->tiles_stamped) {
+            /* Drivers write nothing if there are fewer. */
+            result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        }
+        count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
+    }
+    if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
+        *call = "zeEventQueryKernelTimestamp";
+        result = zeEventQueryKernelTimestamp(event, tiles);
+        count = 1;
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    /* Time stamps may wrap around to 0 between one tile and another, and in a kernel. */
+    first = tiles[0].global.kernelStart;
+    for (i = 0; i < count; i++) {
+        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
+        uint64_t after = (tile->kernelStart - first) & mask;
+        int64_t tile_begin =
+            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
+        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
+        begin = tile_begin < begin ? tile_begin : begin;
+        end = tile_end > end ? tile_end : end;
+    }
+    times->begin_ticks = first + (uint64_t)begin;
+    times->end_ticks = first + (uint64_t)end;
+    return result;
+}
+
+/* ---- making and destroying ------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__probe_block *block) {
     const zt_allocator *allocator = &profiler->config.allocator;
     int may_be_written = 0;
     uint32_t i, g;
-    for (i = 0; i < block->count && block->slots; i++) {
-        may_be_written |= block->slots[i].may_be_written;
+    for (i = 0; i < block->count && block->probes; i++) {
+        may_be_written |= block->probes[i].may_be_written;
     }
     /* Memory that the device may still write to is not freed: a leak is better than a crash. */
     if (!may_be_written || zt__is_device_lost(&profiler->diagnostics)) {
-        for (i = 0; i < block->count && block->slots; i++) {
+        for (i = 0; i < block->count && block->probes; i++) {
             for (g = 0; g < ZT__MAX_GROUPS_IN_PASS; g++) {
-                if (block->slots[i].queries[g]) {
-                    zetMetricQueryDestroy(block->slots[i].queries[g]);
+                if (block->probes[i].queries[g]) {
+                    zetMetricQueryDestroy(block->probes[i].queries[g]);
                 }
             }
-            if (block->slots[i].event) {
-                zeEventDestroy(block->slots[i].event);
+            if (block->probes[i].event) {
+                zeEventDestroy(block->probes[i].event);
             }
         }
         for (g = 0; g < ZT__MAX_GROUPS_IN_PASS; g++) {
@@ -9749,49 +11236,37 @@ ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block)
             zeMemFree(profiler->context, block->stamps);
         }
     }
-    zt__free(allocator, block->slots);
+    zt__free(allocator, block->probes);
     zt__free(allocator, block);
 }
 
-ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *slot, const char **call) {
-    ze_result_t result;
-    uint32_t g;
-    *call = "zeEventHostReset";
-    result = zeEventHostReset(slot->event);
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        *call = "zetMetricQueryReset";
-        result = zetMetricQueryReset(slot->queries[g]);
-    }
-    return result;
-}
-
-ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call) {
+ZT__PRIVATE ze_result_t zt__make_probes(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
     int needs_stamps = profiler->is_stamped || pass->group_count == 0;
     zet_metric_query_pool_desc_t query_pool;
     ze_event_pool_desc_t event_pool;
     ze_host_mem_alloc_desc_t memory;
     ze_event_desc_t event;
-    zt__slot_block *block;
+    zt__probe_block *block;
     uint32_t count, i, g;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__lock(&profiler->mutex);
-    count = profiler->config.max_slots - pass->slot_count;
-    if (count > profiler->config.slots_per_step) {
-        count = profiler->config.slots_per_step;
+    count = profiler->config.max_probes - pass->probe_count;
+    if (count > profiler->config.probes_per_step) {
+        count = profiler->config.probes_per_step;
     }
-    pass->slot_count += count; /* now, so that several threads together do not make too many */
+    pass->probe_count += count; /* now, so that several threads together do not make too many */
     zt__unlock(&profiler->mutex);
     if (count == 0) {
         *call = NULL;
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     *call = "config.allocator";
-    block = (zt__slot_block *)zt__allocate(allocator, 1, sizeof *block);
+    block = (zt__probe_block *)zt__allocate(allocator, 1, sizeof *block);
     if (block) {
         block->count = count;
-        block->slots = (zt__slot *)zt__allocate(allocator, count, sizeof *block->slots);
-        result = block->slots ? ZE_RESULT_SUCCESS : result;
+        block->probes = (zt__probe *)zt__allocate(allocator, count, sizeof *block->probes);
+        result = block->probes ? ZE_RESULT_SUCCESS : result;
     }
 
     memset(&query_pool, 0, sizeof query_pool);
@@ -9828,20 +11303,21 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
     event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-        zt__slot *slot = &block->slots[i];
-        slot->pass = pass->index;
+        zt__probe *probe = &block->probes[i];
+        probe->pass = pass->index;
+        probe->way = &zt__by_commands;
         if (needs_stamps) {
-            slot->stamps = block->stamps + ZT__STAMPS * (size_t)i;
-            memset(slot->stamps, 0xFF, ZT__STAMPS * sizeof *slot->stamps); /* not written */
+            probe->stamps = block->stamps + ZT__STAMPS * (size_t)i;
+            probe->stamps[0] = probe->stamps[1] = ZT__NO_STAMP;
         }
         *call = "zetMetricQueryCreate";
         for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-            result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
+            result = zetMetricQueryCreate(block->query_pools[g], i, &probe->queries[g]);
         }
         if (result == ZE_RESULT_SUCCESS) {
             *call = "zeEventCreate";
             event.index = i;
-            ZT__INTERNAL(result = zeEventCreate(block->event_pool, &event, &slot->event));
+            ZT__INTERNAL(result = zeEventCreate(block->event_pool, &event, &probe->event));
         }
     }
     if (block && result != ZE_RESULT_SUCCESS) {
@@ -9851,13 +11327,12 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     zt__lock(&profiler->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         for (i = 0; i < count; i++) {
-            zt__push_free_slot(profiler, &block->slots[i]);
+            zt__free_probe(profiler, &block->probes[i]);
         }
-        profiler->state_counts[ZT__SLOT_FREE] += count;
         block->next = profiler->blocks;
         profiler->blocks = block;
     } else {
-        pass->slot_count -= count;
+        pass->probe_count -= count;
     }
     zt__unlock(&profiler->mutex);
     return result;
@@ -9929,7 +11404,7 @@ static ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t 
     do {
         *call = has_run ? "zeCommandQueueSynchronize" : "zeEventQueryStatus";
         result =
-            has_run ? zeCommandQueueSynchronize(query->queue, 0) : zeEventQueryStatus(query->slot->event);
+            has_run ? zeCommandQueueSynchronize(query->queue, 0) : zeEventQueryStatus(query->probe->event);
         if (result == ZE_RESULT_SUCCESS && has_run) {
             return result;
         }
@@ -9952,14 +11427,14 @@ static void zt__destroy_first_query(zt__first_query *query) {
 ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, uint64_t deadline) {
     zt__first_query *query = &pass->first_query;
     const char *call;
-    if (!query->slot) {
+    if (!query->probe) {
         return 1;
     }
     if (!zt__is_device_lost(&profiler->diagnostics) &&
         zt__await_first_query(query, deadline, &call) != ZE_RESULT_SUCCESS) {
         return 0;
     }
-    query->slot->may_be_written = 0;
+    query->probe->may_be_written = 0;
     zt__destroy_first_query(query);
     return 1;
 }
@@ -9972,7 +11447,7 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
     zt__first_query query;
-    zt__slot *slot;
+    zt__probe *probe;
     const char *call = "zeDeviceGetCommandQueueGroupProperties";
     uint32_t i, g, count = ZT__COUNT_OF(groups);
     int is_clean = 1;
@@ -9981,13 +11456,13 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
         return 0;
     }
     zt__lock(&profiler->mutex);
-    slot = zt__pop_free_slot(pass);
+    probe = zt__pop_free_probe(pass);
     zt__unlock(&profiler->mutex);
-    if (!slot) {
+    if (!probe) {
         return 0;
     }
     memset(&query, 0, sizeof query);
-    query.slot = slot;
+    query.probe = probe;
 
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
@@ -10015,16 +11490,16 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     }
     if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
         call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(query.list, slot->event, 0, NULL);
+        result = zeCommandListAppendBarrier(query.list, probe->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(query.list, slot->queries[g]);
+        result = zetCommandListAppendMetricQueryBegin(query.list, probe->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(query.list, slot->queries[g], g ? NULL : slot->event, 0,
-                                                    &slot->event);
+        result = zetCommandListAppendMetricQueryEnd(query.list, probe->queries[g], g ? NULL : probe->event, 0,
+                                                    &probe->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
         call = "zeCommandListClose";
@@ -10037,930 +11512,27 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
 
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
-        slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        probe->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS && stamps) {
             call = "zeEventQueryKernelTimestamp";
-            result = zeEventQueryKernelTimestamp(slot->event, stamps);
+            result = zeEventQueryKernelTimestamp(probe->event, stamps);
         }
         if (result == ZE_RESULT_SUCCESS) {
-            result = zt__reset_handles(pass, slot, &call);
+            result = zt__reset_probe(profiler, probe, &call);
         }
         is_clean = result == ZE_RESULT_SUCCESS;
     }
     zt__lock(&profiler->mutex);
-    if (is_clean) {
-        zt__push_free_slot(profiler, slot);
-    } else {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-    }
+    probe->is_retired = !is_clean;
+    zt__free_probe(profiler, probe);
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
-    if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
+    if (probe->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
         pass->first_query = query;
     } else {
         zt__destroy_first_query(&query);
     }
     return result == ZE_RESULT_SUCCESS;
-}
-
-/* ==== regions/reading.h ================================================================================= */
-
-/* Which slots are read, and what the driver returns of each. */
-
-/* A collection: which slots it reads, and how far it is. Its pointers stay valid while the mutex is unlocked,
-   because only the thread that holds the collector removes slots from lists, and lists from the profiler. */
-typedef struct zt__collection {
-    zt__list *list;                       /* the current list, */
-    zt__slot *slot;                       /* and the next slot in it */
-    int one_list;                         /* reads this list only */
-    int thorough;                         /* queries slots that follow one that is not ready */
-    int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot of the list in this state is not ready */
-} zt__collection;
-
-/* Continues with the first slot of a list, which may be NULL. */
-ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list);
-
-/* Moves up to 64 slots of one pass to READING. Returns 0 if there are none left. */
-ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection);
-
-/* Ensures that `*memory` has room for `count` elements. Its contents are lost. Returns 0 without memory. */
-ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
-                                size_t size);
-
-ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause);
-
-/* Reads the kernel time stamps of an event. Those of tiles, which run at the same time, are combined into
-   those of the whole. Returns NOT_READY if the event has not signalled. */
-ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
-                                                zt__sample_times *times, const char **call);
-
-/* Reads the time stamps of a launch from the event of the application that it signals. If the event had
-   signalled before the launch, it still has the old time stamps until its end changes. The begin was read
-   before the end and may be the old one, so both are then read again. */
-ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, ze_event_handle_t event,
-                                             int was_signalled, uint64_t signalled_end,
-                                             zt__sample_times *times, const char **call);
-
-/* Returns whether all time stamps of a slot are written. Memory that a copy has not written yet has all bits
-   set. It may be freed when all of it is written. */
-ZT__PRIVATE int zt__has_all_stamps(const uint64_t *stamps);
-
-/* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
-   its list, except in a thorough collection and of slots that are final. Where slots may become ready out of
-   order, some tens of them do. */
-ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection);
-
-/* ==== regions/reading.c ================================================================================= */
-
-/* Which slots are read, and what the driver returns of each. */
-
-/* ---- choosing slots: with the mutex held ----------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list) {
-    collection->list = list;
-    collection->slot = list ? list->first : NULL;
-    memset(collection->is_blocked, 0, sizeof collection->is_blocked);
-    ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->final_up_to <= list->ended &&
-                            list->complete_up_to <= list->ended && list->unsubmitted_up_to <= list->ended &&
-                            list->destroyed_up_to <= list->ended));
-    /* When all slots of a list are final and none is in flight, the device is done with the list. */
-    if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->final_up_to == list->ended &&
-        !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
-        list->complete_up_to = list->ended;
-    }
-}
-
-ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection) {
-    zt__batch *batch = &profiler->batch;
-    batch->count = 0;
-    while (collection->list && batch->count < ZT__BATCH) {
-        zt__slot *slot = collection->slot;
-        int is_chosen = 0; /* it may be ready to be read, or is PARTIAL and can be reset */
-        if (!slot) {
-            zt__enter_list(profiler, collection, collection->one_list ? NULL : collection->list->next);
-            continue;
-        }
-        if (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
-            slot->state == ZT__SLOT_ARMED) {
-            is_chosen = collection->thorough || zt__is_final(slot) || !collection->is_blocked[slot->state];
-        } else if (slot->state == ZT__SLOT_PARTIAL) {
-            is_chosen =
-                (zt__is_complete(slot) && (slot->needs_reset || zt__is_final(slot))) ||
-                (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
-        }
-        if (is_chosen && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
-            break; /* this slot begins the next batch */
-        }
-        collection->slot = slot->next;
-        if (is_chosen) {
-            zt__reading *reading = &batch->readings[batch->count++];
-            memset(reading, 0, sizeof *reading);
-            batch->pass = &profiler->passes[slot->pass];
-            reading->slot = slot;
-            reading->from = slot->state;
-            reading->kept = slot->kept;
-            reading->is_final = zt__is_final(slot);
-            reading->is_immediate = collection->list->state == ZT__LIST_IMMEDIATE;
-            reading->is_gone = slot->state == ZT__SLOT_PENDING
-                                   ? zt__is_complete(slot) && !reading->is_immediate
-                                   : zt__is_final(slot) && slot->state != ZT__SLOT_PARTIAL;
-            reading->is_submitted = slot->state == ZT__SLOT_PENDING ||
-                                    (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
-            reading->condition =
-                slot->state == ZT__SLOT_PARTIAL && zt__is_complete(slot) ? ZT__NOT_RESET : ZT__NOT_READY;
-            reading->cause = ZT_CAUSE_COUNT;
-            if (slot->spans_passes) {
-                reading->cause = ZT_LOST_OTHER_PASS;
-            }
-            if (slot->copy_may_be_late || (slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled)) {
-                reading->cause = ZT_LOST_EVENT;
-            }
-            if (batch->pass->group_count == 0 && collection->list->overlaps) {
-                reading->cause = ZT_LOST_OVERWRITTEN; /* its time stamps may be of two executions */
-            }
-            zt__move_slot(profiler, slot, ZT__SLOT_READING);
-        } else if (slot->state == ZT__SLOT_RETIRED && zt__is_final(slot)) {
-            zt__unbind_slot(slot);
-        }
-    }
-    return batch->count > 0;
-}
-
-/* ---- reading: no mutex held ------------------------------------------------------------------------------ */
-
-ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
-                                size_t size) {
-    if (*held < count) {
-        zt__free(&profiler->config.allocator, *memory);
-        *memory = zt__allocate(&profiler->config.allocator, count, size);
-        *held = *memory ? count : 0;
-    }
-    return *held >= count;
-}
-
-ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
-    reading->outcome = ZT__LOST;
-    reading->cause = cause;
-}
-
-/* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
-   first call starts that time. */
-static int zt__has_failed_for_long(zt__slot *slot) {
-    enum { LONGEST_NS = 20000000 };
-    uint64_t now = zt__now_ns();
-    if (!slot->failing_since_ns) {
-        slot->failing_since_ns = now;
-    }
-    return now - slot->failing_since_ns >= LONGEST_NS;
-}
-
-/* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
-static void zt__lose_to_device(zt__reading *reading) {
-    if (reading->from == ZT__SLOT_PARTIAL) {
-        reading->slot->shows_end = 0; /* its event is not awaited any more */
-    } else if (reading->from != ZT__SLOT_ARMED) {
-        zt__lose(reading, ZT_LOST_DEVICE);
-        reading->condition = ZT__NOT_RESET;
-    }
-}
-
-/* Reads the reports of a slot whose event has signalled. */
-static void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
-    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
-    zt__batch *batch = &profiler->batch;
-    zt__slot *slot = reading->slot;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t g;
-    for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        zt__group *group = &batch->pass->groups[g];
-        void *raw = batch->raw[g];
-        size_t size = 0;
-        reading->call = "zetMetricQueryGetData";
-        if (group->report_size == 0) {
-            result = zetMetricQueryGetData(slot->queries[g], &size, NULL);
-            if (result == ZE_RESULT_SUCCESS && size == 0) {
-                result = ZE_RESULT_NOT_READY;
-            } else if (result == ZE_RESULT_SUCCESS && size > LARGEST_REPORT) {
-                result = ZE_RESULT_ERROR_INVALID_SIZE;
-            } else if (result == ZE_RESULT_SUCCESS) {
-                group->report_size = size;
-            }
-        }
-        if (result == ZE_RESULT_SUCCESS &&
-            !zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
-            reading->call = "config.allocator";
-            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
-        batch->raw[g] = (uint8_t *)raw;
-        if (result == ZE_RESULT_SUCCESS) {
-            size = group->report_size;
-            result = zetMetricQueryGetData(slot->queries[g], &size,
-                                           batch->raw[g] + batch->report_count * group->report_size);
-            if (result == ZE_RESULT_SUCCESS && size != group->report_size) {
-                result = ZE_RESULT_ERROR_INVALID_SIZE;
-            }
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        reading->outcome = ZT__READ;
-        reading->report = batch->report_count++;
-        reading->times.list = slot->list->handle;
-        reading->times.not_before_ns = slot->not_before_ns;
-        reading->times.is_kernel = slot->measurement != ZT__SURROUNDING_COMMANDS;
-        /* Atomic, because the list may run again without zt_execute. */
-        if (slot->stamps && !reading->times.is_kernel) {
-            reading->times.begin_ticks = zt__load(&slot->stamps[0]);
-            reading->times.end_ticks = zt__load(&slot->stamps[1]);
-        }
-    } else if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
-        /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
-           arrives while other groups are active. */
-        if (zt__has_failed_for_long(slot)) {
-            zt__lose(reading,
-                     slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
-        } else {
-            reading->condition = ZT__NOT_READY;
-        }
-    } else {
-        reading->result = result;
-        if (zt__means_device_loss(result)) {
-            zt__store(&profiler->diagnostics.device_lost, 1);
-        }
-        zt__lose(reading, zt__means_device_loss(result) ? ZT_LOST_DEVICE : ZT_LOST_READ_FAILED);
-    }
-}
-
-ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
-                                                zt__sample_times *times, const char **call) {
-    ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
-    uint32_t i, count = profiler->tiles_stamped;
-    /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
-    uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
-    int64_t begin = 0, end = 0; /* ticks since `first` */
-    ze_result_t result;
-    memset(tiles, 0, sizeof tiles);
-    *call = "zeEventQueryStatus"; /* the other two succeed before the time stamps are there */
-    result = zeEventQueryStatus(event);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    if (count > 1) {
-        *call = "zeEventQueryTimestampsExp";
-        result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
-        if (result == ZE_RESULT_SUCCESS && count > 0 && count < profiler->tiles_stamped) {
-            /* Drivers write nothing if there are fewer. */
-            result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
-        }
-        count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
-    }
-    if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
-        *call = "zeEventQueryKernelTimestamp";
-        result = zeEventQueryKernelTimestamp(event, tiles);
-        count = 1;
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    /* Time stamps may wrap around to 0 between one tile and another, and in a kernel. */
-    first = tiles[0].global.kernelStart;
-    for (i = 0; i < count; i++) {
-        const ze_kernel_timestamp_data_t *tile = &tiles[i].global;
-        uint64_t after = (tile->kernelStart - first) & mask;
-        int64_t tile_begin =
-            after <= mask / 2 ? (int64_t)after : -(int64_t)((first - tile->kernelStart) & mask);
-        int64_t tile_end = tile_begin + (int64_t)((tile->kernelEnd - tile->kernelStart) & mask);
-        begin = tile_begin < begin ? tile_begin : begin;
-        end = tile_end > end ? tile_end : end;
-    }
-    times->begin_ticks = first + (uint64_t)begin;
-    times->end_ticks = first + (uint64_t)end;
-    return result;
-}
-
-ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, ze_event_handle_t event,
-                                             int was_signalled, uint64_t signalled_end,
-                                             zt__sample_times *times, const char **call) {
-    ze_result_t result = zt__query_kernel_stamps(profiler, event, times, call);
-    if (result != ZE_RESULT_SUCCESS || !was_signalled) {
-        return result;
-    }
-    return times->end_ticks == signalled_end ? ZE_RESULT_NOT_READY
-                                             : zt__query_kernel_stamps(profiler, event, times, call);
-}
-
-ZT__PRIVATE int zt__has_all_stamps(const uint64_t *stamps) {
-    uint32_t i = 0;
-    while (stamps && i < ZT__STAMPS && zt__load(&stamps[i]) != UINT64_MAX) {
-        i++;
-    }
-    return i == ZT__STAMPS;
-}
-
-/* Queries whether the device is done with the commands of a slot, and then reads its reports. */
-static void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    zt__sample_times *times = &reading->times;
-    /* The time stamps of a launch cannot be read any more from the event of the application. */
-    int has_lost_event = reading->from == ZT__SLOT_PENDING && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                         !reading->kept && !slot->has_saved_stamps;
-    int is_copied = zt__has_all_stamps(slot->stamps);
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    if (zt__is_device_lost(&profiler->diagnostics)) {
-        zt__lose_to_device(reading);
-        return;
-    }
-    if (has_lost_event) {
-        zt__lose(reading, ZT_LOST_EVENT);
-        reading->condition = ZT__NOT_RESET;
-        return;
-    }
-
-    if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
-        reading->call = "zeEventQueryStatus";
-        result = zeEventQueryStatus(slot->event);
-    } else if (slot->measurement == ZT__EVENT_STAMPS ||
-               (slot->measurement == ZT__COPIED_STAMPS && is_copied)) {
-        result = zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
-    } else if (slot->measurement == ZT__KEPT_EVENT_COPY && is_copied) {
-        times->begin_ticks = slot->stamps[0];
-        times->end_ticks = slot->stamps[1];
-        result = ZE_RESULT_SUCCESS;
-    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && slot->has_saved_stamps) {
-        times->begin_ticks = slot->saved_stamps[0];
-        times->end_ticks = slot->saved_stamps[1];
-        result = ZE_RESULT_SUCCESS;
-    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && reading->from == ZT__SLOT_PENDING) {
-        /* All executions are submitted by zt_execute or seen by the tracer, which then reads the event. So
-           what has signalled it is the last one. */
-        result = zt__read_kept_stamps(profiler, reading->kept, slot->was_signalled, slot->signalled_end,
-                                      times, &reading->call);
-    }
-
-    if (result == ZE_RESULT_SUCCESS) {
-        reading->has_signalled = 1;
-        reading->condition = ZT__NOT_RESET;
-        if (reading->from != ZT__SLOT_PARTIAL && reading->cause != ZT_CAUSE_COUNT) {
-            zt__lose(reading, reading->cause);
-        } else if (reading->from != ZT__SLOT_PARTIAL) {
-            zt__read_reports(profiler, reading);
-        }
-    } else if (result == ZE_RESULT_NOT_READY) {
-        slot->failing_since_ns = 0;
-        reading->condition = reading->is_gone ? ZT__NEVER_RUNS : ZT__NOT_READY;
-    } else {
-        reading->result = result;
-        if (zt__means_device_loss(result)) {
-            zt__store(&profiler->diagnostics.device_lost, 1);
-            zt__lose_to_device(reading);
-        } else if (reading->from != ZT__SLOT_PARTIAL && zt__has_failed_for_long(slot)) {
-            zt__lose(reading, ZT_LOST_READ_FAILED);
-            reading->condition = ZT__STILL_USED; /* the device may still execute it */
-            slot->may_be_written = 1;
-        }
-    }
-}
-
-ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
-    enum { MOST_NOT_READY = 32 };
-    zt__batch *batch = &profiler->batch;
-    const zt__list *list = NULL;
-    int is_blocked[ZT__SLOT_STATE_COUNT];
-    uint64_t seen_ns;
-    uint32_t i, s, not_ready = 0;
-    batch->report_count = 0;
-    memset(is_blocked, 0, sizeof is_blocked);
-    for (i = 0; i < batch->count; i++) {
-        zt__reading *reading = &batch->readings[i];
-        zt__slot *slot = reading->slot;
-        if (slot->list != list) {
-            list = slot->list;
-            memset(is_blocked, 0, sizeof is_blocked);
-            not_ready = 0;
-        }
-        if (reading->condition == ZT__NOT_READY &&
-            (collection->thorough || reading->is_final || !is_blocked[reading->from])) {
-            zt__read_slot(profiler, reading);
-            if (reading->condition == ZT__NOT_READY && !slot->failing_since_ns) {
-                is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
-            }
-        }
-        if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
-            const char *call;
-            ze_result_t result = ZE_RESULT_SUCCESS;
-            slot->failing_since_ns = 0;
-            slot->spans_passes = 0;
-            slot->has_saved_stamps = slot->was_signalled = 0;
-            if (slot->measurement < ZT__KEPT_EVENT_STAMPS) { /* else its own event is not used */
-                result = zt__reset_handles(batch->pass, slot, &call);
-            }
-            for (s = 0; s < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; s++) {
-                zt__store(&slot->stamps[s], UINT64_MAX);
-            }
-            slot->needs_reset = result != ZE_RESULT_SUCCESS;
-            if (slot->needs_reset) {
-                reading->result = result;
-                reading->call = call;
-                slot->shows_end = 0; /* the event may have signalled before the next execution */
-            } else {
-                reading->condition = ZT__RESET;
-            }
-        }
-    }
-    seen_ns = zt__now_ns();
-    for (i = 0; i < batch->count; i++) {
-        batch->readings[i].times.not_after_ns = seen_ns;
-    }
-    if (list == collection->list) { /* it continues in the next batch */
-        memcpy(collection->is_blocked, is_blocked, sizeof is_blocked);
-    }
-}
-
-/* ==== regions/collecting.h ============================================================================== */
-
-/* zt_collect and its thread: what was read is calculated, counted and delivered, and slots are freed. */
-
-/* What zt__collect_until waits for. */
-typedef enum zt__goal {
-    ZT__ONE_COLLECTION, /* slots that are ready when zt__collect_until is called are read */
-    ZT__ALL_SAMPLES     /* besides, no sample is on its way, as far as is known, or being delivered */
-} zt__goal;
-
-/* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
-   config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has
-   collected. */
-ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough);
-
-/* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
-   collector. */
-ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline);
-
-/* Reports and returns 1 if this thread holds the collector, that is, `call` was called from the sample or log
-   function. */
-ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *call);
-
-/* Sleeps until there is something to collect, and collects. */
-ZT__PRIVATE int zt__run_collecting_thread(void *user);
-
-/* Returns whether the caller has to wake the thread, because it sleeps for long. Only one caller gets 1. With
-   the mutex held. */
-ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler);
-
-/* ==== regions/collecting.c ============================================================================== */
-
-/* zt_collect and its thread: what was read is calculated, counted and delivered, and slots are freed. */
-
-/* ---- calculating: no mutex held -------------------------------------------------------------------------- */
-
-/* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
-static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
-    const zt__batch *batch = &profiler->batch;
-    const zt__pass *pass = batch->pass;
-    uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
-    uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
-    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
-    double longest_ns;
-    uint32_t g, m, tile, i;
-    for (i = 0; i < profiler->row_length; i++) {
-        row[i] = zt__nan();
-    }
-    for (g = 0; g < pass->group_count; g++) {
-        const zt__group *group = &pass->groups[g];
-        const zet_typed_value_t *values =
-            batch->values[g] + (size_t)reading->report * group->metric_count * group->tiles;
-        for (tile = 0; tile < group->tiles; tile++) {
-            double *to = row + (profiler->tile_count ? zt__tile_column(profiler, tile, group->first_metric)
-                                                     : 1 + group->first_metric);
-            for (m = 0; m < group->metric_count; m++) {
-                to[m] = zt__value_of(values++);
-            }
-        }
-    }
-
-    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
-       are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
-       weighted by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
-    for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
-        const zt_metric *metric = &profiler->metrics[m];
-        int takes_largest = metric->aggregation == ZT_AGGREGATE_FLAG;
-        double whole = zt__nan(), weights = 0;
-        for (i = 0; i < ZT__COUNT_OF(clocks) && metric->aggregation == ZT_AGGREGATE_SUM; i++) {
-            takes_largest |= strcmp(metric->units, clocks[i]) == 0;
-        }
-        for (tile = 0; tile < profiler->tile_count; tile++) {
-            double value = row[zt__tile_column(profiler, tile, m)], weight = 1;
-            if (metric->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
-                weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
-            }
-            if (zt__is_nan(value) || !zt__is_positive(weight)) {
-                continue;
-            }
-            weights += weight;
-            if (zt__is_nan(whole)) {
-                whole = value;
-            } else if (metric->aggregation == ZT_AGGREGATE_MEAN) {
-                whole += (value - whole) * weight / weights;
-            } else if (takes_largest) {
-                whole = value > whole ? value : whole;
-            } else if (metric->aggregation == ZT_AGGREGATE_SUM) {
-                whole += value;
-            }
-        }
-        row[1 + m] = whole;
-    }
-
-    row[0] =
-        pass->time_metric == UINT32_MAX ? (double)ticks * profiler->ns_per_tick : row[1 + pass->time_metric];
-    if (pass->index != ZT__TIMES_PASS) {
-        row[zt__pass_time_column(profiler, pass->index)] = row[0];
-    }
-    for (i = 0; i < profiler->lost_flag_count; i++) {
-        if (zt__is_positive(row[profiler->lost_flags[i].column])) {
-            zt__lose(reading, profiler->lost_flags[i].cause);
-        }
-    }
-    /* A nested region can make the GPU time wrong, without a flag. The limit has a margin, because the
-       device's clock may run a little faster than the host's. */
-    longest_ns = (double)(reading->times.not_after_ns - reading->times.not_before_ns) * 1.0625 + 1e6;
-    if (reading->outcome == ZT__READ && row[0] > longest_ns) {
-        zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
-    }
-}
-
-/* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
-   call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. */
-static void zt__calculate_batch(zt_profiler *profiler) {
-    zt__batch *batch = &profiler->batch;
-    uint32_t g, i;
-    for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
-        zt__group *group = &batch->pass->groups[g];
-        size_t report_values = (size_t)group->metric_count * group->tiles;
-        void *values = batch->values[g];
-        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
-                                       sizeof *batch->values[g]);
-        batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
-        if (has_room) {
-            result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
-                                           batch->values[g]);
-        }
-        for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
-            zt__reading *reading = &batch->readings[i];
-            ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-            if (reading->outcome == ZT__READ && has_room) {
-                alone = zt__calculate_reports(&profiler->driver, group,
-                                              batch->raw[g] + reading->report * group->report_size, 1,
-                                              batch->values[g] + reading->report * report_values);
-            }
-            if (reading->outcome == ZT__READ && alone != ZE_RESULT_SUCCESS) {
-                reading->result = alone;
-                reading->call = !has_room           ? "config.allocator"
-                                : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
-                                                    : "zetMetricGroupCalculateMultipleMetricValuesExp";
-                zt__lose(reading, ZT_LOST_READ_FAILED);
-            }
-        }
-    }
-    for (i = 0; i < batch->count; i++) {
-        zt__reading *reading = &batch->readings[i];
-        if (reading->outcome == ZT__READ) {
-            zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
-        }
-        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading->slot->path, batch->count)) {
-            zt__lose(reading, ZT_DROPPED_NO_MEMORY);
-        }
-    }
-}
-
-/* ---- counting -------------------------------------------------------------------------------------------- */
-
-/* Updates what is known about the list of a slot that was read, counts its sample, and adds it to the
-   statistics of its region. With the mutex held. */
-static void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
-    zt__slot *slot = reading->slot;
-    zt__list *list = slot->list;
-    zt__path *path = slot->path;
-    zt__region_record *region = slot->region;
-    int shows_others = !slot->is_unordered; /* its event shows that slots before it have ended, too */
-    /* zt__submit_slots counts a sample as lost when the next execution overlaps it. If the slot was read in
-       between and its event has signalled again, both samples exist, so one loss is taken back. */
-    int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
-                          slot->overwritten > 0 && !zt__ran_unobserved(slot);
-    reading->region = region;
-    reading->is_submitted |= was_overwritten;
-    if (reading->has_signalled && reading->condition != ZT__NOT_READY) {
-        /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-        if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_submitted &&
-            list->state != ZT__LIST_IMMEDIATE) {
-            reading->is_unobserved = 1;
-            if (slot->number > list->destroyed_up_to) {
-                zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-            } else if (!list->destroyed_was_unobserved) {
-                list->destroyed_was_unobserved = 1;
-                profiler->counts.unobserved_lists++;
-            }
-        }
-        if (slot->number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
-            list->ran_up_to = slot->number;
-        }
-        if (list->state == ZT__LIST_IMMEDIATE && shows_others && slot->number > list->final_up_to) {
-            list->final_up_to = slot->number;
-        }
-        /* An execution that was not submitted may still be followed by others. */
-        if (reading->is_submitted && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
-            !list->overlaps && shows_others && slot->number > list->complete_up_to) {
-            list->complete_up_to = slot->number;
-        }
-    }
-
-    if (reading->outcome == ZT__NO_SAMPLE) {
-        return;
-    }
-    if (was_overwritten) {
-        slot->overwritten--;
-        zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
-    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not submitted */
-        zt__count_begun(profiler, path, 1);
-        path->missing++; /* there may have been others, so the samples of nested regions need not match */
-    }
-    if (reading->outcome == ZT__LOST) {
-        if (reading->cause >= ZT_DROPPED_NO_SLOT) {
-            zt__count_dropped(profiler, region, slot->list, slot->submitted_ns, reading->cause);
-        } else {
-            zt__count_lost(profiler, slot, reading->cause, 1);
-        }
-        return;
-    }
-    profiler->counts.collected++;
-    if (profiler->sample_collected) {
-        profiler->sample_collected(profiler, reading, row);
-    }
-    zt__add_to_path(profiler, path, slot->pass, row, slot->bytes);
-}
-
-/* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
-   slot is READING any more. No mutex is held. */
-static void zt__deliver_batch(zt_profiler *profiler) {
-    static const char remedy[] = "Lost samples are counted. Update the driver if this persists.";
-    zt__batch *batch = &profiler->batch;
-    uint32_t i;
-    for (i = 0; i < batch->count; i++) {
-        const zt__reading *reading = &batch->readings[i];
-        zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
-        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
-            zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name, zt__cause_name(reading->cause));
-        } else if (reading->outcome == ZT__LOST) {
-            zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name, zt__cause_name(reading->cause));
-        }
-        if (reading->is_unobserved) {
-            zt__report(&profiler->diagnostics, UNOBSERVED_LIST, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name);
-        }
-        if (reading->outcome == ZT__READ && profiler->config.sample) {
-            const double *row = batch->rows + (size_t)i * profiler->row_length;
-            zt_sample sample;
-            sample.name = reading->region->name;
-            sample.region = reading->region->index;
-            sample.metric_count = profiler->metric_count;
-            sample.gpu_time_ns = row[0];
-            sample.values = row + 1;
-            sample.pass = batch->pass->index == ZT__TIMES_PASS ? 0 : batch->pass->index;
-            profiler->config.sample(&sample, profiler->config.sample_user);
-        }
-    }
-}
-
-/* ---- a collection: with the collector held --------------------------------------------------------------- */
-
-/* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
-   a reset without zt_reset, slots that never run would otherwise hide later ones. Works in batches of up to
-   64 slots:
-
-   1. zt__fill_batch, with the mutex held, moves slots to READING, so that no other thread uses them.
-   2. zt__read_batch and zt__calculate_batch, without the mutex, read the slots, reset them, and calculate
-      their reports in one call.
-   3. zt__count_reading, with the mutex held, adds the samples to the statistics. Then each slot moves to its
-      next state.
-   4. zt__deliver_batch, without the mutex, logs messages and passes the samples to the application. */
-static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
-    enum { THOROUGH_EVERY = 64, FEW_LISTS = 64 };
-    zt__batch *batch = &profiler->batch;
-    zt__collection collection;
-    zt__list **place = &profiler->lists;
-    int is_repeated = 0;
-    uint32_t i;
-    memset(&collection, 0, sizeof collection);
-    collection.one_list = handle != NULL;
-    collection.thorough = thorough || profiler->collections % THOROUGH_EVERY == 0;
-    if (profiler->before_collection) {
-        profiler->before_collection(profiler);
-    }
-    zt__lock(&profiler->mutex);
-    if (!handle) {
-        profiler->uncollected = 0;
-    }
-    zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
-    for (;;) {
-        if (!zt__fill_batch(profiler, &collection)) {
-            if (!handle || is_repeated || profiler->state_counts[ZT__SLOT_PARTIAL] == 0) {
-                break;
-            }
-            /* What was read may show that PARTIAL slots are complete. */
-            zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
-            is_repeated = 1;
-            continue;
-        }
-        zt__unlock(&profiler->mutex);
-        ZT__INTERNAL(zt__read_batch(profiler, &collection));
-        zt__calculate_batch(profiler);
-        zt__lock(&profiler->mutex);
-        for (i = 0; i < batch->count; i++) {
-            zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
-        }
-        for (i = 0; i < batch->count; i++) { /* the page THE LIFE OF A SLOT has the table */
-            const zt__reading *reading = &batch->readings[i];
-            zt__slot *slot = reading->slot;
-            /* `reading` describes the list as it was before the event was queried. A slot that became final
-               since then, also because the handle came back as an immediate list, may have run again in
-               between, so it is read once more. */
-            int is_final = reading->is_final || reading->is_immediate;
-            zt__slot_state to =
-                (zt__slot_state)zt__states_after_reading[reading->condition][is_final ? 2 : slot->is_dropped];
-            if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
-                zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* so that it is not counted as begun */
-            }
-            if (to == ZT__SLOT_FREE) {
-                zt__unbind_slot(slot);
-                zt__free_slot(profiler, slot);
-            } else {
-                zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
-            }
-            if (to == ZT__SLOT_ARMED) {
-                slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
-            }
-        }
-        profiler->is_delivering = 1;
-        zt__unlock(&profiler->mutex);
-        zt__deliver_batch(profiler);
-        if (profiler->batch_collected) {
-            profiler->batch_collected(profiler);
-        }
-        zt__lock(&profiler->mutex);
-        profiler->is_delivering = 0;
-    }
-
-    /* If there are many lists, the records of those without slots are removed. Otherwise memory would grow in
-       programs that create a list for each use. */
-    if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW_LISTS) {
-        while (*place) {
-            zt__list *list = *place;
-            if (list->first || list->open_count || list->name) {
-                place = &list->next;
-                continue;
-            }
-            *place = list->next;
-            zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
-            profiler->list_count--;
-            list->next = profiler->unused_lists;
-            profiler->unused_lists = list;
-        }
-        profiler->lists_after_cleaning = profiler->list_count;
-    }
-    zt__unlock(&profiler->mutex);
-    if (!handle) {
-        zt__store(&profiler->collections, profiler->collections + 1);
-    }
-}
-
-/* ---- the two ways to collect ----------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
-    if (profiler->config.thread && !zt__load(&profiler->thread.ended)) {
-        zt__lock(&profiler->mutex);
-        profiler->thread_is_idle = 0;
-        profiler->thread_is_thorough |= thorough;
-        zt__unlock(&profiler->mutex);
-        zt__wake_thread(&profiler->thread);
-        return 0;
-    }
-    if (!zt__try_lock(&profiler->collector)) {
-        return 0;
-    }
-    zt__run_collection(profiler, handle, thorough);
-    zt__unlock_timed(&profiler->collector);
-    return 1;
-}
-
-ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    uint32_t before = zt__load(&profiler->collections);
-    int is_current = 0, awaits = 0;
-    const zt__list *list;
-    const zt__slot *slot;
-    if (zt__is_owner(&profiler->collector)) {
-        return 0;
-    }
-    do {
-        /* A collection from all lists that begins from now on reads them. One of another thread that is already
-           running may have passed them, so the next one counts. */
-        is_current = zt__try_collect(profiler, NULL, 1) || is_current ||
-                     zt__load(&profiler->collections) - before >= 2;
-        if (is_current && goal == ZT__ALL_SAMPLES) {
-            zt__lock(&profiler->mutex);
-            awaits = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
-                     profiler->is_delivering;
-            /* RECORDED slots may be on their way where an execution need not be submitted by zt_execute. */
-            list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL;
-            for (; list && !awaits; list = list->next) {
-                int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
-                              (list->state == ZT__LIST_RECORDED && !profiler->has_submitted);
-                for (slot = may_run ? list->first : NULL; slot && !awaits; slot = slot->next) {
-                    awaits = slot->state == ZT__SLOT_RECORDED;
-                }
-            }
-            zt__unlock(&profiler->mutex);
-        }
-    } while ((!is_current || awaits) && zt__wait_again(&wait));
-    return is_current && !awaits;
-}
-
-ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *call) {
-    int is_inside = zt__is_owner(&profiler->collector);
-    if (is_inside) {
-        zt__report(&profiler->diagnostics, INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
-    }
-    return is_inside;
-}
-
-ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
-    void (*collect_hotspots)(zt_profiler *);
-    const char *not_ended = NULL;
-    int is_complete = 1;
-    if (!profiler || !profiler->device) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (zt__refuse_inside_callback(profiler, "zt_collect")) {
-        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    }
-    collect_hotspots = zt__load(&profiler->collect_hotspots);
-    if (collect_hotspots) {
-        collect_hotspots(profiler);
-    }
-    if (timeout_ns) {
-        is_complete = zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns));
-    } else {
-        zt__try_collect(profiler, NULL, 0);
-    }
-    if (zt__is_device_lost(&profiler->diagnostics)) {
-        return ZE_RESULT_ERROR_DEVICE_LOST;
-    }
-    if (timeout_ns && is_complete) {
-        not_ended = zt__name_open_region(profiler);
-    }
-    if (not_ended) {
-        return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
-    }
-    return is_complete ? ZE_RESULT_SUCCESS
-                       : zt__report(&profiler->diagnostics, TIMED_OUT, ZE_RESULT_NOT_READY, "zt_collect",
-                                    (unsigned long long)timeout_ns);
-}
-
-/* ---- the collecting thread ------------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__run_collecting_thread(void *user) {
-    zt_profiler *profiler = (zt_profiler *)user;
-    uint64_t sleep_ns = UINT64_C(1000000000);
-    int thorough;
-    zt__lock(&profiler->mutex);
-    /* Waking a thread is expensive. So while regions come, it polls every millisecond instead. */
-    profiler->thread_is_idle = profiler->state_counts[ZT__SLOT_PENDING] == 0 &&
-                               profiler->counts.begun == profiler->begun_at_last_look;
-    profiler->begun_at_last_look = profiler->counts.begun;
-    if (!profiler->thread_is_idle) {
-        sleep_ns = 1000000;
-    } else if (profiler->state_counts[ZT__SLOT_RECORDED] || profiler->state_counts[ZT__SLOT_ARMED]) {
-        sleep_ns = 50000000; /* if these run without zt_execute, nothing wakes the thread */
-    }
-    zt__unlock(&profiler->mutex);
-    zt__sleep_thread(&profiler->thread, sleep_ns);
-    zt__lock(&profiler->mutex);
-    thorough = profiler->thread_is_thorough;
-    profiler->thread_is_thorough = 0;
-    zt__unlock(&profiler->mutex);
-    if (zt__try_lock(&profiler->collector)) {
-        zt__run_collection(profiler, NULL, thorough);
-        zt__unlock_timed(&profiler->collector);
-    }
-    return 1;
-}
-
-ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
-    int is_needed = profiler->config.thread && profiler->thread_is_idle;
-    if (is_needed) {
-        profiler->thread_is_idle = 0;
-    }
-    return is_needed;
 }
 
 /* ==== regions/ending.h ================================================================================== */
@@ -10971,15 +11543,13 @@ ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
 
-/* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
-   way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
-   may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
-   not running. `call` is zt_close, or the call that destroys the context of the profiler. */
-ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call);
+/* Counts what is still in flight: regions that are not ended are dropped, and samples on their way are lost.
+   Marks what the device may still write to. By the conditions of zt_close, a recording that was read, or not seen
+   to run, is not running. `call` is zt_close, or the call that destroys the context of the profiler. */
+ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call);
 
-/* Collects until no region is known to be on its way, also none that was dropped, but no longer than the
-   configured time. Recorded regions whose execution is not submitted are waited for only briefly, because
-   most likely they will never run. */
+/* Collects until nothing is known to be on its way, also no region that was dropped, but no longer than the
+   configured time. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler);
 
 /* ==== regions/ending.c ================================================================================== */
@@ -10989,86 +11559,85 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler);
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    zt__list *list;
+    zt__recording *recording;
     uint32_t i;
     zt__unregister_profiler(profiler);
     for (i = 0; i < ZT__MAX_PASSES; i++) {
         ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
     }
     while (profiler->blocks) {
-        zt__slot_block *block = profiler->blocks;
+        zt__probe_block *block = profiler->blocks;
         profiler->blocks = block->next;
         ZT__INTERNAL(zt__destroy_block(profiler, block));
     }
     if (profiler->device) {
         zt__deactivate_groups(profiler, pass, pass->group_count);
     }
-    for (list = profiler->lists; list; list = list->next) {
-        list->first = list->last = NULL;
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        recording->first = recording->last = recording->unread = NULL;
+        recording->count = 0;
+        recording->chain = NULL;
     }
+    memset(&profiler->in_flight, 0, sizeof profiler->in_flight);
+    memset(&profiler->idle, 0, sizeof profiler->idle);
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
-    memset(profiler->state_counts, 0, sizeof profiler->state_counts);
     profiler->device = NULL;
     profiler->context = NULL;
     zt__register_profiler(profiler);
 }
 
-/* Returns whether a list may be running unseen: it runs without zt_execute, or may be immediate. */
-static int zt__may_run_unseen(const zt__list *list) {
-    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
+/* Returns whether the device may still write to the probes of a recording, as far as is known. */
+static int zt__may_run(const zt__recording *recording) {
+    switch (recording->state) {
+    case ZT__RECORDING_OPEN:
+    case ZT__RECORDING_READY: /* an immediate list of unknown kind may be running */
+        return recording->unread && recording->list && recording->list->kind == ZT__LIST_UNKNOWN;
+    case ZT__RECORDING_CLOSED:
+        return !recording->has_ended;
+    default:
+        return !recording->has_ended || recording->is_queue;
+    }
 }
 
-ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
-    const char *not_ended = NULL;
-    unsigned long long unfinished = 0, running = 0;
-    zt__slot_block *block;
-    uint32_t i;
-    int may_run;
-    zt__lock(&profiler->mutex);
-    for (block = profiler->blocks; block; block = block->next) {
-        for (i = 0; i < block->count; i++) {
-            zt__slot *slot = &block->slots[i];
-            switch (slot->state) {
-            case ZT__SLOT_OPEN:
-                not_ended = slot->region->name;
-                zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
-                                  ZT_DROPPED_NOT_CLOSED);
-                zt__leave_nesting(profiler, slot);
-                zt__add(&slot->generation, 1);
-                break;
-            case ZT__SLOT_PENDING:
-                unfinished++;
-                zt__count_lost(profiler, slot, ZT_LOST_NEVER_DELIVERED, 1);
-                break;
-            case ZT__SLOT_RECORDED:
-                if (zt__may_run_unseen(slot->list)) {
-                    break;
-                }
-                zt__unbind_slot(slot);
-                zt__free_slot(profiler, slot);
-                continue;
-            case ZT__SLOT_PARTIAL:
-                /* The device may still execute what it has on its list. */
-                may_run = zt__is_submitted(slot);
-                if (zt__may_run_unseen(slot->list)) {
-                    may_run = slot->is_dropped && slot->needs_reset && !zt__is_complete(slot) &&
-                              (slot->list->state == ZT__LIST_UNOBSERVED ||
-                               slot->number > slot->list->ran_up_to); /* else it has run */
-                }
-                if (!may_run) {
-                    continue;
-                }
-                running++;
-                break;
-            default:
-                continue;
-            }
-            /* Around a launch that signals an event of the application, the device writes nothing. */
-            slot->may_be_written = slot->measurement != ZT__KEPT_EVENT_STAMPS;
-            zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
+/* Loses the samples in flight, and marks what the device may still write to. Returns how many dropped regions
+   may run. With the mutex held. */
+static unsigned long long zt__abandon_samples(zt_profiler *profiler, unsigned long long *unfinished) {
+    unsigned long long running = 0;
+    zt__recording *recording;
+    zt__probe *probe;
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        int may_run = recording->first && zt__may_run(recording);
+        if (recording->state == ZT__RECORDING_OPEN) { /* its list may have been immediate */
+            zt__lose_samples(profiler, recording, ZT_DROPPED_NEVER_RAN);
         }
+        *unfinished += zt__lose_samples(profiler, recording, ZT_LOST_NEVER_DELIVERED);
+        for (probe = may_run ? recording->first : NULL; probe; probe = probe->next) {
+            /* Around a launch that signals an event of the application, the device writes nothing. */
+            int was_read = probe->needs_reset && recording->state != ZT__RECORDING_DIRTY;
+            int is_written = !probe->is_settled && !probe->way->is_foreign && !was_read;
+            probe->may_be_written |= is_written;
+            running += is_written && probe->is_dropped;
+        }
+    }
+    return running;
+}
+
+ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call) {
+    const char *not_ended = NULL;
+    unsigned long long unfinished = 0, running;
+    zt__list *list;
+    zt__lock(&profiler->mutex);
+    running = zt__abandon_samples(profiler, &unfinished);
+    for (list = profiler->lists; list; list = list->next) {
+        while (list->innermost) {
+            not_ended = list->innermost->region->name;
+            zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
+        }
+    }
+    if (not_ended) {
+        zt__abandon_samples(profiler, &unfinished);
     }
     zt__unlock(&profiler->mutex);
     if (not_ended) {
@@ -11083,392 +11652,869 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     }
 }
 
+/* Returns whether a recording may be on its way: OPEN ones may be of an immediate list. With the mutex held. */
+static int zt__may_be_on_its_way(const zt__recording *recording, int is_brief) {
+    return recording->state != ZT__RECORDING_OPEN || is_brief || recording->unread != recording->first;
+}
+
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
-    uint64_t timeout_ns = profiler->config.wait_timeout_ns;
-    zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
-    for (;;) {
-        const zt__list *list;
-        int is_running;
-        zt__lock(&profiler->mutex);
-        is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
-        list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
-        for (; list && !is_running; list = list->next) {
-            is_running = zt__awaits_ends(list);
-        }
-        zt__unlock(&profiler->mutex);
-        if (!is_running || !zt__wait_again(&wait)) {
-            return;
-        }
-        zt__try_collect(profiler, NULL, 1);
-    }
-}
-
-/* ==== regions/kept_events.h ============================================================================= */
-
-/* Events of the application that measure a launch: their stamps are read before the event changes. */
-
-/* What changes an event of the application that a slot keeps, other than its launch. */
-typedef enum zt__event_change {
-    ZT__EVENT_RESET,     /* by the host */
-    ZT__EVENT_SIGNALLED, /* by the host or another command, or reset by a command */
-    ZT__EVENT_ENDS       /* it is destroyed, or nobody observes it any more */
-} zt__event_change;
-
-/* Called before an event of the application that a slot keeps is changed. If the launch has signalled it, saves
-   its time stamps. Unless the host resets the event, the slot no longer keeps it, and the sample is lost if no
-   time stamps were saved. But where they are copied in a recorded list, the slot keeps the event until it ends,
-   for zt__note_earlier_signals. Returns whether the launch may still signal it. No mutex is held. */
-ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
-                                     zt__event_change change);
-
-/* Called before a list is executed: queries which of the events that its slots keep have signalled already,
-   and with which time stamps. A copy of the time stamps of such an event does not wait for the launch. An event
-   whose time stamps are copied, and that is no longer kept, may have signalled, too. */
-ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list_handle_t handle);
-
-/* ==== regions/kept_events.c ============================================================================= */
-
-/* Events of the application that measure a launch: their stamps are read before the event changes. */
-
-ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
-                                     zt__event_change change) {
-    enum { LONGEST_NS = 1000000000 };
-    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
-    zt__sample_times times;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    const char *call;
-    int is_queried = 0, goes_on, may_signal;
-    zt__lock(&profiler->mutex);
-    for (;;) {
-        /* No function of the application runs while slots are READING, or while the watch queries, so the
-           wait is short. */
-        int is_read =
-            profiler->watch_queries_kept || (slot->kept == event && slot->state == ZT__SLOT_READING);
-        int is_due = !is_read && !is_queried && slot->kept == event && slot->state == ZT__SLOT_PENDING &&
-                     slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->has_saved_stamps;
-        if (!is_read && !is_due) {
-            break;
-        }
-        zt__unlock(&profiler->mutex);
-        if (is_due) {
-            ZT__INTERNAL(result = zt__read_kept_stamps(profiler, event, slot->was_signalled,
-                                                       slot->signalled_end, &times, &call));
-            is_queried = 1;
-        }
-        goes_on = is_due || zt__wait_again(&wait);
-        zt__lock(&profiler->mutex);
-        if (!goes_on) {
-            break;
-        }
-    }
-    may_signal = slot->kept == event && !slot->has_saved_stamps;
-    if (may_signal && slot->state == ZT__SLOT_PENDING && result == ZE_RESULT_SUCCESS) {
-        slot->saved_stamps[0] = times.begin_ticks;
-        slot->saved_stamps[1] = times.end_ticks;
-        slot->has_saved_stamps = 1;
-        may_signal = 0;
-    }
-    if (slot->kept == event) {
-        int is_immediate = slot->list->state == ZT__LIST_IMMEDIATE;
-        if (change == ZT__EVENT_ENDS ||
-            (change == ZT__EVENT_RESET && slot->has_saved_stamps && is_immediate) ||
-            (change == ZT__EVENT_SIGNALLED && (is_immediate || slot->measurement == ZT__KEPT_EVENT_STAMPS))) {
-            slot->kept = NULL;
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    return may_signal;
-}
-
-ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    zt__slot *slots[ZT__BATCH], *slot;
-    ze_event_handle_t events[ZT__BATCH];
-    uint64_t done = 0;
-    uint32_t i, count;
+    uint64_t brief_end_ns = zt__now_ns() + brief_ns;
+    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
+    const zt__recording *running;
+    zt__request_looks(profiler);
     do {
-        const zt__list *list;
-        count = 0;
+        int is_brief = zt__now_ns() < brief_end_ns;
+        zt__try_collect(profiler, NULL);
         zt__lock(&profiler->mutex);
-        list = zt__find_list(profiler, handle);
-        for (slot = list && list->keeps_events ? list->first : NULL; slot && count < ZT__BATCH;
-             slot = slot->next) {
-            if (slot->kept && slot->number > done && !zt__is_final(slot)) {
-                slots[count] = slot;
-                events[count++] = slot->kept;
-                done = slot->number;
-            } else if (slot->measurement == ZT__KEPT_EVENT_COPY && !slot->kept &&
-                       (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED)) {
-                slot->was_signalled = 1;
-            }
+        running = profiler->in_flight.first;
+        while (running && !zt__may_be_on_its_way(running, is_brief)) {
+            running = running->next;
         }
         zt__unlock(&profiler->mutex);
-        for (i = 0; i < count; i++) {
-            zt__sample_times times;
-            const char *call;
-            ze_result_t result;
-            ZT__INTERNAL(result = zt__query_kernel_stamps(profiler, events[i], &times, &call));
-            zt__lock(&profiler->mutex);
-            if (slots[i]->kept == events[i] &&
-                (slots[i]->state == ZT__SLOT_RECORDED || slots[i]->state == ZT__SLOT_ARMED)) {
-                slots[i]->was_signalled = result != ZE_RESULT_NOT_READY;
-                slots[i]->signalled_end = result == ZE_RESULT_SUCCESS ? times.end_ticks : 0;
-                if (slots[i]->was_signalled && slots[i]->measurement == ZT__KEPT_EVENT_STAMPS &&
-                    (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
-                    slots[i]->kept = NULL; /* its new time stamps cannot be told from the old ones */
-                }
-            }
-            zt__unlock(&profiler->mutex);
-        }
-    } while (count == ZT__BATCH);
+    } while (running && zt__wait_again(&wait));
 }
 
-/* ==== regions/execution.h =============================================================================== */
+/* ==== regions/passes.h ================================================================================== */
 
-/* zt_execute, and executions that a tracer observes. */
+/* ZT_PASSES: activates the groups of one pass after another. */
 
-/* Reads the samples of earlier executions of a list. With `waits`, waits for them until the deadline; else
-   waits only for other threads that collect. Also resets slots of the list that are PARTIAL and complete. */
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
-                                 int waits);
+/* Tries again to return to the groups of the first pass, if that has failed after ZT_PASSES. */
+ZT__PRIVATE void zt__return_to_first_pass(zt_profiler *profiler);
 
-/* Called when a queue has been seen to be idle after the last execution on it: executions of lists that have
-   overlapped there have ended, and the samples that are read next are those of the last one. */
-ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue);
+/* ==== regions/passes.c ================================================================================== */
 
-/* Prepares for an execution by zt_execute, or one that a tracer sees: reads the samples of the last execution
-   before this one overwrites them, and moves the slots to PENDING. `queue` is NULL if it is not known. With
-   `waits`, samples that are on their way are waited for. `call` is what the application has called. */
-ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists, int waits, const char *call);
+/* ZT_PASSES: activates the groups of one pass after another. */
 
-/* Completes zt__before_execution when it is known whether the driver has refused the execution. */
-ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
-                                     const ze_command_list_handle_t *lists, int is_refused, const char *call);
-
-/* ==== regions/execution.c =============================================================================== */
-
-/* zt_execute, and executions that a tracer observes. */
-
-/* Returns whether a list has regions that are on their way, or samples of an execution without zt_execute.
-   Such an execution has signalled the event of the last slot, since that ends after all others. If the list
-   was reset and recorded anew since then, the last slot is new, and the first one may be of the old
-   recording: so its event is queried, too, unless it is known to have run. No mutex is held. */
-static int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__list *list;
-    const zt__slot *slot, *first = NULL, *last = NULL;
-    ze_event_handle_t events[2] = {NULL, NULL};
-    int has_unread;
-    uint32_t i;
+/* Collects the samples of the active pass, and activates the groups of another. If that fails, returns to the
+   groups of the active pass. */
+static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
+    zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
+    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    zt__counter_holder holder;
+    const char *call = "zetContextActivateMetricGroups";
+    ze_result_t result;
+    if (pass == before) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
+        uint64_t awaited;
+        zt__lock(&profiler->mutex);
+        awaited = profiler->awaited;
+        zt__unlock(&profiler->mutex);
+        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
+                   (unsigned long long)awaited);
+    }
+    if (!zt__lock_until(&profiler->collector, deadline)) {
+        return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
+    }
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
-    for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
-        if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
-            !zt__is_final(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
-            first = first ? first : slot;
-            last = slot;
-            has_unread |= slot->failing_since_ns != 0; /* it has signalled, and was not read then */
-        }
-    }
-    if (first) {
-        events[0] = last->event;
-        events[1] = first != last && first->state != ZT__SLOT_ARMED ? first->event : NULL;
-    }
+    profiler->activation++; /* regions that are open now are measured in neither pass */
     zt__unlock(&profiler->mutex);
-    for (i = 0; i < 2 && events[i] && !has_unread; i++) {
-        ze_result_t result;
-        ZT__INTERNAL(result = zeEventQueryStatus(events[i]));
-        has_unread = result != ZE_RESULT_NOT_READY; /* a failed call is repeated */
-    }
-    return has_unread;
-}
-
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
-                                 int waits) {
-    int has_unread = zt__has_unread_regions(profiler, handle);
-    const zt__list *list;
-    const zt__slot *slot = NULL;
-    zt__wait wait = zt__wait_until(deadline);
-    while (has_unread) {
-        if (!zt__try_collect(profiler, handle, 1) && !waits) {
-            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
+    zt__deactivate_groups(profiler, before, before->group_count);
+    result = zt__activate_groups(profiler, pass, &holder);
+    if (result == ZE_RESULT_SUCCESS && pass->probe_count == 0) {
+        result = zt__make_probes(profiler, pass, &call);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__deactivate_groups(profiler, pass, pass->group_count);
         }
-        has_unread = zt__has_unread_regions(profiler, handle);
-        if (has_unread && (!waits || !zt__wait_again(&wait))) {
-            break;
-        }
-    }
-    zt__lock(&profiler->mutex);
-    if (!has_unread && profiler->state_counts[ZT__SLOT_PARTIAL]) {
-        list = zt__find_list(profiler, handle);
-        slot = list ? list->first : NULL;
-    }
-    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_complete(slot))) {
-        slot = slot->next;
-    }
-    zt__unlock(&profiler->mutex);
-    if (slot) {
-        zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
-    }
-}
-
-/* Locks the mutex at a moment when no other thread reads these lists. No sample or log function runs while
-   slots are READING, so the wait is short. */
-static void zt__lock_unread_lists(zt_profiler *profiler, uint32_t count,
-                                  const ze_command_list_handle_t *lists) {
-    enum { LONGEST_NS = 1000000000 };
-    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
-    int is_read, goes_on = 1;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    do {
-        is_read = 0;
-        for (i = 0; i < count && profiler->state_counts[ZT__SLOT_READING] && !is_read; i++) {
-            const zt__list *list = zt__find_list(profiler, lists[i]);
-            const zt__slot *slot;
-            for (slot = list ? list->first : NULL; slot && !is_read; slot = slot->next) {
-                is_read = slot->state == ZT__SLOT_READING;
-            }
-        }
-        if (is_read) {
-            zt__unlock(&profiler->mutex);
-            goes_on = zt__wait_again(&wait);
-            zt__lock(&profiler->mutex);
-        }
-    } while (is_read && goes_on);
-}
-
-/* Returns the cause by which an execution loses the sample of a slot that it finds neither RECORDED nor
-   ARMED. */
-static zt_cause zt__loss_by_execution(zt__slot_state state) {
-    return state == ZT__SLOT_RETIRED || state == ZT__SLOT_PARTIAL ? ZT_LOST_READ_FAILED : ZT_LOST_OVERWRITTEN;
-}
-
-ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue) {
-    zt__list *list;
-    zt__lock(&profiler->mutex);
-    for (list = profiler->lists; list; list = list->next) {
-        if (list->overlaps && list->queue == queue && list->state == ZT__LIST_SUBMITTED) {
-            list->overlaps = 0;
-        }
-    }
-    zt__unlock(&profiler->mutex);
-}
-
-/* If executions of a list have overlapped, all on this queue as far as can be told, queries whether all have
-   ended. Returns whether they have: then the samples that are read next are those of the last one. No mutex is
-   held. */
-static int zt__end_overlaps(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                            ze_command_list_handle_t handle) {
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    const zt__list *list;
-    int overlaps;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_SUBMITTED;
-    zt__unlock(&profiler->mutex);
-    if (overlaps) {
-        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
     }
     if (result == ZE_RESULT_SUCCESS) {
-        zt__note_idle_queue(profiler, queue);
+        ZT__INTERNAL(zt__run_first_query(profiler, pass, NULL));
+        zt__lock(&profiler->mutex);
+        profiler->active_pass = index;
+        zt__unlock(&profiler->mutex);
+    } else {
+        zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, call, zt_result_name(result),
+                   holder.text[0] ? holder.text : "none known");
+        zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
+                  "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");
+    }
+    zt__unlock_timed(&profiler->collector);
+    return result;
+}
+
+ZT__PRIVATE void zt__return_to_first_pass(zt_profiler *profiler) {
+    int is_due;
+    zt__lock(&profiler->mutex);
+    is_due = profiler->returns_to_first_pass;
+    profiler->returns_to_first_pass = 0;
+    zt__unlock(&profiler->mutex);
+    if (is_due && zt__enter_pass(profiler, 0) != ZE_RESULT_SUCCESS) {
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 1;
+        zt__unlock(&profiler->mutex);
+    }
+}
+
+ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
+    zt__pass_state passes = {NULL, 0, 0};
+    if (profiler && profiler->pass_count > 1 && profiler->device &&
+        !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
+        passes.profiler = profiler;
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 0; /* these begin with it */
+        zt__unlock(&profiler->mutex);
+    }
+    return passes;
+}
+
+/* A pass that cannot be entered is skipped, but the statement runs at least once. */
+ZT_API int zt__next_pass(zt__pass_state *passes) {
+    while (passes->profiler && passes->next < passes->profiler->pass_count) {
+        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
+            passes->runs++;
+            return 1;
+        }
+    }
+    if (passes->runs++ == 0) {
+        return 1;
+    }
+    zt__end_passes(passes);
+    return 0;
+}
+
+ZT_API void zt__end_passes(zt__pass_state *passes) {
+    zt_profiler *profiler = passes->profiler;
+    if (profiler) {
+        passes->profiler = NULL;
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 1;
+        zt__unlock(&profiler->mutex);
+        zt__return_to_first_pass(profiler);
+    }
+}
+
+/* ==== regions/regions.h ================================================================================= */
+
+/* zt_begin and zt_end. */
+
+/* Queries whether a list is immediate. Returns UNKNOWN with loaders before 1.16, which lack the call. */
+ZT__PRIVATE zt__list_kind zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle);
+
+/* Opens a region, without commands. `kind` is UNKNOWN if the driver is to be asked. With `times_alone`, it has
+   no metrics. If it is dropped, `probe` is NULL, and the cause was reported, but for a lost device, which is
+   reported where that is noticed. */
+ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                       zt__list_kind kind, const char *name, int times_alone);
+
+/* Appends the commands with which a region begins. If the driver refuses them, the region is dropped, and
+   `probe` is NULL. */
+ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region);
+
+/* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
+ZT__PRIVATE void zt__end(zt_region *region, int refused);
+
+/* ==== regions/regions.c ================================================================================= */
+
+/* zt_begin and zt_end. */
+
+#define ZT__APPEND_REMEDY                                                                                    \
+    "The region is not measured. The list must be open for commands, and of the profiler's context."
+
+/* ---- beginning ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt__list_kind zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
+    ze_bool_t is_immediate = 0;
+    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (profiler->driver.zeCommandListIsImmediate) {
+        ZT__INTERNAL(result = profiler->driver.zeCommandListIsImmediate(handle, &is_immediate));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return ZT__LIST_UNKNOWN;
+    }
+    return is_immediate ? ZT__LIST_IMMEDIATE : ZT__LIST_RECORDED;
+}
+
+/* Returns the pass whose probes a region uses. With the mutex held. */
+static zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
+    int is_extra = times_alone && profiler->metric_count > 0;
+    return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
+}
+
+/* Collects because zt_begin has found no free probe. What is seen to have run then is another recording than the
+   one that goes on: it is closed, and collected once more. Returns whether there are free probes. No mutex is
+   held. */
+static int zt__free_probes_for(zt_profiler *profiler, zt__list *list, int times_alone, int waits) {
+    enum { COLLECTIONS = 2 };
+    int has_free = 0;
+    uint32_t i;
+    for (i = 0; i < COLLECTIONS && !has_free; i++) {
+        zt__request_looks(profiler);
+        if (waits) {
+            zt__collect_until(profiler, ZT__ONE_COLLECTION, zt__deadline(profiler->config.wait_timeout_ns));
+        } else {
+            zt__try_collect(profiler, NULL);
+        }
+        zt__lock(&profiler->mutex);
+        zt__prepare_recording(profiler, list);
+        has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
+        zt__unlock(&profiler->mutex);
+    }
+    return has_free;
+}
+
+/* Provides free probes: collects, then makes more, and at config.max_probes waits for another collection.
+   Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
+static zt_cause zt__provide_probes(zt_profiler *profiler, zt__list *list, int times_alone) {
+    static const char remedy[] = "No probes can be added now. Regions that find none are dropped.";
+    enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
+    uint64_t now = zt__now_ns();
+    zt__pass *pass;
+    const char *call;
+    int may_grow;
+    ze_result_t result;
+    if (zt__free_probes_for(profiler, list, times_alone, 0)) {
+        return ZT_CAUSE_COUNT;
+    }
+    zt__lock(&profiler->mutex);
+    may_grow = now >= profiler->no_growth_until_ns;
+    pass = zt__pass_to_measure(profiler, times_alone);
+    zt__unlock(&profiler->mutex);
+    if (!may_grow) {
+        return ZT_DROPPED_NO_MEMORY;
+    }
+    result = zt__make_probes(profiler, pass, &call);
+    if (result == ZE_RESULT_SUCCESS) {
+        return ZT_CAUSE_COUNT;
+    }
+    if (call) {
+        zt__lock(&profiler->mutex);
+        profiler->no_growth_until_ns = now + PAUSE_AFTER_FAILURE_NS;
+        zt__unlock(&profiler->mutex);
+        zt__check(&profiler->diagnostics, result, call, remedy);
+        return ZT_DROPPED_NO_MEMORY;
+    }
+    /* There are config.max_probes. */
+    return zt__free_probes_for(profiler, list, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_PROBE;
+}
+
+/* Counts a region that zt_begin drops before it looks up the name. */
+static void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
+    zt__lock(&profiler->mutex);
+    zt__count_drop(profiler, NULL, NULL, NULL, cause);
+    zt__unlock(&profiler->mutex);
+}
+
+/* Appends a time stamp of the device. With `after_work`, a barrier before it makes it wait for earlier
+   commands. On failure, `*call` is the call that failed. */
+static ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
+                                    ze_event_handle_t signal, int *has_commands, const char **call) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeCommandListAppendBarrier";
+    if (after_work) {
+        ZT__INTERNAL(result = zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        *has_commands |= after_work;
+        *call = "zeCommandListAppendWriteGlobalTimestamp";
+        ZT__INTERNAL(result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL));
+        *has_commands |= result == ZE_RESULT_SUCCESS;
+    }
+    return result;
+}
+
+/* Called after the begin or the end of a region was appended. If the driver has refused a command, appends a
+   barrier with the event of the probe, which shows when the device is done with the commands before it. The
+   message comes last, because the log function may destroy the list. */
+static ze_result_t zt__complete_append(zt_profiler *profiler, zt__probe *probe, ze_command_list_handle_t list,
+                                       ze_result_t result, const char *call, int has_commands) {
+    ze_result_t marked = ZE_RESULT_NOT_READY;
+    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
+        ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, probe->event, 0, NULL));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        probe->shows_end = marked == ZE_RESULT_SUCCESS;
+    }
+    return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
+}
+
+/* Returns whether probes of a list may be on their way. With the mutex held. */
+static int zt__has_unread(const zt__list *list) {
+    const zt__recording *recording = list->current;
+    return recording && (recording->state == ZT__RECORDING_READING || recording->unread);
+}
+
+/* Ensures that it is known whether a list is immediate. It is asked once a recording, and at each region of an
+   immediate list, because a handle can come back as that of a list of another kind. A query may also fail on an
+   immediate list whose probes are on their way: then that is the same list. The mutex is held, and unlocked
+   meanwhile. */
+static void zt__find_out_kind(zt_profiler *profiler, zt__list *list, zt__list_kind given) {
+    zt__list_kind kind = given;
+    if (given == ZT__LIST_UNKNOWN) {
+        /* Where the loader cannot tell, a list that zt_execute has executed is recorded. */
+        if (list->kind == ZT__LIST_RECORDED &&
+            (!profiler->driver.zeCommandListIsImmediate ||
+             (list->current && list->current->state == ZT__RECORDING_OPEN))) {
+            return;
+        }
+        zt__unlock(&profiler->mutex);
+        kind = zt__query_list_kind(profiler, list->handle);
+        zt__lock(&profiler->mutex);
+    }
+    if (kind == ZT__LIST_RECORDED || list->kind == ZT__LIST_RECORDED || !zt__has_unread(list)) {
+        list->kind = kind;
+    }
+}
+
+/* Opens a probe for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`.
+   `*is_reported`: the call that failed was reported, now or before a pause. */
+static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_kind kind,
+                                 const char *name, int times_alone, zt_cause *cause, int *is_reported) {
+    enum { TRIES = 4 };
+    zt__region_record *region;
+    zt__path *path = NULL;
+    zt__list *list;
+    zt__probe *probe = NULL;
+    uint32_t tries;
+    *cause = ZT_DROPPED_NO_MEMORY;
+    *is_reported = 0;
+    zt__lock(&profiler->mutex);
+    region = zt__find_or_add_region(profiler, name, cause);
+    list = zt__find_list(profiler, handle);
+    if (region && !list) {
+        list = zt__add_list(profiler, handle);
+    }
+    if (region && list) {
+        list->open_count++; /* keeps the record of the list while the mutex is unlocked */
+        zt__find_out_kind(profiler, list, kind);
+        *cause = zt__prepare_recording(profiler, list) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
+        for (tries = 0; !probe && *cause == ZT_CAUSE_COUNT; tries++) {
+            /* Found anew in each try, because callbacks in zt__provide_probes may begin and end regions. */
+            path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
+                                        region);
+            probe = path ? zt__pop_free_probe(zt__pass_to_measure(profiler, times_alone)) : NULL;
+            if (!path) {
+                *cause = ZT_DROPPED_NO_MEMORY;
+            } else if (!probe && tries == TRIES) {
+                *cause = ZT_DROPPED_NO_PROBE; /* other threads have acquired the new ones */
+            } else if (!probe) {
+                zt__unlock(&profiler->mutex);
+                *cause = zt__provide_probes(profiler, list, times_alone);
+                *is_reported = *cause == ZT_DROPPED_NO_MEMORY;
+                zt__lock(&profiler->mutex);
+            }
+        }
+        list->open_count--;
+    }
+
+    if (probe) {
+        probe->region = region;
+        probe->path = path;
+        probe->list = list;
+        probe->outer = list->innermost;
+        list->innermost = probe;
+        list->open_count++;
+        path->missing++; /* until the region has ended: regions inside it may be collected before */
+        profiler->open_regions++;
+        /* No zt_region of the probe is valid, so no zt_end increases it meanwhile. */
+        zt__store(&probe->generation, zt__load(&probe->generation) + 1);
+        probe->activation = profiler->activation;
+        probe->way = &zt__by_commands;
+        probe->shows_end = 0;
+        probe->is_dropped = probe->is_unordered = probe->has_trail = probe->spans_passes = 0;
+        probe->needs_reset = 0;
+        probe->failures = 0;
+        probe->bytes = 0;
+        /* A recording is submitted after its first region is begun, so the clock is read once for all regions
+           of it. Timelines show when each region was begun. */
+        if (profiler->timeline || list->kind != ZT__LIST_RECORDED) {
+            list->begun_ns = zt__now_ns();
+        }
+        probe->begun_ns = list->begun_ns;
+    } else {
+        zt__count_drop(profiler, NULL, region, list, *cause);
+        if (list && list->innermost) {
+            list->innermost->path->is_own_unknown = 1;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return probe;
+}
+
+/* Reports that all of config.max_probes are in use. */
+static void zt__report_no_probe(zt_profiler *profiler, const char *name) {
+    const zt__recording *recording;
+    const char *open = zt__name_open_region(profiler);
+    uint32_t recorded = 0, open_count;
+    zt__lock(&profiler->mutex);
+    open_count = profiler->open_regions;
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        recorded += recording->list && !recording->is_queue ? recording->count : 0;
+    }
+    zt__unlock(&profiler->mutex);
+    if (open && (uint64_t)open_count * 2 >= profiler->config.max_probes) {
+        zt__report(&profiler->diagnostics, PROBES_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                   (unsigned)profiler->config.max_probes, (unsigned)open_count, open, name);
+        return;
+    }
+    zt__report(&profiler->diagnostics, NO_PROBE, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+               (unsigned)profiler->config.max_probes, (unsigned)recorded, name);
+}
+
+ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                       zt__list_kind kind, const char *name, int times_alone) {
+    zt_region region = {NULL, 0, 0, 0};
+    zt__probe *probe;
+    zt_cause cause;
+    int is_reported;
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
+        return region;
+    }
+    probe = zt__open_probe(profiler, list, kind, name, times_alone, &cause, &is_reported);
+    if (!probe && cause == ZT_DROPPED_NO_PROBE) {
+        zt__report_no_probe(profiler, name);
+    } else if (!probe && cause == ZT_DROPPED_TOO_MANY_NAMES) {
+        zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "zt_begin",
+                   (unsigned)ZT__MAX_REGIONS);
+    } else if (!probe && !is_reported) {
+        zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
+    }
+    if (!probe) {
+        return region;
+    }
+    if (profiler->timeline) {
+        memset(&probe->origin, 0, sizeof probe->origin);
+        probe->origin.list_name = probe->list->name;
+        probe->origin.appended_by = probe->origin.submitted_by = zt__get_thread_number();
+        probe->origin.appended_ns = probe->begun_ns;
+    }
+    region.generation = zt__load(&probe->generation);
+    region.probe = probe;
+    region.profiler = profiler->id;
+    return region;
+}
+
+ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
+    zt__probe *probe = (zt__probe *)region->probe;
+    const zt__pass *pass = &profiler->passes[probe->pass];
+    ze_command_list_handle_t list = probe->list->handle;
+    const char *call = NULL;
+    int has_commands = 0;
+    uint32_t g;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(list, probe->queries[g]);
+        has_commands |= result == ZE_RESULT_SUCCESS;
+    }
+    if (probe->stamps && result == ZE_RESULT_SUCCESS) {
+        result =
+            zt__append_stamp(list, &probe->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
+    }
+    if (zt__complete_append(profiler, probe, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
+        zt__lock(&profiler->mutex);
+        /* The log function may have released the list, which has dropped the region. */
+        if (zt__load(&probe->generation) == region->generation) {
+            zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
+        }
+        zt__unlock(&profiler->mutex);
+        region->probe = NULL;
+    }
+}
+
+ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
+    zt_region region = {NULL, 0, 0, 0};
+    if (!profiler || !profiler->device) {
+        return region;
+    }
+    if (!list) {
+        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
+        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
+        return region;
+    }
+    region = zt__begin_region(profiler, list, ZT__LIST_UNKNOWN, zt__shown_name(name), 0);
+    if (region.probe) {
+        zt__append_begin(profiler, &region);
+    }
+    return region;
+}
+
+/* ---- ending ---------------------------------------------------------------------------------------------- */
+
+/* Adds a region that has ended to its list. Returns whether a batch is due. With the mutex held. */
+static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
+    zt__list *list = probe->list;
+    if (profiler->timeline) {
+        uint64_t append_ns = zt__now_ns() - probe->begun_ns;
+        probe->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
+    }
+    probe->spans_passes = probe->activation != profiler->activation && probe->pass != ZT__TIMES_PASS;
+    if (!zt__prepare_recording(profiler, list)) {
+        zt__drop_region(profiler, probe, ZT_DROPPED_NO_MEMORY, 1);
+        return 0;
+    }
+    zt__leave_nesting(profiler, probe);
+    probe->shows_end = 1;
+    zt__add_to_recording(list, probe);
+    if (list->kind != ZT__LIST_RECORDED) {
+        zt__owe_sample(profiler, list->current, probe);
+        profiler->uncollected++;
+    }
+    zt__chain_recording(profiler, list->current);
+    return list->kind != ZT__LIST_RECORDED && !profiler->config.thread && profiler->uncollected >= ZT__BATCH;
+}
+
+ZT__PRIVATE void zt__end(zt_region *region, int refused) {
+    zt__probe *probe = (zt__probe *)region->probe;
+    zt_profiler *profiler = probe ? zt__find_profiler(region->profiler) : NULL;
+    const char *call = NULL;
+    int is_due = 0, wakes_thread = 0, has_commands;
+    uint32_t g;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    region->probe = NULL;
+    if (!profiler) {
+        return;
+    }
+    if (!zt__change_if(&probe->generation, region->generation, region->generation + 1)) {
+        return; /* it was dropped, or a copy of this zt_region has ended it */
+    }
+    has_commands = probe->way == &zt__by_commands;
+    if (has_commands) {
+        const zt__pass *pass = &profiler->passes[probe->pass];
+        ze_command_list_handle_t list = probe->list->handle;
+        /* The last command signals the event: then the others are complete, too. */
+        if (probe->stamps) {
+            result = zt__append_stamp(list, &probe->stamps[1], 1, pass->group_count ? NULL : probe->event,
+                                      &has_commands, &call);
+        }
+        for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+            call = "zetCommandListAppendMetricQueryEnd";
+            /* It waits for no event, but the validation layer rejects a NULL pointer. */
+            result = zetCommandListAppendMetricQueryEnd(list, probe->queries[g], g ? NULL : probe->event, 0,
+                                                        &probe->event);
+        }
+        zt__complete_append(profiler, probe, list, result, call, has_commands);
+    }
+    zt__lock(&profiler->mutex);
+    if (zt__load(&probe->generation) != region->generation + 1) {
+        /* The list was released meanwhile, which has dropped the region. */
+    } else if (result != ZE_RESULT_SUCCESS || refused) {
+        probe->shows_end |= has_commands && result == ZE_RESULT_SUCCESS;
+        zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
+    } else {
+        is_due = zt__add_region(profiler, probe);
+        wakes_thread = probe->list && zt__must_wake_thread(profiler);
+    }
+    zt__unlock(&profiler->mutex);
+    if (is_due) {
+        zt__try_collect(profiler, NULL);
+    }
+    if (wakes_thread) {
+        zt__wake_thread(&profiler->thread);
+    }
+}
+
+ZT_API void zt_end(zt_region *region) {
+    if (region) {
+        zt__end(region, 0);
+    }
+}
+
+/* ==== regions/resets.h ================================================================================== */
+
+/* zt_release and zt_reset: lists whose commands never run again. */
+
+/* How a list ends. */
+typedef enum zt__list_end {
+    ZT__BY_RESET,
+    ZT__BY_RELEASE, /* or because its handle has come back */
+    ZT__BY_DESTROY  /* and its handle may have come back since then */
+} zt__list_end;
+
+/* Closes the recording of a list that is reset or destroyed. Open regions are dropped. */
+ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
+                              const char *call);
+
+/* ==== regions/resets.c ================================================================================== */
+
+/* zt_release and zt_reset: lists whose commands never run again. */
+
+ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
+                              const char *call) {
+    const char *not_ended = NULL;
+    zt__recording *recording;
+    zt__list *list;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    if (list && by == ZT__BY_DESTROY && !list->may_be_destroyed) {
+        list = NULL; /* it is a new one with the same handle */
+    }
+    if (list && profiler->end_loans) { /* first, because others use the probes once the recording is closed */
+        zt__unlock(&profiler->mutex);
+        profiler->end_loans(profiler, handle);
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+    }
+    if (list) {
+        list->may_be_destroyed = 0;
+        while (list->innermost) {
+            not_ended = list->innermost->region->name;
+            zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
+        }
+        zt__await_reading(profiler, list);
+        recording = list->current;
+        if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {
+            if (recording && (!recording->is_reported || recording->ran_unreported)) {
+                recording->is_looked_at = 1; /* it may have run while it was read */
+            }
+            zt__close_recording(profiler, list);
+            list->ran_unreported = 0;
+        }
+        if (by != ZT__BY_RESET) {
+            list->name = NULL;
+            if (!profiler->driver.zeCommandListIsImmediate) {
+                list->kind = ZT__LIST_UNKNOWN; /* the handle may come back as that of a list of any kind */
+            }
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    if (not_ended) {
+        zt__report(&profiler->diagnostics, REGION_NOT_ENDED, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                   not_ended);
+    }
+}
+
+/* Returns whether samples of a list are still to be read. */
+static int zt__owes_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__recording *recording;
+    zt__lock(&profiler->mutex);
+    recording = profiler->in_flight.first;
+    while (recording && (recording->handle != handle || recording->due == 0)) {
+        recording = recording->next;
+    }
+    zt__unlock(&profiler->mutex);
+    return recording != NULL;
+}
+
+ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
+    if (!profiler || !profiler->device) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!list) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_release", "list");
+    }
+    zt__end_list(profiler, list, ZT__BY_RELEASE, "zt_release");
+    zt__try_collect(profiler, list);
+    return zt__owes_samples(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
+    ze_result_t result;
+    if (!list) { /* some loaders dereference it */
+        return zt__report_null_handle(zt__diagnostics_of(profiler), "zt_reset", "list");
+    }
+    result = zeCommandListReset(list);
+    if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
+        zt__end_list(profiler, list, ZT__BY_RESET, "zt_reset");
+        zt__try_collect(profiler, list);
+    }
+    return result;
+}
+
+/* ==== regions/submitting.h ============================================================================== */
+
+/* zt_execute, and executions that a tracer observes. */
+
+/* Called when the application has waited for a queue, or for an immediate list, and has executed nothing since:
+   executions that overlapped there have ended, and the last of them can be read. */
+ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on);
+
+/* Called when a tracer stops: from now on, lists may be reset or destroyed unseen. */
+ZT__PRIVATE void zt__note_unseen_resets(zt_profiler *profiler);
+
+/* Called before lists are executed by zt_execute, or as a tracer sees: reads what the execution would overwrite.
+   `queue` is NULL if it is not known. With `waits`, samples that are on their way are waited for. `by_tracer`: a
+   tracer has seen it. `call` is what the application has called. */
+ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
+                                      const ze_command_list_handle_t *lists, int waits, int by_tracer,
+                                      const char *call);
+
+/* Called when the driver has accepted or refused the execution on a queue or on an immediate list. */
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on, uint32_t count,
+                                     const ze_command_list_handle_t *lists, int is_refused, const char *call);
+
+/* ==== regions/submitting.c ============================================================================== */
+
+/* zt_execute, and executions that a tracer observes. */
+
+/* ---- before -----------------------------------------------------------------------------------------------*/
+
+/* Returns the recording of a list, unless it is a queue. With the mutex held. */
+static zt__recording *zt__find_recording(const zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list = zt__find_list(profiler, handle);
+    return list && list->current && !list->current->is_queue ? list->current : NULL;
+}
+
+/* The same. The mutex is unlocked while the recording is READING: a visit may have looked just before the device was
+   done. */
+static zt__recording *zt__await_recording(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__list *list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+    }
+    return zt__find_recording(profiler, handle);
+}
+
+/* Returns whether a recording has samples that can be read, now or later. With the mutex held. */
+static int zt__is_unread(zt_profiler *profiler, zt__recording *recording) {
+    if (recording && recording->state == ZT__RECORDING_OPEN && recording->unread &&
+        recording->unread->failures) {
+        zt__request_look(profiler, recording); /* its data comes later than its event */
+    }
+    return recording && recording->chain &&
+           (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_READING ||
+            recording->is_looked_at || recording->has_ended);
+}
+
+/* Asks the device, without the collector, whether it is done with the last execution of a list: READY and OPEN
+   ones may have run unreported. Returns whether it is, and in `*executions` the number of the last. The probes of
+   the recording stay, because the caller executes the list. No mutex is held. */
+static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle, uint32_t *executions) {
+    zt__recording copy;
+    const zt__recording *recording;
+    const char *call;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    *executions = 0;
+    zt__lock(&profiler->mutex);
+    recording = zt__await_recording(profiler, handle);
+    if (recording && recording->state != ZT__RECORDING_DIRTY && recording->state != ZT__RECORDING_READING) {
+        copy = *recording;
+        recording = &copy;
+        *executions = copy.executions;
+        if (copy.has_ended) {
+            result = ZE_RESULT_SUCCESS;
+        }
+    } else {
+        recording = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (recording && result != ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(result = zt__query_end(profiler, recording, &copy.polled, &call));
     }
     return result == ZE_RESULT_SUCCESS;
 }
 
-/* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
-static void zt__submit_slots(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
-                             uint64_t now) {
-    uint32_t thread = profiler->timeline ? zt__get_thread_number() : 0;
-    zt__slot *slot = list->first;
-    int is_repeated = list->submissions++ > 0; /* the call names the list again */
-    if (!is_repeated) {
-        list->overwritten = 0;
-        list->ran_before = list->ran_up_to;
-        list->complete_before = list->complete_up_to;
-        list->overlapped_before = list->overlaps;
+/* Reads what is left of the last execution of a list, and of one that nobody has reported. With `waits`, waits
+   until the device is done with it; else only for the collector, if the device is. */
+static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
+                            int waits) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__recording *recording;
+    uint32_t executions;
+    int has_run = zt__has_run(profiler, handle, &executions), is_unread;
+    zt__lock(&profiler->mutex);
+    recording = zt__await_recording(profiler, handle);
+    if (recording && has_run && recording->state == ZT__RECORDING_SUBMITTED &&
+        recording->executions == executions) {
+        recording->has_ended = 1; /* so it is not asked once more */
     }
-    if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
-        /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
-           immediate list that had this handle, to a recording before a reset, or to an execution that is
-           still running. They are not submitted. */
-        while (slot && slot->state != ZT__SLOT_RECORDED) {
-            slot = slot->next;
-        }
-        if (slot) {
-            uint64_t number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
-            if (number > list->unsubmitted_up_to) {
-                list->unsubmitted_up_to = number;
-            }
-        }
+    /* Of what may be immediate, the first may have ended, and the last not. */
+    if (recording && (has_run || (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN))) {
+        zt__request_look(profiler, recording);
+        has_run = 1;
     }
-    list->overlaps |= zt__awaits_ends(list);
-    for (slot = list->first; slot; slot = slot->next) {
-        int is_submitted = !zt__is_final(slot) && slot->number > list->unsubmitted_up_to && !slot->is_dropped;
-        if (!is_repeated) {
-            slot->submitted_from = is_submitted ? slot->state : ZT__SLOT_FREE;
-        }
-        slot->needs_reset = 1;
-        if (!is_submitted) {
-            continue;
-        }
-        if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
-            slot->submitted_ns = now;
-            slot->origin.submitted_by = thread;
-            slot->origin.executions++;
-            zt__move_slot(profiler, slot, ZT__SLOT_PENDING);
-        } else {
-            zt_cause cause = zt__loss_by_execution(slot->state);
-            zt__count_begun(profiler, slot->path, 1);
-            zt__count_lost(profiler, slot, cause, 1);
-            slot->overwritten += cause == ZT_LOST_OVERWRITTEN;
-            list->overwritten += cause == ZT_LOST_OVERWRITTEN;
-            list->overlaps |= cause == ZT_LOST_OVERWRITTEN;
-        }
-    }
-    list->queue = list->overlaps && list->queue != queue ? NULL : queue;
-    list->complete_up_to = 0;
-    list->ran_up_to = list->ended;
-    if (list->state != ZT__LIST_UNOBSERVED) {
-        zt__move_list(profiler, list, ZT__LIST_SUBMITTED);
+    has_run |= recording && recording->has_ended;
+    is_unread = zt__is_unread(profiler, recording) && (waits || has_run);
+    zt__unlock(&profiler->mutex);
+    while (is_unread) {
+        zt__try_collect(profiler, handle);
+        zt__lock(&profiler->mutex);
+        is_unread = zt__is_unread(profiler, zt__find_recording(profiler, handle));
+        zt__unlock(&profiler->mutex);
+        is_unread = is_unread && zt__wait_again(&wait);
     }
 }
 
-ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                                      const ze_command_list_handle_t *lists, int waits, const char *call) {
-    uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    uint32_t i;
-    zt__list *list;
-    /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
-    if (zt__refuse_inside_callback(profiler, call)) {
-        zt__lock(&profiler->mutex);
-        for (i = 0; i < count; i++) {
-            list = zt__find_list(profiler, lists[i]);
-            if (list && list->state != ZT__LIST_IMMEDIATE) {
-                zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-            }
-        }
-        zt__unlock(&profiler->mutex);
+/* If executions of a list have overlapped, asks their queue, which the application names in this call, whether
+   it is idle. No mutex is held. */
+static void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                            ze_command_list_handle_t handle) {
+    zt__recording *recording;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    uint32_t executions = 0;
+    int overlaps;
+    zt__lock(&profiler->mutex);
+    recording = zt__find_recording(profiler, handle);
+    overlaps = recording && recording->state == ZT__RECORDING_DIRTY && queue && recording->runs_on == queue &&
+               !recording->has_ended;
+    executions = overlaps ? recording->executions : 0;
+    zt__unlock(&profiler->mutex);
+    if (overlaps) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    }
+    if (result != ZE_RESULT_SUCCESS) {
         return;
     }
-    for (i = 0; i < count; i++) {
-        /* Before anything is read, because times that are read while executions may still overlap are lost. */
-        zt__end_overlaps(profiler, queue, lists[i]);
-        zt__finish_list(profiler, lists[i], deadline, waits);
-        if (zt__end_overlaps(profiler, queue, lists[i])) {
-            zt__try_collect(profiler, lists[i], 1);
-        }
-        zt__note_earlier_signals(profiler, lists[i]);
+    zt__lock(&profiler->mutex);
+    recording = zt__find_recording(profiler, handle);
+    if (recording && recording->state == ZT__RECORDING_DIRTY &&
+        recording->executions == executions) { /* no other thread has executed it since */
+        recording->has_ended = 1;
+        zt__chain_recording(profiler, recording);
     }
-    zt__lock_unread_lists(profiler, count, lists);
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
+    zt__recording *recording;
+    zt__lock(&profiler->mutex);
+    recording = profiler->dirty_count ? profiler->all_recordings : NULL;
+    for (; recording; recording = recording->next_of_all) {
+        if (recording->state == ZT__RECORDING_DIRTY && recording->runs_on == runs_on) {
+            recording->has_ended = 1;
+            zt__chain_recording(profiler, recording);
+        }
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+/* Begins a call of the driver with a recording. With the mutex held. */
+static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now, int by_tracer) {
+    zt__recording *recording;
+    while (list->innermost) {
+        zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
+    }
+    zt__await_reading(profiler, list);
+    recording = list->current;
+    if (recording && recording->may_be_reset && by_tracer) {
+        zt__request_look(profiler, recording); /* as if nobody had reported it */
+    } else if (recording && !recording->is_queue && recording->state != ZT__RECORDING_READING) {
+        recording->calls++;
+        recording->call_ns = now;
+        if (recording->state != ZT__RECORDING_SUBMITTING) {
+            zt__move_recording(profiler, recording, ZT__RECORDING_SUBMITTING);
+        }
+    }
+}
+
+ZT__PRIVATE void zt__note_unseen_resets(zt_profiler *profiler) {
+    zt__recording *recording;
+    zt__lock(&profiler->mutex);
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        recording->may_be_reset = recording->list && !recording->is_queue;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
+                                      const ze_command_list_handle_t *lists, int waits, int by_tracer,
+                                      const char *call) {
+    uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    uint32_t i;
+    /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
+    int can_read = !zt__refuse_inside_callback(profiler, call);
+    for (i = 0; i < count && can_read; i++) {
+        zt__end_overlap(profiler, queue, lists[i]);
+        zt__finish_list(profiler, lists[i], deadline, waits);
+    }
     now = zt__now_ns();
-    profiler->has_submitted = 1;
+    zt__lock(&profiler->mutex);
     for (i = 0; i < count; i++) {
-        list = zt__find_list(profiler, lists[i]);
-        if (list && list->state != ZT__LIST_IMMEDIATE) {
-            zt__submit_slots(profiler, list, queue, now);
+        zt__list *list = zt__find_list(profiler, lists[i]);
+        if (list && list->kind != ZT__LIST_IMMEDIATE) {
+            zt__submit_recording(profiler, list, now, by_tracer);
         }
     }
     if (profiler->lists_executed) {
@@ -11477,62 +12523,49 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     zt__unlock(&profiler->mutex);
 }
 
-/* Reverts what zt__submit_slots has changed in slots, after the driver has refused the execution. Called once
-   for each call of zt__submit_slots. The state of the list, its queue and `unsubmitted_up_to` stay. With the
-   mutex held. */
-static void zt__retract_slots(zt_profiler *profiler, zt__list *list) {
-    int is_last = --list->submissions == 0;
-    zt__slot *slot;
-    for (slot = list->first; slot; slot = slot->next) {
-        zt__slot_state from = slot->submitted_from;
-        if (is_last) {
-            slot->submitted_from = ZT__SLOT_FREE;
-        }
-        if (is_last && (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED)) {
-            slot->origin.executions--;
-            if (slot->state == ZT__SLOT_PENDING) {
-                zt__move_slot(profiler, slot, from);
-            }
-        } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-            zt_cause cause = zt__loss_by_execution(from);
-            slot->overwritten -= cause == ZT_LOST_OVERWRITTEN;
-            zt__count_begun(profiler, slot->path, -1);
-            zt__count_lost(profiler, slot, cause, -1);
-        }
+/* ---- after ------------------------------------------------------------------------------------------------*/
+
+/* Counts an execution that the driver has accepted. Returns how many samples it overwrites. With the mutex
+   held. */
+static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recording, const void *runs_on) {
+    int overlaps = recording->before == ZT__RECORDING_SUBMITTED || recording->before == ZT__RECORDING_DIRTY ||
+                   recording->has_ended;
+    uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
+    if (overlaps && recording->runs_on != runs_on) {
+        recording->is_mixed = 1;
     }
-    list->ran_up_to = list->ran_before;
-    list->complete_up_to = list->complete_before;
-    list->overlaps = list->overlapped_before;
+    recording->is_overlapped = overlaps;
+    recording->runs_on = runs_on;
+    recording->thread = profiler->timeline ? zt__get_thread_number() : 0;
+    recording->list->kind = ZT__LIST_RECORDED;
+    zt__count_execution(profiler, recording);
+    if (recording->is_mixed) { /* nothing shows which execution a sample would be of */
+        overwritten += zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN);
+    }
+    recording->before = overlaps ? ZT__RECORDING_DIRTY : ZT__RECORDING_SUBMITTED;
+    return overwritten;
 }
 
-ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
+ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused,
                                      const char *call) {
     uint32_t i, overwritten = 0;
     int wakes_thread;
-    if (zt__is_owner(&profiler->collector)) {
-        return; /* zt__before_execution has moved no slot */
-    }
-    if (is_refused) {
-        zt__lock_unread_lists(profiler, count, lists);
-    } else {
-        zt__lock(&profiler->mutex);
-    }
+    zt__lock(&profiler->mutex);
     if (profiler->lists_executed) {
         profiler->lists_executed(profiler, 0);
     }
     for (i = 0; i < count; i++) {
-        zt__list *list = zt__find_list(profiler, lists[i]);
-        if (!list || list->submissions == 0) {
-            continue;
+        zt__recording *recording = zt__find_recording(profiler, lists[i]);
+        if (!recording || recording->state != ZT__RECORDING_SUBMITTING) {
+            continue; /* it had no region, or was closed meanwhile */
         }
-        if (is_refused) {
-            zt__retract_slots(profiler, list);
-        } else {
-            overwritten += list->overwritten;
-            list->submissions = 0;
+        if (!is_refused) {
+            overwritten += zt__accept_execution(profiler, recording, runs_on);
         }
-        list->overwritten = 0;
+        if (--recording->calls == 0) {
+            zt__move_recording(profiler, recording, recording->before);
+        }
     }
     wakes_thread = !is_refused && zt__must_wake_thread(profiler);
     zt__unlock(&profiler->mutex);
@@ -11575,12 +12608,15 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
                 is_repeated |= lists[i] == lists[end];
             }
         }
-        zt__before_execution(profiler, queue, end - first, lists + first, 1, "zt_execute");
+        zt__before_execution(profiler, queue, end - first, lists + first, 1, 0, "zt_execute");
         zt__executing_for = profiler;
+        zt__begin_submission();
         result =
             zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
+        zt__end_submission();
         zt__executing_for = outer;
-        zt__after_execution(profiler, end - first, lists + first, result != ZE_RESULT_SUCCESS, "zt_execute");
+        zt__after_execution(profiler, queue, end - first, lists + first, result != ZE_RESULT_SUCCESS,
+                            "zt_execute");
         if (result == ZE_RESULT_SUCCESS) {
             first = end;
         }
@@ -11592,601 +12628,36 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     return zt__check(&profiler->diagnostics, result, "zeCommandQueueExecuteCommandLists", remedy);
 }
 
-/* ==== regions/passes.c ================================================================================== */
+/* ==== regions/waiting.c ================================================================================= */
 
-/* ZT_PASSES: activates the groups of one pass after another. */
+/* zt_collect: collects what is ready, and waits for what is on its way. */
 
-/* Collects the samples of the active pass, and activates the groups of another. If that fails, returns to the
-   groups of the active pass. */
-static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
-    zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
-    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    zt__counter_holder holder;
-    const char *call = "zetContextActivateMetricGroups";
-    ze_result_t result;
-    if (pass == before) {
+ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
+    void (*collect_hotspots)(zt_profiler *);
+    int is_complete = 1;
+    if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
     }
-    if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
-        zt__count_states(profiler, states);
-        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
-                   (unsigned long long)states[ZT__SLOT_PENDING]);
+    if (zt__refuse_inside_callback(profiler, "zt_collect")) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    if (!zt__lock_until(&profiler->collector, deadline)) {
-        return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
+    collect_hotspots = zt__load(&profiler->collect_hotspots);
+    if (collect_hotspots) {
+        collect_hotspots(profiler);
     }
-    zt__lock(&profiler->mutex);
-    profiler->activation++; /* regions that are open now are measured in neither pass */
-    zt__unlock(&profiler->mutex);
-    zt__deactivate_groups(profiler, before, before->group_count);
-    result = zt__activate_groups(profiler, pass, &holder);
-    if (result == ZE_RESULT_SUCCESS && pass->slot_count == 0) {
-        result = zt__make_slots(profiler, pass, &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__deactivate_groups(profiler, pass, pass->group_count);
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        ZT__INTERNAL(zt__run_first_query(profiler, pass, NULL));
-        zt__lock(&profiler->mutex);
-        profiler->active_pass = index;
-        zt__unlock(&profiler->mutex);
+    zt__return_to_first_pass(profiler);
+    zt__request_looks(profiler);
+    if (timeout_ns) {
+        is_complete = zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns));
     } else {
-        zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, call, zt_result_name(result),
-                   holder.text[0] ? holder.text : "none known");
-        zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
-                  "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");
+        zt__try_collect(profiler, NULL);
     }
-    zt__unlock_timed(&profiler->collector);
-    return result;
-}
-
-ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
-    zt__pass_state passes = {NULL, 0, 0};
-    if (profiler && profiler->pass_count > 1 && profiler->device &&
-        !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
-        passes.profiler = profiler;
-    }
-    return passes;
-}
-
-/* A pass that cannot be entered is skipped, but the statement runs at least once. */
-ZT_API int zt__next_pass(zt__pass_state *passes) {
-    while (passes->profiler && passes->next < passes->profiler->pass_count) {
-        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
-            passes->runs++;
-            return 1;
-        }
-    }
-    if (passes->runs++ == 0) {
-        return 1;
-    }
-    zt__end_passes(passes);
-    return 0;
-}
-
-ZT_API void zt__end_passes(zt__pass_state *passes) {
-    if (passes->profiler) {
-        zt__enter_pass(passes->profiler, 0);
-        passes->profiler = NULL;
-    }
-}
-
-/* ==== regions/regions.h ================================================================================= */
-
-/* zt_begin and zt_end. */
-
-/* Queries whether a list is immediate. Returns UNKNOWN with loaders before 1.16, which lack the call. Each
-   zt_begin queries it, because a handle can come back as a list of another kind. */
-ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle);
-
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
-   held. */
-ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands);
-
-/* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, `slot` is NULL,
-   and the cause was reported, but for a lost device, which is reported where that is noticed. */
-ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
-                                       zt__list_state kind, const char *name, int times_alone);
-
-/* As zt_begin, on a list of this kind. */
-ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
-                                   const char *name, int times_alone);
-
-/* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
-ZT__PRIVATE void zt__end(zt_region *region, int refused);
-
-/* ==== regions/regions.c ================================================================================= */
-
-/* zt_begin and zt_end. */
-
-#define ZT__APPEND_REMEDY                                                                                    \
-    "The region is not measured. The list must be open for commands, and of the profiler's context."
-
-/* ---- beginning ------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle) {
-    ze_bool_t is_immediate = 0;
-    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (profiler->driver.zeCommandListIsImmediate) {
-        ZT__INTERNAL(result = profiler->driver.zeCommandListIsImmediate(handle, &is_immediate));
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return ZT__LIST_UNKNOWN;
-    }
-    return is_immediate ? ZT__LIST_IMMEDIATE : ZT__LIST_RECORDED;
-}
-
-/* Updates what is known about a list when a region is begun on it. Returns whether slots have become final.
-   With the mutex held. */
-static int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
-    uint64_t final_before = list->final_up_to, complete;
-    if (list->state == ZT__LIST_UNKNOWN) {
-        zt__move_list(profiler, list, kind);
-    } else if (kind != ZT__LIST_UNKNOWN &&
-               (kind == ZT__LIST_IMMEDIATE) != (list->state == ZT__LIST_IMMEDIATE)) {
-        list->final_up_to = list->complete_up_to = list->ended; /* the list with this handle was destroyed */
-        zt__move_list(profiler, list, kind);
-    } else if (kind == ZT__LIST_UNKNOWN && list->state == ZT__LIST_IMMEDIATE &&
-               profiler->driver.zeCommandListIsImmediate) {
-        /* The query has failed, and the handle may be that of a recorded list now. */
-        zt__move_list(profiler, list, kind);
-    }
-    /* A recorded list that has run accepts commands only after a reset. An immediate list never runs commands
-       twice. Slots that ended after the newest one that has run may belong to the recording that goes on. */
-    if (list->ran_up_to > list->final_up_to) {
-        list->final_up_to = list->ran_up_to;
-    }
-    /* A recorded list is not reset before the device is done with it. An immediate list may be in use. */
-    complete = kind == ZT__LIST_RECORDED ? list->final_up_to : list->ran_up_to;
-    if (complete > list->complete_up_to) {
-        list->complete_up_to = complete;
-    }
-    list->overlaps = 0;
-    return list->final_up_to > final_before;
-}
-
-/* Returns the pass whose slots a region uses. With the mutex held. */
-static zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
-    int is_extra = times_alone && profiler->metric_count > 0;
-    return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
-}
-
-/* Collects because zt_begin has found no free slot. If this shows that slots of the list have run, they are
-   final, and the next collection frees them. Returns whether there are free slots. No mutex is held. */
-static int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind, int times_alone,
-                              int waits) {
-    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    int has_free, more_are_final;
-    do {
-        if (waits) {
-            zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
-        } else {
-            zt__try_collect(profiler, NULL, 0);
-        }
-        zt__lock(&profiler->mutex);
-        has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
-        more_are_final = zt__note_begin(profiler, list, kind);
-        zt__unlock(&profiler->mutex);
-    } while (!has_free && more_are_final);
-    return has_free;
-}
-
-/* Provides free slots: collects, then makes more slots, and at config.max_slots waits for another collection.
-   Returns ZT_CAUSE_COUNT, or the cause if there are still none. No mutex is held. */
-static zt_cause zt__provide_slots(zt_profiler *profiler, zt__list *list, zt__list_state kind,
-                                  int times_alone) {
-    static const char remedy[] = "No slots can be added now. Regions that find none are dropped.";
-    enum { PAUSE_AFTER_FAILURE_NS = 100000000 };
-    uint64_t now = zt__now_ns();
-    zt__pass *pass;
-    const char *call;
-    int may_grow;
-    ze_result_t result;
-    if (zt__free_slots_for(profiler, list, kind, times_alone, 0)) {
-        return ZT_CAUSE_COUNT;
-    }
-    zt__lock(&profiler->mutex);
-    may_grow = now >= profiler->no_growth_until_ns;
-    pass = zt__pass_to_measure(profiler, times_alone);
-    zt__unlock(&profiler->mutex);
-    if (!may_grow) {
-        return ZT_DROPPED_NO_MEMORY;
-    }
-    result = zt__make_slots(profiler, pass, &call);
-    if (result == ZE_RESULT_SUCCESS) {
-        return ZT_CAUSE_COUNT;
-    }
-    if (call) {
-        zt__lock(&profiler->mutex);
-        profiler->no_growth_until_ns = now + PAUSE_AFTER_FAILURE_NS;
-        zt__unlock(&profiler->mutex);
-        zt__check(&profiler->diagnostics, result, call, remedy);
-        return ZT_DROPPED_NO_MEMORY;
-    }
-    /* There are config.max_slots. */
-    return zt__free_slots_for(profiler, list, kind, times_alone, 1) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_SLOT;
-}
-
-/* Counts a region that zt_begin drops before it looks up the name. */
-static void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
-    zt__lock(&profiler->mutex);
-    profiler->counts.begun++;
-    zt__count_dropped(profiler, NULL, NULL, zt__now_ns(), cause);
-    zt__unlock(&profiler->mutex);
-}
-
-ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
-    zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
-    zt__leave_nesting(profiler, slot);
-    zt__add(&slot->generation, 1);
-    slot->is_dropped = slot->needs_reset = 1;
-    if (has_commands) {
-        zt__move_slot(profiler, slot, ZT__SLOT_PARTIAL);
-        zt__bind_slot(slot);
-    } else {
-        slot->list->open_count--;
-        zt__free_slot(profiler, slot);
-    }
-}
-
-/* Appends a time stamp of the device. With `after_work`, a barrier before it makes it wait for earlier
-   commands. On failure, `*call` is the call that failed. */
-static ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *stamp, int after_work,
-                                    ze_event_handle_t signal, int *has_commands, const char **call) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    *call = "zeCommandListAppendBarrier";
-    if (after_work) {
-        ZT__INTERNAL(result = zeCommandListAppendBarrier(list, NULL, 0, NULL));
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        *has_commands |= after_work;
-        *call = "zeCommandListAppendWriteGlobalTimestamp";
-        ZT__INTERNAL(result = zeCommandListAppendWriteGlobalTimestamp(list, stamp, signal, 0, NULL));
-        *has_commands |= result == ZE_RESULT_SUCCESS;
-    }
-    return result;
-}
-
-/* Called after the begin or the end of a region was appended. If the driver has refused a command, appends a
-   barrier with the event of the slot, which shows when the device is done with the commands before it. The
-   message comes last, because the log function may destroy the list. */
-static ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slot, ze_command_list_handle_t list,
-                                       ze_result_t result, const char *call, int has_commands) {
-    ze_result_t marked = ZE_RESULT_NOT_READY;
-    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
-        ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, slot->event, 0, NULL));
-    }
-    slot->shows_end = marked == ZE_RESULT_SUCCESS;
-    return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
-}
-
-/* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
-static zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_state kind,
-                               const char *name, int times_alone, zt_cause *cause) {
-    enum { TRIES = 4 };
-    zt__region_record *region;
-    zt__path *path = NULL;
-    zt__list *list;
-    zt__slot *slot = NULL;
-    uint32_t tries;
-    *cause = ZT_DROPPED_NO_MEMORY;
-    zt__lock(&profiler->mutex);
-    region = zt__find_or_add_region(profiler, name, cause);
-    list = zt__find_list(profiler, handle);
-    if (region && !list) {
-        list = zt__add_list(profiler, handle);
-    }
-    if (region && list) {
-        list->open_count++; /* keeps the record of the list while the mutex is unlocked */
-        zt__note_begin(profiler, list, kind);
-        *cause = ZT_CAUSE_COUNT;
-        for (tries = 0; !slot && *cause == ZT_CAUSE_COUNT; tries++) {
-            /* Found anew in each try, because callbacks in zt__provide_slots may begin and end regions. */
-            path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
-                                        region);
-            slot = path ? zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone)) : NULL;
-            if (!path) {
-                *cause = ZT_DROPPED_NO_MEMORY;
-            } else if (!slot && tries == TRIES) {
-                *cause = ZT_DROPPED_NO_SLOT; /* other threads have acquired the new slots */
-            } else if (!slot) {
-                zt__unlock(&profiler->mutex);
-                *cause = zt__provide_slots(profiler, list, kind, times_alone);
-                zt__lock(&profiler->mutex);
-            }
-        }
-        list->open_count--;
-    }
-
-    if (slot) {
-        slot->path = path;
-        slot->outer = list->innermost;
-        list->innermost = slot;
-        zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-        /* No zt_region of the slot is valid, so no zt_end increases it meanwhile. */
-        zt__store(&slot->generation, zt__load(&slot->generation) + 1);
-        slot->activation = profiler->activation;
-        slot->list = list;
-        slot->region = region;
-        slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-        slot->measurement = ZT__SURROUNDING_COMMANDS;
-        slot->is_unordered = slot->trails_event = 0;
-        slot->was_signalled = slot->has_saved_stamps = slot->copy_may_be_late = 0;
-        slot->overwritten = 0;
-        slot->bytes = 0;
-        /* A recording is submitted after its first region is begun, so the clock is read once for all regions
-           of it. Timelines show when each region was begun. */
-        if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
-            list->ended == list->final_up_to) {
-            list->begun_ns = zt__now_ns();
-        }
-        slot->submitted_ns = slot->not_before_ns = list->begun_ns;
-        list->open_count++;
-    } else {
-        profiler->counts.begun++;
-        zt__count_dropped(profiler, region, list, zt__now_ns(), *cause);
-        if (list && list->innermost) {
-            list->innermost->path->is_own_unknown = 1;
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    return slot;
-}
-
-ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
-                                       zt__list_state kind, const char *name, int times_alone) {
-    zt_region region = {NULL, 0, 0, 0};
-    uint64_t states[ZT__SLOT_STATE_COUNT];
-    const char *open;
-    zt__slot *slot;
-    zt_cause cause;
     if (zt__is_device_lost(&profiler->diagnostics)) {
-        zt__drop_at_begin(profiler, ZT_DROPPED_DEVICE_LOST);
-        return region;
+        return ZE_RESULT_ERROR_DEVICE_LOST;
     }
-    slot = zt__open_slot(profiler, list, kind, name, times_alone, &cause);
-    if (!slot && cause == ZT_DROPPED_NO_SLOT) {
-        zt__count_states(profiler, states);
-        open = zt__name_open_region(profiler);
-        if (open && states[ZT__SLOT_OPEN] * 2 >= profiler->config.max_slots) {
-            zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                       (unsigned)profiler->config.max_slots, (unsigned)states[ZT__SLOT_OPEN], open, name);
-            return region;
-        }
-        zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                   (unsigned)profiler->config.max_slots,
-                   (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
-    } else if (!slot && cause == ZT_DROPPED_TOO_MANY_NAMES) {
-        zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "zt_begin",
-                   (unsigned)ZT__MAX_REGIONS);
-    } else if (!slot) {
-        zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
-    }
-    if (!slot) {
-        return region;
-    }
-    if (profiler->timeline) {
-        memset(&slot->origin, 0, sizeof slot->origin);
-        slot->origin.list_name = slot->list->name;
-        slot->origin.appended_by = slot->origin.submitted_by = zt__get_thread_number();
-        slot->origin.appended_ns = slot->submitted_ns;
-    }
-    region.generation = zt__load(&slot->generation);
-    region.slot = slot;
-    region.profiler = profiler->id;
-    return region;
-}
-
-ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_state kind,
-                                   const char *name, int times_alone) {
-    zt_region region = zt__begin_region(profiler, list, kind, name, times_alone);
-    zt__slot *slot = (zt__slot *)region.slot;
-    const zt__pass *pass;
-    const char *call = NULL;
-    int has_commands = 0;
-    uint32_t g;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!slot) {
-        return region;
-    }
-    pass = &profiler->passes[slot->pass];
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(list, slot->queries[g]);
-        has_commands |= result == ZE_RESULT_SUCCESS;
-    }
-    if (slot->stamps && result == ZE_RESULT_SUCCESS) {
-        result = zt__append_stamp(list, &slot->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
-    }
-    if (zt__complete_append(profiler, slot, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
-        zt__lock(&profiler->mutex);
-        /* The log function may have released the list, which has dropped the region. */
-        if (slot->state == ZT__SLOT_OPEN && zt__load(&slot->generation) == region.generation) {
-            zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
-        }
-        zt__unlock(&profiler->mutex);
-        region.slot = NULL;
-    }
-    return region;
-}
-
-ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
-    static const zt_region none = {NULL, 0, 0, 0};
-    if (!profiler || !profiler->device) {
-        return none;
-    }
-    if (!list) {
-        zt__drop_at_begin(profiler, ZT_DROPPED_APPEND_FAILED);
-        zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
-        return none;
-    }
-    return zt__begin_on(profiler, list, zt__query_list_kind(profiler, list), zt__shown_name(name), 0);
-}
-
-/* ---- ending ---------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__end(zt_region *region, int refused) {
-    zt__slot *slot = (zt__slot *)region->slot;
-    zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
-    const char *call = NULL;
-    int is_due = 0, wakes_thread = 0, has_commands;
-    uint32_t g;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    region->slot = NULL;
-    if (!profiler) {
-        return;
-    }
-    if (!zt__increment_if(&slot->generation, region->generation)) {
-        return; /* it was dropped, or a copy of this zt_region has ended it */
-    }
-    has_commands = slot->measurement == ZT__SURROUNDING_COMMANDS;
-    if (has_commands) {
-        const zt__pass *pass = &profiler->passes[slot->pass];
-        ze_command_list_handle_t list = slot->list->handle;
-        /* The last command signals the event: then the others are complete, too. */
-        if (slot->stamps) {
-            result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
-                                      &has_commands, &call);
-        }
-        for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-            call = "zetCommandListAppendMetricQueryEnd";
-            /* It waits for no event, but the validation layer rejects a NULL pointer. */
-            result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
-                                                        &slot->event);
-        }
-        zt__complete_append(profiler, slot, list, result, call, has_commands);
-    }
-    zt__lock(&profiler->mutex);
-    if (slot->state != ZT__SLOT_OPEN || zt__load(&slot->generation) != region->generation + 1) {
-        /* The list was released meanwhile, which has dropped the region. */
-    } else if (result != ZE_RESULT_SUCCESS || refused) {
-        slot->shows_end |= result == ZE_RESULT_SUCCESS;
-        zt__drop_open_slot(profiler, slot, ZT_DROPPED_APPEND_FAILED, has_commands);
-    } else {
-        zt__list_state kind = slot->list->state;
-        if (profiler->timeline) {
-            uint64_t append_ns = zt__now_ns() - slot->submitted_ns;
-            slot->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
-        }
-        slot->spans_passes = slot->activation != profiler->activation && slot->pass != ZT__TIMES_PASS;
-        zt__leave_nesting(profiler, slot);
-        zt__move_slot(profiler, slot, kind == ZT__LIST_IMMEDIATE ? ZT__SLOT_PENDING : ZT__SLOT_RECORDED);
-        zt__bind_slot(slot);
-        if (kind == ZT__LIST_IMMEDIATE || kind == ZT__LIST_UNKNOWN) {
-            profiler->uncollected++;
-            is_due = !profiler->config.thread && profiler->uncollected >= ZT__BATCH;
-            wakes_thread = zt__must_wake_thread(profiler);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    if (is_due) {
-        zt__try_collect(profiler, NULL, 0);
-    }
-    if (wakes_thread) {
-        zt__wake_thread(&profiler->thread);
-    }
-}
-
-ZT_API void zt_end(zt_region *region) {
-    if (region) {
-        zt__end(region, 0);
-    }
-}
-
-/* ==== regions/resets.h ================================================================================== */
-
-/* zt_release and zt_reset: lists whose commands never run again. Their slots are freed by the next collection. */
-
-/* How a list ends. */
-typedef enum zt__list_end {
-    ZT__BY_RESET,
-    ZT__BY_RELEASE, /* or because its handle has come back */
-    ZT__BY_DESTROY  /* and its handle may have come back since then */
-} zt__list_end;
-
-/* Updates what is known about a list when it is reset or destroyed. Slots that have ended are final, and the
-   next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
-                                     const char *call);
-
-/* ==== regions/resets.c ================================================================================== */
-
-/* zt_release and zt_reset: lists whose commands never run again. Their slots are freed by the next collection. */
-
-ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
-                                     const char *call) {
-    const char *not_ended = NULL;
-    int is_destroyed = by != ZT__BY_RESET;
-    zt__slot *open;
-    zt__list *list;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
-        list->may_be_destroyed = 0;
-        while ((open = list->innermost) != NULL) {
-            not_ended = open->region->name;
-            zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
-        }
-        list->final_up_to = list->ended;
-        if (is_destroyed) {
-            list->name = NULL;
-            if (list->ended > list->destroyed_up_to) { /* else it is released again */
-                list->destroyed_up_to = list->ended;
-                list->destroyed_was_unobserved = 0;
-            }
-            list->destroyed_was_unobserved |= list->state == ZT__LIST_UNOBSERVED;
-        }
-        /* The handle of a destroyed list may come back as a list of any kind. */
-        if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
-            zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
-        } else if (list->state == ZT__LIST_SUBMITTED ||
-                   (list->state == ZT__LIST_UNOBSERVED && is_destroyed)) {
-            zt__move_list(profiler, list, ZT__LIST_RECORDED);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    if (not_ended) {
-        zt__report(&profiler->diagnostics, REGION_NOT_ENDED, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                   not_ended);
-    }
-}
-
-/* Marks a list as final, and collects from it. Returns NOT_READY if samples of it are still on their way. */
-static ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_end by,
-                                const char *call) {
-    const zt__list *left;
-    int is_pending;
-    zt__mark_list_final(profiler, list, by, call);
-    zt__try_collect(profiler, list, 1);
-    zt__lock(&profiler->mutex);
-    left = zt__find_list(profiler, list);
-    is_pending = left && zt__is_on_its_way(left);
-    zt__unlock(&profiler->mutex);
-    return is_pending ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
-}
-
-ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
-    if (!profiler || !profiler->device) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!list) {
-        return zt__report_null_handle(&profiler->diagnostics, "zt_release", "list");
-    }
-    return zt__end_list(profiler, list, ZT__BY_RELEASE, "zt_release");
-}
-
-ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
-    ze_result_t result;
-    if (!list) { /* some loaders dereference it */
-        return zt__report_null_handle(zt__diagnostics_of(profiler), "zt_reset", "list");
-    }
-    result = zeCommandListReset(list);
-    if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
-        zt__end_list(profiler, list, ZT__BY_RESET, "zt_reset");
-    }
-    return result;
+    return is_complete ? ZE_RESULT_SUCCESS
+                       : zt__report(&profiler->diagnostics, TIMED_OUT, ZE_RESULT_NOT_READY, "zt_collect",
+                                    (unsigned long long)timeout_ns);
 }
 
 /* ==== results/clocks.h ================================================================================== */
@@ -12452,7 +12923,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
 
 /* ==== results/results.h ================================================================================= */
 
-/* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
+/* zt_get_region and the like: counts and statistics of regions. */
 
 /* Returns how many samples there are in each state. */
 ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler);
@@ -12469,16 +12940,11 @@ ZT__PRIVATE zt_availability zt__get_availability(const zt_profiler *profiler);
 
 ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler);
 
-/* Returns the index of a metric. If there is none, returns UINT32_MAX and reports the nearest names, which
-   are also stored in `nearest` unless that is NULL. */
-ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
-                                     uint32_t count, const char *name, zt__nearest *nearest);
-
 /* Reads a number that the mutex guards. */
 ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number);
 
-/* Reports an index that is too high, and names <what>_count of zt_info, which has the count. Without a profiler
-   returns SUCCESS, as public functions do. */
+/* Reports an index that is too high, and names <what>_count of zt_info, which has the count; or that it is
+   UINT32_MAX. Without a profiler returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index);
 
@@ -12543,7 +13009,7 @@ ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32
 
 /* ==== results/results.c ================================================================================= */
 
-/* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
+/* zt_get_region and the like: counts and statistics of regions. */
 
 /* ---- counts and descriptions ----------------------------------------------------------------------------- */
 
@@ -12581,46 +13047,16 @@ ZT__PRIVATE uint32_t zt__get_region_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->region_count) : 0;
 }
 
-ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
-    return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
-}
-
-static const char *zt__metric_name_at(const void *metrics, uint32_t index) {
-    return ((const zt_metric *)metrics)[index].name;
-}
-
-ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
-                                     uint32_t count, const char *name, zt__nearest *nearest) {
-    zt__nearest found;
-    uint32_t i;
-    for (i = 0; i < count; i++) {
-        if (strcmp(metrics[i].name, name) == 0) {
-            return i;
-        }
-    }
-    found = zt__find_nearest(name, metrics, count, zt__metric_name_at);
-    zt__report(diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, found.text);
-    if (nearest) {
-        *nearest = found;
-    }
-    return UINT32_MAX;
-}
-
-ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
-    if (!profiler || !name) {
-        return UINT32_MAX;
-    }
-    return zt__find_metric(&zt__mutable(profiler)->diagnostics, "zt_find_metric", profiler->metrics,
-                           profiler->metric_count, name, NULL);
-}
-
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index) {
+    zt__diagnostics *diagnostics;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
-    return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                      (unsigned)index, what);
+    diagnostics = &zt__mutable(profiler)->diagnostics;
+    return index == UINT32_MAX ? zt__report(diagnostics, NO_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call)
+                               : zt__report(diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                                            (unsigned)index, what);
 }
 
 /* ---- statistics ------------------------------------------------------------------------------------------ */
@@ -12647,10 +13083,9 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
     } else if (profiler) {
         subject = zt__subject_at(zt__mutable(profiler), index);
         if (!subject.region) {
-            *result = index == UINT32_MAX  ? zt__report(&zt__mutable(profiler)->diagnostics, NO_INDEX,
-                                                        ZE_RESULT_ERROR_INVALID_ARGUMENT, call)
-                      : index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
-                                           : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
+            *result = index < ZT_PATH(0) || index == UINT32_MAX
+                          ? zt__report_index(profiler, call, "region", index)
+                          : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
         }
     }
     return subject;
@@ -12743,16 +13178,40 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
     return values;
 }
 
+ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
+    double *const figures[] = {&stats->mean, &stats->min, &stats->max, &stats->median, &stats->p95};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
+        if (!zt__is_nan(*figures[i]) && *figures[i] <= error_ns) {
+            *figures[i] = zt__nan();
+        }
+    }
+    if (zt__is_nan(stats->mean)) {
+        stats->sum = stats->stddev = zt__nan();
+    }
+}
+
 ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
                                zt__kept_value **values, uint32_t *count) {
     zt_aggregation aggregation = profiler->layout.aggregations[column];
     uint32_t kept_count;
     int has_memory;
+    uint32_t time_column = zt__time_column(profiler, column);
     zt__kept_value *kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
     zt__moments moments = zt__sum_moments(subject, column);
+    double time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
+    double error_ns = zt__add_up(subject).launch_error_ns;
     zt__unlock(&profiler->mutex);
     zt__get_moments(aggregation, &moments, stats);
     zt__add_quantiles(aggregation, kept, kept_count, stats);
+    if (aggregation != ZT_AGGREGATE_SUM) {
+        stats->rate = stats->mean;
+    } else if (zt__is_positive(time_ns)) {
+        stats->rate = stats->sum / time_ns * 1e9;
+    }
+    if (column == zt__latency_column(profiler, ZT__LAUNCH_LATENCY)) {
+        zt__hide_uncertain(stats, error_ns);
+    }
     if (values) {
         *values = kept;
         *count = kept_count;
@@ -12822,38 +13281,14 @@ ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject,
         }
         is_same &= path->key.outer->key.region == outer->key.region;
     }
-    info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
+    info->parent = UINT32_MAX;
+    if (is_same && outer->depth > 0) {
+        info->parent = subject.path ? ZT_PATH(outer->index) : outer->key.region->index;
+    }
 }
 
 ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
-}
-
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
-    zt_profiler *locked = zt__mutable(profiler);
-    const zt__path *found = NULL;
-    if (info) {
-        memset(info, 0, sizeof *info);
-        info->parent = UINT32_MAX;
-        info->total_ns = info->own_ns = zt__nan();
-    }
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!info) {
-        return zt__report_null(&locked->diagnostics, "zt_get_path", "info");
-    }
-    zt__lock(&locked->mutex);
-    if (path < profiler->path_count) {
-        found = zt__path_at(profiler, path);
-        info->region = found->key.region->index;
-        info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
-        info->count = found->statistics.moments ? found->statistics.moments[0].count : 0;
-        info->total_ns = zt__time_of(found);
-        info->own_ns = zt__get_own_time(found, NULL);
-    }
-    zt__unlock(&locked->mutex);
-    return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
 }
 
 ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
@@ -12916,7 +13351,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
-        info->parent = UINT32_MAX;
+        info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
@@ -12925,6 +13360,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         return result;
     }
     info->name = subject.region->name;
+    info->region = subject.region->index;
     zt__lock(&locked->mutex);
     totals = zt__add_up(subject);
     info->lost = subject.region->lost;
@@ -12934,114 +13370,10 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt__fill_totals(&totals, info);
     zt__get_column(locked, subject, 0, &info->time_ns, NULL, NULL);
     for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
-        zt_get_pass(profiler, region, pass, &pass_times[pass]);
+        zt__get_column(locked, subject, zt__pass_time_column(profiler, pass), &pass_times[pass], NULL, NULL);
     }
     info->differs = profiler->pass_count > 1 ? zt__find_differences(profiler, pass_times) : 0;
     return result;
-}
-
-/* Gets the statistics of one column for a public function. */
-static ze_result_t zt__get_stats_of(const zt_profiler *profiler, const char *call, uint32_t region,
-                                    uint32_t column, zt_stats *stats) {
-    ze_result_t result;
-    zt__subject subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
-    if (subject.region) {
-        zt__get_column(zt__mutable(profiler), subject, column, stats, NULL, NULL);
-    }
-    return result;
-}
-
-ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                zt_stats *stats) {
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler || metric >= profiler->metric_count) {
-        return zt__report_index(profiler, "zt_get_stats", "metric", metric);
-    }
-    return zt__get_stats_of(profiler, "zt_get_stats", region, 1 + metric, stats);
-}
-
-ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
-                               zt_stats *time_ns) {
-    if (time_ns) {
-        zt__clear_stats(time_ns);
-    }
-    if (!profiler || pass >= profiler->pass_count) {
-        return zt__report_index(profiler, "zt_get_pass", "pass", pass);
-    }
-    return zt__get_stats_of(profiler, "zt_get_pass", region, zt__pass_time_column(profiler, pass), time_ns);
-}
-
-ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-                                     uint32_t metric, zt_stats *stats) {
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler || metric >= profiler->metric_count) {
-        return zt__report_index(profiler, "zt_get_tile_stats", "metric", metric);
-    }
-    if (tile >= profiler->tile_count) {
-        return zt__report_index(profiler, "zt_get_tile_stats", "tile", tile);
-    }
-    return zt__get_stats_of(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
-                            stats);
-}
-
-ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
-    double *const figures[] = {&stats->mean, &stats->min, &stats->max, &stats->median, &stats->p95};
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
-        if (!zt__is_nan(*figures[i]) && *figures[i] <= error_ns) {
-            *figures[i] = zt__nan();
-        }
-    }
-    if (zt__is_nan(stats->mean)) {
-        stats->sum = stats->stddev = zt__nan();
-    }
-}
-
-ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-                                  zt_stats *stats) {
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__subject subject;
-    double error_ns;
-    ze_result_t result;
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if ((uint32_t)latency >= ZT_LATENCY_COUNT) {
-        return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                          (int)latency);
-    }
-    subject = zt__get_subject(profiler, "zt_get_latency", region, "stats", stats, &result);
-    if (subject.region) {
-        zt__get_column(locked, subject, zt__latency_column(profiler, (uint32_t)latency), stats, NULL, NULL);
-        if (latency == ZT_LATENCY_LAUNCH) {
-            zt__lock(&locked->mutex);
-            error_ns = zt__add_up(subject).launch_error_ns;
-            zt__unlock(&locked->mutex);
-            zt__hide_uncertain(stats, error_ns);
-        }
-    }
-    return result;
-}
-
-ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
-    const zt_metric *described = zt_get_metric(profiler, metric);
-    zt_stats stats, time;
-    if (!described || !zt__subject_at(zt__mutable(profiler), region).region ||
-        zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
-        zt_get_pass(profiler, region, described->pass, &time) != ZE_RESULT_SUCCESS) {
-        return zt__nan();
-    }
-    if (described->aggregation != ZT_AGGREGATE_SUM) {
-        return stats.mean;
-    }
-    return zt__is_positive(time.sum) ? stats.sum / time.sum * 1e9 : zt__nan();
 }
 
 /* ---- regions, for reports and merging -------------------------------------------------------------------- */
@@ -13071,20 +13403,12 @@ ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
-        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) has the reason.";
+        return "[NO_PROFILER] there is no profiler: zt_last_error has the reason.";
     case ZT_DEVICE_LOST:
         return "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
     default:
         return profiler->availability_text.text;
     }
-}
-
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
-    return zt__get_last_error(zt__diagnostics_of(profiler));
-}
-
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
-    return zt__get_last_message(zt__diagnostics_of(profiler)).result;
 }
 
 /* ==== results/merging.h ================================================================================= */
@@ -13173,7 +13497,7 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         into->causes[i] += causes[i];
         into->counts.begun += causes[i];
-        if (i < ZT_DROPPED_NO_SLOT) {
+        if (i < ZT_DROPPED_NO_PROBE) {
             into->counts.lost += causes[i];
         } else {
             into->counts.dropped += causes[i];
@@ -13329,7 +13653,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 5, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 6, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -13467,7 +13791,7 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
 
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
-    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
+    const uint32_t max_metrics = 4096; /* more than any device has: each is compared with those before it */
     uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt__get_availability(profiler);
     const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
@@ -13509,7 +13833,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
 /* Transfers the metrics, and lays out the columns of a profiler that is read. */
 static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
     enum { LEAST_METRIC = 5 * 4 + 3 * 4 }; /* bytes of a metric whose texts are empty */
-    uint32_t i;
+    uint32_t i, before;
     if (packer->is_reading) {
         if (!zt__require_more(packer, profiler->metric_count, LEAST_METRIC)) {
             return;
@@ -13531,6 +13855,11 @@ static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
         if (packer->is_reading) {
             metric->type = (int)type;
             metric->aggregation = (zt_aggregation)aggregation;
+        }
+        for (before = 0; packer->is_reading && before < i; before++) {
+            const zt_metric *other = &profiler->metrics[before];
+            zt__require(packer,
+                        strcmp(other->name, metric->name) != 0 || strcmp(other->group, metric->group) != 0);
         }
     }
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
@@ -13925,7 +14254,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 /* ==== results/timeline.h ================================================================================ */
 
-/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
 
 enum { ZT__MAX_MARKERS = 4096 };
 
@@ -14036,7 +14365,7 @@ ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now);
 ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
 
 /* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by);
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing);
 
 /* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
    ends now. Hooks may execute lists inside of a call. The mutex is held. */
@@ -14048,8 +14377,8 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
    than one attempt for. */
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler);
 
-/* Prepares a profiler that measures metrics for launches with times alone: makes slots without queries, and
-   relates the clock of kernels. Without memory, the first such launch makes the slots. */
+/* Prepares a profiler that measures metrics for launches with times alone: makes probes without queries, and
+   relates the clock of kernels. Without memory, the first such launch makes the probes. */
 ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
 
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
@@ -14075,7 +14404,7 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
 
 /* ==== results/timeline.c ================================================================================ */
 
-/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
 
 /* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
 
@@ -14149,26 +14478,19 @@ ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by) {
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing) {
     zt__timeline *timeline = profiler->timeline;
-    uint64_t i = timeline->missing_written, oldest = zt__oldest_kept(i, ZT__MISSING_KEPT);
-    int is_same = 0;
+    zt__missing *newest =
+        &timeline->missing[(timeline->missing_written + ZT__MISSING_KEPT - 1) % ZT__MISSING_KEPT];
+    if (timeline->missing_written && newest->region == missing->region && newest->list == missing->list &&
+        newest->list_name == missing->list_name && newest->cause == missing->cause) {
+        newest->count++;
+    } else {
+        newest = &timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT];
+        *newest = *missing;
+    }
+    newest->kept_before = timeline->written;
     timeline->changes++;
-    while (i > oldest && !is_same) {
-        const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
-        is_same = kept->count > 0 && kept->region == missing->region && kept->list == missing->list &&
-                  kept->list_name == missing->list_name && kept->cause == missing->cause;
-        oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
-    }
-    if (!is_same && by > 0) {
-        i = timeline->missing_written++;
-        timeline->missing[i % ZT__MISSING_KEPT] = *missing;
-    } else if (is_same) {
-        timeline->missing[i % ZT__MISSING_KEPT].count += (uint32_t)by;
-    }
-    if (by > 0) {
-        timeline->missing[i % ZT__MISSING_KEPT].kept_before = timeline->written;
-    }
 }
 
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
@@ -14225,8 +14547,8 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
 ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[ZT__TIMES_PASS];
     const char *call;
-    if (profiler->metric_count > 0 && pass->slot_count == 0 &&
-        zt__make_slots(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
+    if (profiler->metric_count > 0 && pass->probe_count == 0 &&
+        zt__make_probes(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
         ZT__INTERNAL(zt__relate_kernel_clock(profiler));
     }
 }
@@ -14237,18 +14559,17 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     const zt__clock *clock = &timeline->clock;
     const zt__sample_times *times = &reading->times;
     const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
-    const zt__slot *slot = reading->slot;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->row_length;
-    uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t submitted = zt__convert_time(clock, reading->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
     uint64_t second = 1000000000u, rate = stamp_clock->ticks_per_second,
              tolerance = zt__clock_tolerance(stamp_clock);
     uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
     zt__timeline_sample sample;
     /* Only the first execution of a recorded list has a queue latency. */
-    if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
-        row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
-            (double)(slot->submitted_ns - slot->origin.appended_ns);
+    if (reading->knows_execution && reading->origin.executions == 1) {
+        row[zt__latency_column(profiler, ZT__QUEUE_LATENCY)] =
+            (double)(reading->submitted_ns - reading->origin.appended_ns);
     }
     /* It ran between its submission and the moment at which it was seen complete. In that time the device's
        clock may have wrapped around, and then the time stamps fit in two places, or in none. */
@@ -14267,38 +14588,37 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
     if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
         zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
-        missing.region = slot->region;
+        missing.region = reading->region;
         missing.list = times->list;
-        missing.list_name = slot->origin.list_name;
-        missing.since_ns = slot->submitted_ns;
+        missing.list_name = reading->origin.list_name;
+        missing.since_ns = reading->submitted_ns;
         timeline->ambiguous++;
-        zt__keep_missing(profiler, &missing, 1);
+        zt__keep_missing(profiler, &missing);
         return;
     }
     sample.list = times->list;
-    sample.submitted_ns = slot->submitted_ns;
-    sample.origin = slot->origin;
-    if (reading->from == ZT__SLOT_ARMED ||
-        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, slot->submitted_ns) < submitted) {
+    sample.submitted_ns = reading->submitted_ns;
+    sample.origin = reading->origin;
+    if ((sample.origin.executions > 0 && !reading->knows_execution) ||
+        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, reading->submitted_ns) < submitted) {
         sample.origin.submitted_by = 0; /* it is not the execution that was submitted */
     }
-    sample.bytes = slot->bytes;
-    sample.region = slot->region->index;
-    sample.path = slot->path->index;
-    sample.pass = slot->pass;
-    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
+    sample.bytes = reading->bytes;
+    sample.region = reading->region->index;
+    sample.path = reading->path->index;
+    sample.pass = profiler->batch.pass->index;
+    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
     /* The launch latency is known only if the sample is of the execution that was submitted. */
-    if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
-        !zt__ran_unobserved(slot)) {
+    if (reading->knows_execution && sample.origin.submitted_by) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         double error_ns = (double)zt__clock_error(clock, begin_ns) +
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
-        row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
-            (double)(int64_t)(begin_ns - slot->submitted_ns);
-        if (slot->path->launch_error_ns < error_ns) {
-            slot->path->launch_error_ns = error_ns;
+        row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
+            (double)(int64_t)(begin_ns - reading->submitted_ns);
+        if (reading->path->launch_error_ns < error_ns) {
+            reading->path->launch_error_ns = error_ns;
         }
     }
     if (timeline->written >= timeline->capacity &&
@@ -14369,35 +14689,16 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     zt__unlock(&data->mutex);
 }
 
-ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
-    zt_timeline_info info;
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__stream_data *data = NULL;
-    uint64_t first, end;
-    memset(&info, 0, sizeof info);
-    if (!profiler || !profiler->timeline) {
-        return info;
-    }
-    zt__get_kept_samples(locked, &first, &end);
-    info.samples = end - first;
-    zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
-    info.pairs = locked->timeline->clock.pair_count;
-    zt__unlock(&locked->mutex);
-    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
-        zt__get_kept_rows(data, &first, &end);
-        info.rows += end - first;
-        info.lost_rows += first;
-    }
-    return info;
-}
-
 /* ==== results/attribution.h ============================================================================= */
 
 /* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
 
 /* As in zt_info. */
 ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler);
+
+/* Returns a streamed metric whose index is below that count, and stores the number of its stream, from 1. */
+ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
+                                                    uint32_t *stream);
 
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
@@ -14614,54 +14915,186 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     return result;
 }
 
-/* ---- public --------------------------------------------------------------------------------------------- */
+/* ---- streamed metrics ------------------------------------------------------------------------------------ */
 
 ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
 }
 
-ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
+                                                    uint32_t *stream) {
     zt__stream_data *data = NULL;
-    if (metric >= zt__get_streamed_count(profiler)) { /* it is 0 for NULL */
-        return NULL;
-    }
+    *stream = 0;
     do { /* what is counted belongs to a stream that is attached */
         data = zt__next_attached_stream(zt__mutable(profiler), data);
-    } while (metric - data->first_streamed >= data->group.metric_count);
-    return &data->metrics[metric - data->first_streamed];
+        ++*stream;
+    } while (index - data->first_streamed >= data->group.metric_count);
+    return &data->metrics[index - data->first_streamed];
 }
 
-ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed) {
-    const char *call = "zt_get_streamed";
+/* ==== results/metrics.h ================================================================================= */
+
+/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
+
+/* Returns the index of a metric by its name, which is at the index in `metrics`. If there is none, returns UINT32_MAX
+   and reports the nearest names, which are also stored in `nearest` unless that is NULL. */
+ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
+                                     zt__name_fn name_at, uint32_t count, const char *name,
+                                     zt__nearest *nearest);
+
+/* For zt__find_metric in an array of zt_metric. */
+ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index);
+
+/* ==== results/metrics.c ================================================================================= */
+
+/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
+
+/* What a `metric` stands for. */
+typedef struct zt__metric_place {
+    const zt_metric *metric; /* NULL: there is none */
+    int is_streamed;
+    uint32_t column;    /* where its figures are in the row of a sample. Of a streamed metric: its index */
+    const char *counts; /* what `index` is of, as <counts>_count of zt_info, for a message */
+    uint32_t index;
+} zt__metric_place;
+
+/* ZT_GPU_TIME, ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY, without their highest bit. */
+static const zt_metric zt__times[1 + ZT__LATENCY_COUNT] = {
+    {"GPU time", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
+    {"queue latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
+    {"launch latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0}};
+
+/* The kind is in the highest four bits: ZT_TILE has 6 bits for the tile below the highest two. */
+static zt__metric_place zt__place_of_metric(const zt_profiler *profiler, uint32_t metric) {
+    zt__metric_place place = {NULL, 0, 0, "metric", metric};
+    uint32_t index = metric & 0x0FFFFFFFu, tile = metric >> 24 & 63, stream;
+    switch (metric >> 28) {
+    case 0x0:
+        if (index < profiler->metric_count) {
+            place.metric = &profiler->metrics[index];
+            place.column = 1 + index;
+        }
+        break;
+    case 0x4:
+    case 0x5:
+    case 0x6:
+    case 0x7:
+        place.index = metric & 0x00FFFFFFu;
+        if (place.index < profiler->metric_count && tile < profiler->tile_count) {
+            place.metric = &profiler->metrics[place.index];
+            place.column = zt__tile_column(profiler, tile, place.index);
+        } else if (place.index < profiler->metric_count) {
+            place.counts = "tile";
+            place.index = tile;
+        }
+        break;
+    case 0x8:
+        if (index < ZT__COUNT_OF(zt__times)) {
+            place.metric = &zt__times[index];
+            place.column = index ? zt__latency_column(profiler, index - 1) : 0;
+        }
+        break;
+    case 0x9:
+        place.counts = "pass";
+        place.index = index;
+        if (index < profiler->pass_count) {
+            place.metric = &zt__times[0];
+            place.column = zt__pass_time_column(profiler, index);
+        }
+        break;
+    case 0xA:
+        place.counts = "streamed";
+        place.index = place.column = index;
+        if (index < zt__get_streamed_count(profiler)) {
+            place.metric = zt__streamed_metric_at(profiler, index, &stream);
+            place.is_streamed = 1;
+        }
+        break;
+    default:
+        break;
+    }
+    return place;
+}
+
+ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
+    return profiler ? zt__place_of_metric(profiler, metric).metric : NULL;
+}
+
+ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index) {
+    return ((const zt_metric *)metrics)[index].name;
+}
+
+/* For zt__find_metric among the metrics of a profiler and then those of its streams. */
+static const char *zt__name_of_any(const void *user, uint32_t index) {
+    const zt_profiler *profiler = (const zt_profiler *)user;
+    uint32_t own = profiler->metric_count;
+    return zt_get_metric(profiler, index < own ? index : ZT_STREAMED(index - own))->name;
+}
+
+ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
+                                     zt__name_fn name_at, uint32_t count, const char *name,
+                                     zt__nearest *nearest) {
+    zt__nearest found;
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        if (strcmp(name_at(metrics, i), name) == 0) {
+            return i;
+        }
+    }
+    found = zt__find_nearest(name, metrics, count, name_at);
+    zt__report(diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, found.text);
+    if (nearest) {
+        *nearest = found;
+    }
+    return UINT32_MAX;
+}
+
+ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
+    uint32_t own, index;
+    if (!profiler || !name) {
+        return UINT32_MAX;
+    }
+    own = profiler->metric_count;
+    index = zt__find_metric(&zt__mutable(profiler)->diagnostics, "zt_find_metric", profiler, zt__name_of_any,
+                            own + zt__get_streamed_count(profiler), name, NULL);
+    return index < own || index == UINT32_MAX ? index : ZT_STREAMED(index - own);
+}
+
+ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                zt_stats *stats) {
+    const char *call = "zt_get_stats";
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__metric_place place;
     zt__subject subject;
-    zt__moments moments;
+    zt__moments rows;
     ze_result_t result;
-    if (streamed) {
-        streamed->rows = 0;
-        streamed->mean = streamed->peak = zt__nan();
+    if (stats) {
+        zt__clear_stats(stats);
     }
-    subject = zt__get_subject(profiler, call, region, "streamed", streamed, &result);
-    if (!subject.region) {
-        return result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
     }
-    if (metric >= zt__get_streamed_count(profiler)) {
-        return zt__report_index(profiler, call, "streamed", metric);
+    place = zt__place_of_metric(profiler, metric);
+    if (!place.metric) {
+        return zt__report_index(profiler, call, place.counts, place.index);
     }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    moments = zt__sum_streamed(subject, metric);
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    if (moments.count) {
-        streamed->rows = moments.count;
-        streamed->mean = moments.weight > 0 ? moments.mean : zt__nan();
-        streamed->peak = moments.max;
+    subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
+    if (subject.region && place.is_streamed) {
+        zt__lock(&locked->mutex);
+        rows = zt__sum_streamed(subject, place.column);
+        zt__unlock(&locked->mutex);
+        zt__get_moments(ZT_AGGREGATE_MEAN, &rows,
+                        stats); /* a row is in several samples, so there is no sum */
+        stats->rate = place.metric->aggregation == ZT_AGGREGATE_MEAN ? stats->mean : zt__nan();
+    } else if (subject.region) {
+        zt__get_column(locked, subject, place.column, stats, NULL, NULL);
     }
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 /* ==== results/overlap.h ================================================================================= */
 
-/* zt_get_overlap: when samples cover the device, and which ran at once. */
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
 
 /* How long the outermost samples of a path ran, and how much of that beside others. */
 typedef struct zt__at_once {
@@ -14678,7 +15111,7 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);
 
 /* ==== results/overlap.c ================================================================================= */
 
-/* zt_get_overlap: when samples cover the device, and which ran at once. */
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
 
 /* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
@@ -14720,11 +15153,6 @@ static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
     }
 }
 
-/* Returns how many samples are on their way, which may be kept too late to be copied. The mutex is held. */
-static uint64_t zt__count_in_flight(const zt_profiler *profiler) {
-    return (uint64_t)profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
-}
-
 /* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
    memory. */
 static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
@@ -14732,8 +15160,8 @@ static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     const zt__timeline *timeline = profiler->timeline;
     uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
-    zt__lock(&profiler->mutex);
-    intervals->missing = zt__count_in_flight(profiler);
+    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
+    intervals->missing = profiler->awaited;
     zt__unlock(&profiler->mutex);
     zt__get_kept_samples(profiler, &i, &end);
     if (i < end) {
@@ -14915,7 +15343,7 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
     }
     zt__lock(&profiler->mutex);
     changes = timeline->changes;
-    in_flight = zt__count_in_flight(profiler);
+    in_flight = profiler->awaited;
     coverage = timeline->coverage;
     is_current =
         changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
@@ -14935,8 +15363,28 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
-    return zt__get_coverage(zt__mutable(profiler)).overlap;
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info;
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__stream_data *data = NULL;
+    uint64_t first, end;
+    memset(&info, 0, sizeof info);
+    info.overlap = zt__get_coverage(locked).overlap;
+    if (!profiler || !profiler->timeline) {
+        return info;
+    }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
+    zt__lock(&locked->mutex);
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.pairs = locked->timeline->clock.pair_count;
+    zt__unlock(&locked->mutex);
+    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
+        zt__get_kept_rows(data, &first, &end);
+        info.rows += end - first;
+        info.lost_rows += first;
+    }
+    return info;
 }
 
 /* ==== results/roles.h =================================================================================== */
@@ -15163,7 +15611,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         zt__match_roles(&profiler->metrics[i], i, advice->metrics, &advice->naming);
     }
     for (i = 0; i < streamed; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        const zt_metric *metric = zt_get_metric(profiler, ZT_STREAMED(i));
         if (zt__quantity_of(metric) == ZT__QUANTITY_SHARE) {
             zt__match_roles(metric, i, advice->streamed, &advice->naming);
         }
@@ -15238,7 +15686,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     if (of_time.count) {
         time = of_time.sum / (double)of_time.count;
     }
-    moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT_LATENCY_LAUNCH));
+    moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT__LAUNCH_LATENCY));
     zt__unlock(&profiler->mutex);
     zt__get_moments(ZT_AGGREGATE_SUM, &moments, &launch);
     zt__hide_uncertain(&launch, totals.launch_error_ns);
@@ -16938,7 +17386,7 @@ ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name)
         return UINT32_MAX;
     }
     return zt__find_metric(stream->diagnostics, "zt_stream_find_metric", stream->data->metrics,
-                           stream->data->group.metric_count, name, NULL);
+                           zt__name_of_metric, stream->data->group.metric_count, name, NULL);
 }
 
 /* ==== modules/elf.h ===================================================================================== */
@@ -20061,7 +20509,6 @@ enum {
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \
     X(LIST_CREATE, NULL, zt__after_list_create, ZT__ALWAYS)                                                  \
-    X(LIST_CLOSE, NULL, zt__after_list_close, ZT__FOR_COMMANDS)                                              \
     X(LIST_RESET, zt__before_list_reset, zt__after_list_reset, ZT__ALWAYS)                                   \
     X(LIST_DESTROY, zt__before_list_destroy, zt__after_list_destroy, ZT__ALWAYS)                              \
     X(EXECUTE, zt__before_execute, NULL, ZT__ALWAYS)                                                         \
@@ -20220,8 +20667,6 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListCreate:
     case ZT__CALL_CommandListCreateImmediate:
         return ZT__KIND_LIST_CREATE;
-    case ZT__CALL_CommandListClose:
-        return ZT__KIND_LIST_CLOSE;
     case ZT__CALL_CommandListReset:
         return ZT__KIND_LIST_RESET;
     case ZT__CALL_CommandListDestroy:
@@ -20231,6 +20676,7 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
     case ZT__CALL_CommandQueueSynchronize:
+    case ZT__CALL_CommandListHostSynchronize:
         return ZT__KIND_QUEUE_SYNCHRONIZE;
     case ZT__CALL_CommandQueueDestroy:
         return ZT__KIND_QUEUE_DESTROY;
@@ -21500,6 +21946,157 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
 
 #endif
 
+/* ==== tracer/hotspot_lines.h ============================================================================ */
+
+/* Hot spots: their source lines. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Looks up the source lines of the hot spots that were sampled so far.
+   deadline  until when it waits for another thread that does this. 0: not at all
+   Returns SUCCESS, also where no line is known; NOT_READY if another thread still does it. */
+ZT__PRIVATE ze_result_t zt__find_hotspot_lines(zt_profiler *profiler, const char *call, uint64_t deadline);
+
+#endif
+
+/* ==== tracer/hotspot_lines.c ============================================================================ */
+
+/* Hot spots: their source lines. */
+
+#ifdef ZETOOLS_TRACER
+
+/* The instructions of a module whose lines are looked up. */
+typedef struct zt__spot_lines {
+    zt__hotspots *hotspots;
+    zt__spot **spots;
+} zt__spot_lines;
+
+/* Stores the line of an instruction. There is one copy of the name of each file, which lives as long as the
+   profiler. */
+static int zt__store_line(void *user, uint32_t index, const char *name, size_t length, uint32_t line) {
+    zt__spot_lines *lines = (zt__spot_lines *)user;
+    zt__hotspots *hotspots = lines->hotspots;
+    zt__spot *spot = lines->spots[index];
+    const char *file = NULL;
+    char *made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
+    zt__lock(&hotspots->mutex);
+    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
+        zt__copy_text(made, length + 1, name, length);
+        file = (const char *)zt__map_find(&hotspots->files, made, length);
+        if (!file) {
+            zt__map_add(&hotspots->files, made, length, made);
+            file = made;
+            made = NULL;
+        }
+    }
+    if (file) {
+        spot->file = file;
+        spot->line = line;
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
+    return file != NULL;
+}
+
+/* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
+   without memory. */
+static int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
+    zt__spot_lines lines = {hotspots, NULL};
+    zt__line_search search = {NULL, 0, 0, 0, zt__store_line, &lines};
+    uint64_t *addresses;
+    zt__sampled_kernel *kernel;
+    uint32_t i, room;
+    zt__code code;
+    zt__elf elf;
+    int is_elf, has_run, of_device;
+    zt__lock(&hotspots->mutex);
+    room = hotspots->spot_count; /* the module has samples */
+    zt__unlock(&hotspots->mutex);
+    lines.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *lines.spots);
+    addresses = (uint64_t *)zt__allocate(&hotspots->allocator, room, sizeof *addresses);
+    if (!lines.spots || !addresses) {
+        zt__free(&hotspots->allocator, (void *)lines.spots);
+        zt__free(&hotspots->allocator, addresses);
+        return 0;
+    }
+    search.addresses = addresses;
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < room; i++) {
+        zt__spot *spot = hotspots->spots[i];
+        if (spot->key.kernel->module == module && !spot->is_looked_up) {
+            lines.spots[search.count++] = spot;
+        }
+    }
+    kernel = hotspots->kernels;
+    zt__unlock(&hotspots->mutex);
+    if (search.count > 0) {
+        is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
+        for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
+            int is_of_module;
+            zt__lock(&hotspots->mutex);
+            is_of_module = kernel->module == module;
+            zt__unlock(&hotspots->mutex);
+            if (is_of_module && kernel->debug_address == UINT64_MAX &&
+                !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
+                kernel->debug_address = UINT64_MAX;
+            }
+        }
+        /* The debug information has addresses in its file or, as some drivers write it, those of the device.
+         */
+        for (of_device = 0, has_run = 1; of_device < 2 && has_run && search.found == 0; of_device++) {
+            for (i = 0; i < search.count; i++) {
+                const zt__spot_key *key = &lines.spots[i]->key;
+                uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
+                addresses[i] = address == UINT64_MAX ? address : address + key->offset;
+            }
+            has_run = zt__search_lines(&search, module->debug, module->debug_size);
+        }
+        zt__lock(&hotspots->mutex);
+        hotspots->lacks_tool = !has_run;
+        hotspots->lacks_lines |= has_run && search.found == 0;
+        for (i = 0; i < search.count && has_run; i++) {
+            lines.spots[i]->is_looked_up = 1;
+        }
+        zt__unlock(&hotspots->mutex);
+    }
+    zt__free(&hotspots->allocator, (void *)lines.spots);
+    zt__free(&hotspots->allocator, addresses);
+    return 1;
+}
+
+ZT__PRIVATE ze_result_t zt__find_hotspot_lines(zt_profiler *profiler, const char *call, uint64_t deadline) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt__sampled_module *module;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!hotspots) {
+        return result;
+    }
+    if (zt__begin_reading(hotspots)) { /* else all modules are read already */
+        zt__read_samples(hotspots);
+        zt__keep_debug_info(hotspots, NULL, 0);
+        zt__unlock_timed(&hotspots->reading);
+    }
+    if (!zt__lock_until(&hotspots->finding, deadline)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    zt__lock(&hotspots->mutex);
+    module = hotspots->modules;
+    zt__unlock(&hotspots->mutex);
+    for (; module && result == ZE_RESULT_SUCCESS; module = module->next) {
+        int has_debug;
+        zt__lock(&hotspots->mutex);
+        has_debug = module->debug != NULL; /* it stays until zt_close */
+        zt__unlock(&hotspots->mutex);
+        if (has_debug && !zt__find_lines_of_module(hotspots, module)) {
+            result = zt__report_no_memory(&profiler->diagnostics, call, "source lines");
+        }
+    }
+    zt__unlock_timed(&hotspots->finding);
+    return result;
+}
+
+#endif
+
 /* ==== tracer/hotspot_control.h ========================================================================== */
 
 /* zt_hotspots_start, zt_hotspots_stop. */
@@ -21809,144 +22406,11 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
 }
 
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
-    return zt__stop_sampling(profiler, "zt_hotspots_stop");
-}
-
-#endif
-
-/* ==== tracer/hotspot_lines.c ============================================================================ */
-
-/* Hot spots: their source lines. */
-
-#ifdef ZETOOLS_TRACER
-
-/* The instructions of a module whose lines are looked up. */
-typedef struct zt__spot_lines {
-    zt__hotspots *hotspots;
-    zt__spot **spots;
-} zt__spot_lines;
-
-/* Stores the line of an instruction. There is one copy of the name of each file, which lives as long as the
-   profiler. */
-static int zt__store_line(void *user, uint32_t index, const char *name, size_t length, uint32_t line) {
-    zt__spot_lines *lines = (zt__spot_lines *)user;
-    zt__hotspots *hotspots = lines->hotspots;
-    zt__spot *spot = lines->spots[index];
-    const char *file = NULL;
-    char *made = (char *)zt__allocate(&hotspots->allocator, length + 1, 1);
-    zt__lock(&hotspots->mutex);
-    if (made && zt__map_make_room(&hotspots->files, &hotspots->allocator, &hotspots->mutex)) {
-        zt__copy_text(made, length + 1, name, length);
-        file = (const char *)zt__map_find(&hotspots->files, made, length);
-        if (!file) {
-            zt__map_add(&hotspots->files, made, length, made);
-            file = made;
-            made = NULL;
-        }
+    const char *call = "zt_hotspots_stop";
+    ze_result_t result = zt__stop_sampling(profiler, call);
+    if (result == ZE_RESULT_SUCCESS && profiler && !zt__is_sampling(profiler)) { /* as in a forked child */
+        result = zt__find_hotspot_lines(profiler, call, zt__deadline(profiler->config.wait_timeout_ns));
     }
-    if (file) {
-        spot->file = file;
-        spot->line = line;
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, made);
-    return file != NULL;
-}
-
-/* Finds the lines of the instructions of a module that were not looked up yet. `finding` is held. Returns 0
-   without memory. */
-static int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_module *module) {
-    zt__spot_lines lines = {hotspots, NULL};
-    zt__line_search search = {NULL, 0, 0, 0, zt__store_line, &lines};
-    uint64_t *addresses;
-    zt__sampled_kernel *kernel;
-    uint32_t i, room;
-    zt__code code;
-    zt__elf elf;
-    int is_elf, has_run, of_device;
-    zt__lock(&hotspots->mutex);
-    room = hotspots->spot_count; /* the module has samples */
-    zt__unlock(&hotspots->mutex);
-    lines.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *lines.spots);
-    addresses = (uint64_t *)zt__allocate(&hotspots->allocator, room, sizeof *addresses);
-    if (!lines.spots || !addresses) {
-        zt__free(&hotspots->allocator, (void *)lines.spots);
-        zt__free(&hotspots->allocator, addresses);
-        return 0;
-    }
-    search.addresses = addresses;
-    zt__lock(&hotspots->mutex);
-    for (i = 0; i < room; i++) {
-        zt__spot *spot = hotspots->spots[i];
-        if (spot->key.kernel->module == module && !spot->is_looked_up) {
-            lines.spots[search.count++] = spot;
-        }
-    }
-    kernel = hotspots->kernels;
-    zt__unlock(&hotspots->mutex);
-    if (search.count > 0) {
-        is_elf = zt__open_elf(module->debug, module->debug_size, &elf);
-        for (; kernel && is_elf; kernel = kernel->next) { /* new ones are added before the first */
-            int is_of_module;
-            zt__lock(&hotspots->mutex);
-            is_of_module = kernel->module == module;
-            zt__unlock(&hotspots->mutex);
-            if (is_of_module && kernel->debug_address == UINT64_MAX &&
-                !zt__find_in_elf(&elf, kernel->name, &kernel->code, &kernel->debug_address, &code)) {
-                kernel->debug_address = UINT64_MAX;
-            }
-        }
-        /* The debug information has addresses in its file or, as some drivers write it, those of the device.
-         */
-        for (of_device = 0, has_run = 1; of_device < 2 && has_run && search.found == 0; of_device++) {
-            for (i = 0; i < search.count; i++) {
-                const zt__spot_key *key = &lines.spots[i]->key;
-                uint64_t address = of_device ? key->kernel->base : key->kernel->debug_address;
-                addresses[i] = address == UINT64_MAX ? address : address + key->offset;
-            }
-            has_run = zt__search_lines(&search, module->debug, module->debug_size);
-        }
-        zt__lock(&hotspots->mutex);
-        hotspots->lacks_tool = !has_run;
-        hotspots->lacks_lines |= has_run && search.found == 0;
-        for (i = 0; i < search.count && has_run; i++) {
-            lines.spots[i]->is_looked_up = 1;
-        }
-        zt__unlock(&hotspots->mutex);
-    }
-    zt__free(&hotspots->allocator, (void *)lines.spots);
-    zt__free(&hotspots->allocator, addresses);
-    return 1;
-}
-
-ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    zt__sampled_module *module;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!hotspots) {
-        return result;
-    }
-    if (zt__begin_reading(hotspots)) { /* else all modules are read already */
-        zt__read_samples(hotspots);
-        zt__keep_debug_info(hotspots, NULL, 0);
-        zt__unlock_timed(&hotspots->reading);
-    }
-    if (!zt__try_lock(&hotspots->finding)) {
-        return ZE_RESULT_NOT_READY;
-    }
-    zt__lock(&hotspots->mutex);
-    module = hotspots->modules;
-    zt__unlock(&hotspots->mutex);
-    for (; module && result == ZE_RESULT_SUCCESS; module = module->next) {
-        int has_debug;
-        zt__lock(&hotspots->mutex);
-        has_debug = module->debug != NULL; /* it stays until zt_close */
-        zt__unlock(&hotspots->mutex);
-        if (has_debug && !zt__find_lines_of_module(hotspots, module)) {
-            result = zt__report_no_memory(&profiler->diagnostics, "zt_hotspots_find_lines", "source lines");
-        }
-    }
-    zt__unlock_timed(&hotspots->finding);
     return result;
 }
 
@@ -21994,8 +22458,7 @@ typedef struct zt__kernel_name {
 typedef struct zt__known_list {
     const void *handle;        /* the key */
     zt__traced_device *device; /* NULL: it is not measured */
-    zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
-    int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
+    zt__list_kind kind;        /* UNKNOWN, RECORDED or IMMEDIATE */
     int may_be_destroyed;      /* a call was about to destroy it, and may have been refused */
     int is_in_order;           /* 0: it is not, or that is not known */
 
@@ -22009,21 +22472,38 @@ typedef struct zt__known_list {
 /* What is known of an event pool. */
 typedef struct zt__known_pool {
     const void *handle; /* the key */
-    int has_stamps;     /* kernel time stamps that the application may read */
-    int may_be_kept;    /* the tracer can read those of its events, and sees who changes them */
+    ze_context_handle_t context;
+    int has_stamps;  /* kernel time stamps that the application may read */
+    int can_be_lent; /* the tracer can read those of its events, and sees who changes them */
 } zt__known_pool;
+
+/* Whether a launch can be measured by an event of the application; see events.c. */
+typedef enum zt__loan_state {
+    ZT__EVENT_IDLE,   /* it is not signalled, and no command may signal it */
+    ZT__EVENT_LENT,   /* one launch signals it, and is measured by it */
+    ZT__EVENT_USED,   /* one command signals it, or has, and the host has not reset it since */
+    ZT__EVENT_SHARED, /* it may be signalled at any time: it is never lent */
+    ZT__LOAN_STATES
+} zt__loan_state;
 
 /* What is known of an event. */
 typedef struct zt__known_event {
-    const void *handle;        /* the key */
-    const void *pool;          /* NULL: it was created before the start, or has none */
-    int has_stamps;            /* as of its pool */
-    int may_be_kept;           /* likewise */
-    zt__slot *keeper;          /* the slot that keeps it, or kept it last, */
-    zt_profiler *keeper_owner; /* and its profiler */
-    uint32_t other_signals;    /* signals by the host, and by commands that may be in flight besides a launch
-                                  that is measured by it. When the host resets it after one, 0 again. 2 or
-                                  more: it may be signalled at any time, and is never kept */
+    const void *handle;          /* the key */
+    const void *pool;            /* NULL: it was created before the start, or has none */
+    ze_context_handle_t context; /* likewise */
+    int has_stamps;              /* as of its pool */
+    int can_be_lent;             /* likewise */
+    zt__loan_state state;
+    int has_signalled; /* while it is USED: the command has signalled it */
+    int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
+
+    /* while it is LENT */
+    zt__probe *probe;
+    ze_command_list_handle_t list;
+    int is_recorded; /* the list is: the event stays LENT until that is reset */
+    int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
+    int was_read;    /* and not reset since, */
+    uint32_t read_submission; /* after so many of the probe */
 } zt__known_event;
 
 /* The statistics of a call that is timed. */
@@ -22083,14 +22563,14 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;              /* guards what follows */
-    zt__loaded loaded;            /* has no mutex of its own */
-    zt__map kernel_names;         /* by their text */
-    zt__map lists, pools, events; /* by handle */
-    uint32_t captures;            /* lists that are captured */
-    int keeps_events;             /* launches may be measured by events of the application */
-    uint64_t executions;          /* of lists, so far */
-    int is_stopping;              /* no more launches are measured */
+    zt__mutex mutex;      /* guards what follows */
+    zt__loaded loaded;    /* has no mutex of its own */
+    zt__map kernel_names; /* by their text */
+    zt__map lists;        /* by handle */
+    uint32_t captures;    /* lists that are captured */
+    int lends_events;     /* launches may be measured by events of the application */
+    uint64_t executions;  /* of lists, so far */
+    int is_stopping;      /* no more launches are measured */
     zt_trace_counts counts;
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
@@ -22101,6 +22581,10 @@ typedef struct zt__tracer {
     uint64_t span_count;           /* written so far */
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
+
+    zt__mutex event_mutex; /* guards what follows */
+    zt__map pools, events; /* by handle */
+    uint32_t forgotten_events;
 
     int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;
@@ -22114,20 +22598,17 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer);
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list);
 
-ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool);
-
-ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event);
-
 ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module);
 
 ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel);
 
-/* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
+/* Returns the record of a kernel, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
-ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event);
-
-/* The same of a kernel. */
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
+
+/* Returns whether a command on a list, or on NULL, is executed once: the list is immediate, and no list is captured,
+   because others join a capture by waiting. The mutex is held. */
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list);
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured);
@@ -22156,16 +22637,6 @@ ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_com
     return (zt__known_list *)zt__map_find(&tracer->lists, &handle, sizeof handle);
 }
 
-ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool) {
-    const void *handle = pool;
-    return (zt__known_pool *)zt__map_find(&tracer->pools, &handle, sizeof handle);
-}
-
-ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
-    const void *handle = event;
-    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
-}
-
 ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module) {
     const void *handle = module;
     return (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
@@ -22176,14 +22647,13 @@ ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, 
     return (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
 }
 
-ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
-    return (zt__known_event *)zt__find_or_add_record(&tracer->loaded, &tracer->events, event,
-                                                     sizeof(zt__known_event));
-}
-
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     return (zt__loaded_kernel *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.kernels, kernel,
                                                        sizeof(zt__loaded_kernel));
+}
+
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list) {
+    return list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
 }
 
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
@@ -22207,17 +22677,28 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     zt__free(&tracer->allocator, record);
 }
 
-ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
-                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
+/* Frees a map and its records, which other threads may look up meanwhile. */
+static void zt__forget_records(zt__tracer *tracer, zt__map *map, zt__mutex *mutex) {
+    zt__map records;
     uint32_t i;
-    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
-        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+    zt__lock(mutex);
+    records = *map;
+    memset(map, 0, sizeof *map);
+    zt__unlock(mutex);
+    for (i = 0; map == &tracer->loaded.modules && i < records.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)records.entries[i].value;
         zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
     }
-    for (i = 0; i < ZT__COUNT_OF(maps); i++) {
-        zt__map_free_values(maps[i], &tracer->allocator);
-    }
+    zt__map_free_values(&records, &tracer->allocator);
+}
+
+ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
+    zt__forget_records(tracer, &tracer->loaded.modules, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->loaded.kernels, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->lists, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->pools, &tracer->event_mutex);
+    zt__forget_records(tracer, &tracer->events, &tracer->event_mutex);
+    zt__forget_records(tracer, &tracer->kernel_names, &tracer->mutex);
     tracer->captures = 0;
 }
 
@@ -22323,9 +22804,9 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 #ifdef ZETOOLS_TRACER
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
-   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
-   held for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it.
-   The thread that makes the call changes to DRIVER and UNUSED without it. */
+   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The thread that makes the call makes
+   all changes but that to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER changes
+   it only if it is still that. So a tracer is not destroyed while a callback uses it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
@@ -22337,7 +22818,7 @@ typedef enum zt__frame_state {
    destroyed. */
 typedef struct zt__frame {
     struct zt__frame *next; /* of all frames, in use or not */
-    zt__frame_state state;  /* atomic */
+    uint32_t state;         /* a zt__frame_state. Atomic */
     zt__tracer *tracer;
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
@@ -22347,17 +22828,16 @@ typedef struct zt__frame {
 
     /* What was done before the call, and is ended or undone after it. */
     zt_region region;
-    int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
-    uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
-    uint32_t waits;              /* its value before */
-    ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
+    int has_region;            /* atomic; changes to 1 under the mutex of the tracer */
+    uint32_t *wait_count;      /* the call's parameter, if it was set to 0; else NULL */
+    uint32_t waits;            /* its value before */
+    ze_event_handle_t *signal; /* the call's parameter, if it was set to the event of the probe; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
-    ze_command_list_handle_t list; /* then: the list, */
-    int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
-    uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
-    int has_kept_event;            /* it is measured by the event of the application that it signals */
-    ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
+    ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
+    int is_lent;                 /* the event of the application that it signals measures it */
+    int is_submission;           /* zt__begin_submission was called */
+    uint64_t executions;         /* of a zeCommandQueueSynchronize: tracer->executions before it */
+    ze_event_pool_desc_t pool;   /* of a zeEventPoolCreate: what the driver gets */
     const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
     const ze_event_pool_desc_t *given_pool; /* its value before */
     zt__build build;                        /* of a zeModuleCreate */
@@ -22367,9 +22847,12 @@ typedef struct zt__frame {
     /* Of a launch or a zeKernelDestroy: what the application has passed. Hooks may put another in its place. */
     ze_kernel_handle_t kernel_before_hooks;
 
+    zt__command command; /* of a call that appends one: what zt__read_command has read */
+
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    zt__loaded_kernel kernel; /* the first, when the launch was selected. Its name is NULL: not known */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -22378,6 +22861,9 @@ typedef struct zt__frame {
 /* Returns one of the kernels of a launch. */
 ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
                                                    uint32_t index);
+
+/* Returns the event of the application that the command of a frame signals, or NULL. */
+ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame);
 
 #endif
 
@@ -22395,6 +22881,10 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                        ->pphKernels)[index];
 }
 
+ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame) {
+    return frame->signal ? frame->signalled : frame->command.signal ? *frame->command.signal : NULL;
+}
+
 #endif
 
 /* ==== tracer/events.h =================================================================================== */
@@ -22403,40 +22893,55 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
 
 #ifdef ZETOOLS_TRACER
 
-/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
+/* Called before a pool is created: adds kernel time stamps to its events, if they may be lent. */
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_pool_create(zt__frame *frame);
 
 /* The handle may be that of an earlier event, the destruction of which was not observed: a hook may destroy it,
-   or it went with its pool. A counter-based event has no pool, and is never kept. */
+   or it went with its pool. A counter-based event has no pool, and is never lent. */
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame);
 
 /* Called before the host resets or signals an event. Both calls have the same parameters. */
 ZT__PRIVATE void zt__before_event_change(zt__frame *frame);
 
-/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a barrier that waits for the event, a copy of its time stamps, and a barrier. The copy itself does
-   not wait: if the second barrier is refused, the reset may overtake the copy, which would then never run. */
+/* Called before a reset of an event is appended. */
 ZT__PRIVATE void zt__before_event_reset(zt__frame *frame);
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame);
 
-/* Makes slots no longer keep events: those of a pool (NULL: all) for a profiler (NULL: any). Time stamps of launches that
-   have signalled are saved; samples of others are lost. No mutex is held. */
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
-                                         const zt_profiler *owner);
-
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 
-/* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
-   Saves what another launch has left in the event. */
-ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame);
+/* Ends loans: those of events of a pool, of a context, or for launches on a list; with NULL for each, all. Time
+   stamps of launches that have ended are saved; samples of others are lost. No mutex is held. */
+ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                               ze_command_list_handle_t list);
 
-/* Called before a command that signals an event is appended, and after the tracer has chosen how to measure
-   it. Counts its signal, unless the command is measured by that event. */
-ZT__PRIVATE void zt__note_signal(zt__frame *frame);
+/* The `end_loans` of a profiler. */
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
+
+/* Returns whether an event can be lent now. */
+ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event);
+
+/* How a command without metrics is measured; launches.c has the rules. */
+typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
+
+/* Decides how a launch is measured that signals an event. With LENT, the event is lent to the probe, which it then
+   measures. The launch is not appended yet, so nobody reads the event. The driver may be queried. */
+ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                                           zt__probe *probe, const zt__known_list *list);
+
+/* Called when the driver has refused the launch. */
+ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
+
+/* Called before a command is appended that signals an event, and is not measured by it. `is_once`: it does so
+   once. */
+ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once);
+
+/* A launch that signals an event of the application, with time stamps. */
+
+/* The same, with a signal of the event of the probe after it. */
 
 #endif
 
@@ -22446,30 +22951,395 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame);
 
 #ifdef ZETOOLS_TRACER
 
-/* A launch with an event of the application is measured by the time stamps of that event, if they can be read
-   on the host and every call that changes the event is seen. In this order:
+/* An event of the application that is LENT measures the launch that signals it. Where an event goes:
 
-     zeEventPoolCreate    gets the flag for kernel time stamps, if such events may be kept
-     zeEventCreate        the event has a record, from here to its destruction
-     a launch             a slot becomes its keeper, if it has none and no other command may signal it. The
-                          slot reads the time stamps when it is collected
-     another signal       (of a command or of the host) The time stamps are saved first if the launch has
-                          signalled; otherwise the sample is lost, and no slot keeps the event again, because
-                          that launch may signal it later. The event has no keeper afterwards, and none until
-                          the host resets it
-     a reset              On the host: the time stamps are saved first if the launch has signalled; otherwise
-                          the slot keeps the event. In a list: a barrier that waits for the event, a copy of
-                          the time stamps and a barrier are appended before the reset
-     zeEventDestroy, zeEventPoolDestroy
-                          The time stamps are saved first if the launch has signalled; otherwise the sample is
-                          lost. No slot keeps the event again, also if the driver refuses
-     zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
+     what happens          IDLE     LENT                                            USED           SHARED
+     a launch that it      LENT     -                                               -              -
+     measures
+     the collector has     -        USED, has signalled; on a recorded list LENT,   -              -
+     read it                        until that is reset
+     another signal        USED     SHARED; the stamps are saved, or the sample     SHARED         SHARED
+                                    is lost
+     another signal, on a  SHARED   likewise                                        SHARED         SHARED
+     recorded list
+     a reset by the host   IDLE     IDLE, if the launch has ended: the stamps are   IDLE, if it    SHARED
+                                    saved; else LENT, or with a marker SHARED       has signalled,
+                                    and lost. On a recorded list LENT               else SHARED
+     a reset in a list     SHARED   SHARED; as for another signal                   SHARED         SHARED
+     its list is over      -        USED, or IDLE if the launch has not run         -              -
+     destroyed             forgotten, in each state; LENT: as for another signal
 
-   The record of an event names its keeper, under the mutex of the tracer. A slot names the event that it keeps,
-   under the mutex of the profiler. No thread holds both. */
+   The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
+   the host has reset it.
+
+   The driver is asked without the mutex. Meanwhile the event is in use: what would read, change or destroy it
+   waits, but no longer than a second. After that, the sample is lost, and the event SHARED. */
+
+/* What a probe has of the event that it was lent (`source_state`). */
+enum { ZT__LOAN_NONE, ZT__LOAN_HOLDS, ZT__LOAN_SAVED, ZT__LOAN_LOST };
+
+/* ---- records: with the mutex of events held --------------------------------------------------------------- */
+
+static zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
+    const void *handle = event;
+    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+}
+
+/* Returns the record of a handle, which is added if there is none, or NULL without memory. The mutex is unlocked
+   while the allocator runs. */
+static void *zt__remember(zt__tracer *tracer, zt__map *map, const void *handle, size_t size) {
+    zt__loaded events;
+    memset(&events, 0, sizeof events);
+    events.allocator = &tracer->allocator;
+    events.mutex = &tracer->event_mutex;
+    return zt__find_or_add_record(&events, map, handle, size);
+}
+
+static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
+    ze_event_handle_t handle;
+    memcpy(&handle, &event->handle, sizeof handle);
+    return handle;
+}
+
+/* Changes the state of an event. If it is LENT and the stamps are not saved, the sample is lost. */
+static void zt__set_event_state(zt__known_event *event, zt__loan_state to, int has_signalled) {
+    if (event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS) {
+        event->probe->source_state = ZT__LOAN_LOST;
+    }
+    event->probe = NULL;
+    event->state = to;
+    event->has_signalled = has_signalled;
+}
+
+/* Begins the use of an event by this thread alone. Returns its record, which stays until the use ends, or NULL:
+   there is none, or it was in use for too long. The mutex is unlocked while another thread uses the event. */
+static zt__known_event *zt__begin_event_use(zt__tracer *tracer, ze_event_handle_t handle) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__known_event *event = zt__find_event(tracer, handle);
+    zt__wait wait;
+    int goes_on = 1;
+    if (event && event->is_in_use) {
+        wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    }
+    while (event && event->is_in_use && goes_on) {
+        zt__unlock(&tracer->event_mutex);
+        goes_on = zt__wait_again(&wait);
+        zt__lock(&tracer->event_mutex);
+        event = zt__find_event(tracer, handle);
+    }
+    if (event && event->is_in_use) {
+        zt__set_event_state(event, ZT__EVENT_SHARED, 0);
+        return NULL;
+    }
+    if (event) {
+        event->is_in_use = 1;
+    }
+    return event;
+}
+
+/* `event` may be NULL. */
+static void zt__end_event_use(zt__known_event *event) {
+    if (event) {
+        event->is_in_use = 0;
+    }
+}
+
+/* Asks whether the command has ended that signals an event, and, unless `profiler` is NULL, when it ran. The event
+   is in use by this thread. The mutex is unlocked meanwhile. */
+static ze_result_t zt__query_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
+                                   zt__sample_times *times, const char **call) {
+    ze_result_t result;
+    zt__unlock(&tracer->event_mutex);
+    if (profiler) {
+        times->is_kernel = 1;
+        result = zt__query_kernel_stamps(profiler, event, times, call);
+    } else {
+        *call = "zeEventQueryStatus";
+        result = zeEventQueryStatus(event);
+    }
+    zt__lock(&tracer->event_mutex);
+    return result;
+}
+
+/* Saves the time stamps of an event that is LENT, before it changes. The event is in use by this thread. Returns
+   whether the launch has ended. */
+static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
+    zt__probe *probe = event->probe;
+    zt__sample_times times;
+    const char *call;
+    int has_ended = event->was_read;
+    if (!has_ended && zt__query_event(tracer, (const zt_profiler *)probe->source, zt__handle_of(event),
+                                      &times, &call) == ZE_RESULT_SUCCESS) {
+        has_ended = 1;
+        if (event->probe == probe) { /* else another thread has waited for too long */
+            probe->stamps[0] = times.begin_ticks;
+            probe->stamps[1] = times.end_ticks;
+            probe->source_state = ZT__LOAN_SAVED;
+        }
+    }
+    return has_ended;
+}
+
+/* Ends a loan, if there is one: the stamps are saved, or the sample is lost. The event is in use by this
+   thread. */
+static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__loan_state to) {
+    int has_ended = event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS &&
+                    zt__save_stamps(tracer, event);
+    zt__set_event_state(event, to, has_ended);
+}
+
+/* ---- how a probe reads it --------------------------------------------------------------------------------- */
+
+/* Returns the event that a probe was lent, or NULL. The mutex of events is held. */
+static zt__known_event *zt__lent_event(zt__tracer *tracer, const zt__probe *probe) {
+    zt__known_event *event =
+        probe->source_state == ZT__LOAN_HOLDS ? zt__find_event(tracer, probe->lent) : NULL;
+    return event && event->state == ZT__EVENT_LENT && event->probe == probe ? event : NULL;
+}
+
+static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
+                                       const char **call) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    zt__known_event *event;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeEventQueryStatus";
+    if (probe->has_trail) { /* its own event follows, whatever happens to the other */
+        result = zeEventQueryStatus(probe->event);
+    }
+    if (result != ZE_RESULT_SUCCESS || !tracer) {
+        return result;
+    }
+    result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    zt__lock(&tracer->event_mutex);
+    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
+    if (event && zt__lent_event(tracer, probe) == event && !event->was_read) {
+        /* If it was read, its time stamps may be those of the execution before. */
+        result = zt__query_event(tracer, times ? profiler : NULL, probe->lent, times, call);
+    }
+    zt__end_event_use(event);
+    if (probe->source_state == ZT__LOAN_LOST) {
+        result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    } else if (probe->source_state == ZT__LOAN_SAVED) {
+        result = ZE_RESULT_SUCCESS;
+        if (times) {
+            times->begin_ticks = probe->stamps[0];
+            times->end_ticks = probe->stamps[1];
+            times->is_kernel = 1;
+        }
+    }
+    zt__unlock(&tracer->event_mutex);
+    return result;
+}
+
+static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    zt__known_event *event, *lent;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeEventHostReset";
+    if (probe->has_trail) {
+        result = zeEventHostReset(probe->event);
+    }
+    if (!tracer || result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    zt__lock(&tracer->event_mutex);
+    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
+    lent = zt__lent_event(tracer, probe);
+    if (probe->source_state == ZT__LOAN_SAVED || probe->source_state == ZT__LOAN_LOST) {
+        /* Of a recorded list, the event may still be lent for the next execution. */
+        probe->source_state = ZT__LOAN_HOLDS;
+        if (!zt__lent_event(tracer, probe)) {
+            probe->source_state = ZT__LOAN_LOST;
+        }
+    } else if (lent && lent->is_recorded) {
+        lent->was_read = 1;
+        lent->read_submission = zt__load(&probe->submissions);
+    } else if (lent) {
+        probe->source_state = ZT__LOAN_NONE;
+        zt__set_event_state(lent, ZT__EVENT_USED, 1);
+    }
+    zt__end_event_use(event);
+    zt__unlock(&tracer->event_mutex);
+    return result;
+}
+
+ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_lent_event, 1};
+
+ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_lent_event, zt__reset_lent_event, 0};
+
+/* ---- lending ---------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event) {
+    const zt__known_event *known;
+    int can_be_lent;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    zt__unlock(&tracer->event_mutex);
+    return can_be_lent;
+}
+
+/* Adds the record of an event that was created before the start, or by a call that nobody sees. The driver is
+   queried. An event that is counter-based has no pool; whether it has time stamps is not known. Returns whether the
+   application may read kernel time stamps of it. */
+static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) {
+    ze_event_pool_handle_t pool = NULL;
+    ze_event_pool_flags_t flags = 0;
+    zt__known_event *known;
+    int has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                     tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
+                     tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                     (flags & ZT__POOL_FLAGS_STAMPED);
+    zt__lock(&tracer->event_mutex);
+    known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
+    if (known) {
+        known->has_stamps = has_stamps;
+        known->state = ZT__EVENT_SHARED;
+    }
+    zt__unlock(&tracer->event_mutex);
+    return has_stamps;
+}
+
+ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                                           zt__probe *probe, const zt__known_list *list) {
+    zt__measurement measurement = ZT__BARRIERS;
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    if (known && list->is_in_order && !known->has_stamps) {
+        measurement = ZT__OWN;
+    } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
+        known->state = ZT__EVENT_LENT;
+        known->probe = probe;
+        known->list = probe->list->handle;
+        known->is_recorded = list->kind != ZT__LIST_IMMEDIATE;
+        known->has_marker = list->is_in_order;
+        known->was_read = 0;
+        probe->lent = event;
+        probe->source = profiler;
+        probe->source_state = ZT__LOAN_HOLDS;
+        measurement = ZT__LENT;
+    }
+    zt__unlock(&tracer->event_mutex);
+    if (!known && !zt__query_unknown_event(tracer, event) && list->is_in_order) {
+        measurement = ZT__OWN;
+    }
+    return measurement;
+}
+
+ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event) {
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    if (known && known->state == ZT__EVENT_LENT) {
+        known->probe->source_state = ZT__LOAN_NONE;
+        zt__set_event_state(known, ZT__EVENT_IDLE, 0);
+    }
+    zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                               ze_command_list_handle_t list) {
+    uint32_t i, capacity, forgotten;
+    zt__lock(&tracer->event_mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        zt__known_event *event = (zt__known_event *)tracer->events.entries[i].value;
+        if (!event || (pool && event->pool != pool) || (context && event->context != context) ||
+            (list && event->list != list)) {
+            continue;
+        }
+        if (!list) { /* it is destroyed, or nobody observes it any more */
+            event->can_be_lent = 0;
+        }
+        if (event->state != ZT__EVENT_LENT) {
+            continue;
+        }
+        capacity = tracer->events.capacity;
+        forgotten = tracer->forgotten_events;
+        event = zt__begin_event_use(tracer, zt__handle_of(event));
+        if (event && event->state == ZT__EVENT_LENT) {
+            zt__end_loan(tracer, event, ZT__EVENT_USED);
+            if (list && !event->has_signalled) {
+                event->state = ZT__EVENT_IDLE;
+            }
+        }
+        zt__end_event_use(event);
+        if (tracer->events.capacity != capacity || tracer->forgotten_events != forgotten) {
+            i = UINT32_MAX; /* others were moved meanwhile: from the start */
+        }
+    }
+    zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
+    zt__end_loans(profiler->tracer, NULL, NULL, list);
+}
+
+/* ---- signals and resets ----------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once) {
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__begin_event_use(tracer, event);
+    if (known && known->state == ZT__EVENT_IDLE && is_once) {
+        zt__set_event_state(known, ZT__EVENT_USED, 0);
+    } else if (known) {
+        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
+    }
+    zt__end_event_use(known);
+    zt__unlock(&tracer->event_mutex);
+}
+
+/* The host is about to reset an event, which is in use by this thread. The mutex of events is held. */
+static void zt__note_host_reset(zt__tracer *tracer, zt__known_event *event) {
+    const char *call;
+    if (event->state == ZT__EVENT_USED) {
+        int has_signalled = event->has_signalled || zt__query_event(tracer, NULL, zt__handle_of(event), NULL,
+                                                                    &call) == ZE_RESULT_SUCCESS;
+        zt__set_event_state(event, has_signalled ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
+    } else if (event->state == ZT__EVENT_LENT && event->is_recorded) {
+        zt__probe *probe = event->probe;
+        int has_run_again = event->was_read && zt__load(&probe->submissions) != event->read_submission;
+        if (probe->source_state == ZT__LOAN_HOLDS &&
+            (has_run_again || (!zt__save_stamps(tracer, event) && event->has_marker)) &&
+            event->probe == probe) {
+            probe->source_state = ZT__LOAN_LOST;
+        }
+        event->was_read = 0;
+    } else if (event->state == ZT__EVENT_LENT) {
+        int has_ended = zt__save_stamps(tracer, event);
+        if (has_ended || event->has_marker) {
+            zt__set_event_state(event, has_ended ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
+        }
+    }
+}
+
+ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
+    zt__known_event *known;
+    if (frame->call != ZT__CALL_EventHostReset) {
+        zt__note_signal(tracer, event, 1);
+        return;
+    }
+    zt__lock(&tracer->event_mutex);
+    known = zt__begin_event_use(tracer, event);
+    if (known) {
+        zt__note_host_reset(tracer, known);
+    }
+    zt__end_event_use(known);
+    zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__note_signal(frame->tracer,
+                    *ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t)->phEvent, 0);
+}
+
+/* ---- creation and destruction ----------------------------------------------------------------------------- */
 
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-static int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {
+static int zt__pool_allows_lending(const ze_event_pool_desc_t *desc) {
     return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
            !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
 }
@@ -22477,7 +23347,7 @@ static int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->keeps_events && given && zt__pool_allows_keeping(given) &&
+    if (frame->tracer->lends_events && given && zt__pool_allows_lending(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         ze_event_pool_handle_t trial =
             NULL; /* if the driver refuses the flag, the application's call succeeds */
@@ -22497,268 +23367,86 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     zt__known_pool *known;
-    zt__lock(&tracer->mutex);
-    known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
-                                                     sizeof *known);
+    zt__lock(&tracer->event_mutex);
+    known = (zt__known_pool *)zt__remember(tracer, &tracer->pools, **p->pphEventPool, sizeof *known);
     if (known) {
+        known->context = *p->phContext;
         known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
-        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc) &&
+        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc) &&
                              (known->has_stamps || frame->pool_desc);
     }
-    zt__unlock(&tracer->mutex);
+    zt__unlock(&tracer->event_mutex);
 }
 
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t handle;
     zt__known_event *event;
+    zt__known_pool pool;
+    int is_known = 1;
+    memset(&pool, 0, sizeof pool);
     if (frame->call == ZT__CALL_EventCounterBasedCreate) {
         const zt__event_counter_based_create_params *p =
             ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
-        zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
-        zt__lock(&tracer->mutex);
-        event = zt__remember_event(tracer, **p->pphEvent);
-        if (event) {
-            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
-        }
-        zt__unlock(&tracer->mutex);
+        handle = **p->pphEvent;
+        pool.has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
     } else {
         const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        const void *key = *p->phEventPool;
         const zt__known_pool *known;
-        zt__known_pool pool = {NULL, 0, 0};
-        zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
-        zt__lock(&tracer->mutex);
-        known = zt__find_pool(tracer, *p->phEventPool);
+        handle = **p->pphEvent;
+        zt__lock(&tracer->event_mutex);
+        known = (const zt__known_pool *)zt__map_find(&tracer->pools, &key, sizeof key);
+        is_known = known != NULL;
         if (known) {
-            pool = *known; /* it may be stale when the event has a record */
+            pool = *known;
         }
-        event = known ? zt__remember_event(tracer, **p->pphEvent) : NULL;
-        if (event) {
-            event->has_stamps = pool.has_stamps;
-            event->may_be_kept = pool.may_be_kept;
-            event->pool = *p->phEventPool;
-        }
-        zt__unlock(&tracer->mutex);
+        zt__unlock(&tracer->event_mutex);
     }
+    zt__lock(&tracer->event_mutex);
+    event = zt__begin_event_use(tracer, handle);
+    if (event) { /* an earlier event with this handle is gone: it is not asked any more */
+        zt__set_event_state(event, ZT__EVENT_IDLE, 0);
+        memset(event, 0, sizeof *event);
+        event->handle = handle;
+    }
+    event =
+        is_known ? (zt__known_event *)zt__remember(tracer, &tracer->events, handle, sizeof *event) : event;
+    if (event) {
+        event->has_stamps = is_known ? pool.has_stamps : 1;
+        event->can_be_lent = pool.can_be_lent;
+        event->pool = pool.handle;
+        event->context = pool.context;
+    }
+    zt__unlock(&tracer->event_mutex);
 }
 
-/* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
-static int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event, zt__event_change change) {
-    zt__known_event *known;
-    zt__slot *keeper = NULL;
-    zt_profiler *owner = NULL;
-    int may_signal, is_kept;
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    if (known) {
-        keeper = known->keeper;
-        owner = known->keeper_owner;
-        known->keeper = change == ZT__EVENT_ENDS ? NULL : keeper;
-    }
-    zt__unlock(&tracer->mutex);
-    if (!keeper) {
-        return 0;
-    }
-    may_signal = zt__save_kept_stamps(owner, keeper, event, change);
-    if (change == ZT__EVENT_SIGNALLED) {
-        zt__lock(&owner->mutex);
-        is_kept = keeper->kept == event;
-        zt__unlock(&owner->mutex);
-        zt__lock(&tracer->mutex);
-        known = zt__find_event(tracer, event);
-        if (known && known->keeper == keeper && !is_kept) {
-            known->keeper = NULL;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-    return may_signal;
-}
-
-/* Counts commands that signal an event and are not measured by it. No mutex is held. */
-static void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
-    zt__known_event *known;
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    if (known && known->other_signals < 2) {
-        known->other_signals += count;
-    }
-    zt__unlock(&tracer->mutex);
-}
-
-ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
-    zt__known_event *known;
-    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    if (!is_reset) { /* before the keeper is looked up: a launch may become it meanwhile, which checks this */
-        zt__count_signals(tracer, event, 1);
-    }
-    if (zt__save_stamps_of_event(tracer, event, is_reset ? ZT__EVENT_RESET : ZT__EVENT_SIGNALLED) &&
-        !is_reset) {
-        zt__count_signals(tracer, event, 1); /* the launch may signal it later */
-    }
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    has_other = is_reset && known && known->other_signals == 1;
-    zt__unlock(&tracer->mutex);
-    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
-        zt__lock(&tracer->mutex);
-        known = zt__find_event(tracer, event);
-        if (known && known->other_signals == 1) {
-            known->other_signals = 0;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-}
-
-ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const ze_command_list_append_event_reset_params_t *p =
-        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
-    ze_command_list_handle_t list = *p->phCommandList;
-    ze_event_handle_t event = *p->phEvent;
-    const zt__known_event *known;
-    zt__slot *slot;
-    zt_profiler *profiler;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    const char *call = "zeCommandListAppendBarrier";
-    int is_measured = 0, has_copy = 0;
-    uint32_t i;
-    zt__save_stamps_of_event(tracer, event, ZT__EVENT_RESET);
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    slot = known ? known->keeper : NULL;
-    profiler = known ? known->keeper_owner : NULL;
-    zt__unlock(&tracer->mutex);
-    if (slot) {
-        zt__lock(&profiler->mutex);
-        is_measured = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                      !slot->has_saved_stamps && !slot->was_signalled && slot->list->handle == list &&
-                      (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
-                      profiler->tiles_stamped == 1;
-        if (is_measured) { /* A slot without metrics has `stamps`. */
-            slot->measurement = ZT__KEPT_EVENT_COPY;
-            for (i = 0; i < ZT__STAMPS; i++) {
-                zt__store(&slot->stamps[i], UINT64_MAX);
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    }
-
-    if (is_measured) {
-        result = zeCommandListAppendBarrier(list, NULL, 1, &event);
-        if (result == ZE_RESULT_SUCCESS) {
-            call = "zeCommandListAppendQueryKernelTimestamps";
-            result =
-                zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
-            has_copy = result == ZE_RESULT_SUCCESS;
-        }
-        if (has_copy) {
-            call = "zeCommandListAppendBarrier";
-            result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
-        }
-    }
-    if (is_measured && result != ZE_RESULT_SUCCESS) {
-        zt__lock(&profiler->mutex);
-        if (has_copy) {
-            slot->copy_may_be_late = 1;
-        } else {
-            slot->measurement = ZT__KEPT_EVENT_STAMPS;
-        }
-        zt__unlock(&profiler->mutex);
-    }
-
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED);
-    }
-    zt__count_signals(tracer, event, 2);
-    if (is_measured) {
-        zt__check(&profiler->diagnostics, result, call,
-                  "A launch is not measured, because its event is reset.");
-    }
-}
-
+/* The record of the event is freed, unless the driver is still asked about it. */
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
-    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
-    zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_ENDS);
-    zt__forget_handle(frame->tracer, &frame->tracer->events, event);
-}
-
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
-                                         const zt_profiler *owner) {
-    const void *handle = pool;
-    uint32_t i;
-    int is_complete;
-    do { /* again, because the table may change while the mutex is unlocked */
-        is_complete = 1;
-        zt__lock(&tracer->mutex);
-        for (i = 0; i < tracer->events.capacity; i++) {
-            const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
-            if (known && known->keeper && (!pool || known->pool == handle) &&
-                (!owner || known->keeper_owner == owner)) {
-                ze_event_handle_t event;
-                memcpy(&event, &known->handle, sizeof event);
-                zt__unlock(&tracer->mutex);
-                zt__save_stamps_of_event(tracer, event, ZT__EVENT_ENDS);
-                is_complete = 0;
-                zt__lock(&tracer->mutex);
-            }
-        }
-        zt__unlock(&tracer->mutex);
-    } while (!is_complete);
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__begin_event_use(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
+    if (known) {
+        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
+        zt__map_remove(&tracer->events, &handle, sizeof handle);
+        tracer->forgotten_events++;
+    }
+    zt__unlock(&tracer->event_mutex);
+    zt__free(&tracer->allocator, known);
 }
 
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
-    const void *handle = pool;
-    uint32_t i;
-    zt__release_kept_events(tracer, pool, NULL);
-    zt__lock(&tracer->mutex);
-    for (i = 0; i < tracer->events.capacity; i++) {
-        zt__known_event *known = (zt__known_event *)tracer->events.entries[i].value;
-        if (known && known->pool == handle) {
-            known->may_be_kept = 0; /* if the driver refuses, launches that were recorded may signal it */
-        }
-    }
-    zt__unlock(&tracer->mutex);
-    zt__forget_handle(tracer, &tracer->pools, pool);
-}
-
-/* Returns the event of the application that a command signals, or NULL. */
-static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
-    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
-}
-
-ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
-    zt__command command;
-    ze_event_handle_t event;
-    zt__read_command(frame->call, frame->parameters, &command);
-    event = zt__find_signalled(frame, &command);
-    if (event && zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_SIGNALLED)) {
-        zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
-    }
-}
-
-ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__known_list *list;
-    zt__command command;
-    ze_event_handle_t event;
-    int is_signalled_once;
-    zt__read_command(frame->call, frame->parameters, &command);
-    event = zt__find_signalled(frame, &command);
-    if (event && !frame->has_kept_event) {
-        zt__lock(&tracer->mutex);
-        list = zt__find_known_list(tracer, command.list);
-        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
-        zt__unlock(&tracer->mutex);
-        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
-        /* Another thread may have appended a launch that is measured by it since
-           zt__save_stamps_before_signal. */
-        if (zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED)) {
-            zt__count_signals(tracer, event, 2);
-        }
-    }
+    const void *handle = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
+    void *known;
+    zt__end_loans(tracer, handle, NULL, NULL);
+    zt__lock(&tracer->event_mutex);
+    known = zt__map_find(&tracer->pools, &handle, sizeof handle);
+    zt__map_remove(&tracer->pools, &handle, sizeof handle);
+    zt__unlock(&tracer->event_mutex);
+    zt__free(&tracer->allocator, known);
 }
 
 #endif
@@ -22973,11 +23661,12 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
+        profiler->end_loans = zt__end_loans_of_list;
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {
-            tracer->open_failure = zt__get_last_message(NULL);
             tracer->open_failure.result = result;
+            snprintf(tracer->open_failure.text, sizeof tracer->open_failure.text, "%s", zt_last_error(NULL));
         }
         tracer->open_failures++;
         zt__unlock(&tracer->mutex);
@@ -23003,7 +23692,7 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
         zt__set_captured(tracer, known, 0);
         known->kind = ZT__LIST_UNKNOWN;
         known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
-        known->was_closed = known->may_be_destroyed = 0;
+        known->may_be_destroyed = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -23015,7 +23704,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
-    zt__list_state kind = ZT__LIST_UNKNOWN;
+    zt__list_kind kind = ZT__LIST_UNKNOWN;
     int is_in_order = 0, is_cloneable = 0;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
@@ -23267,25 +23956,15 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame);
 ZT__PRIVATE void zt__after_list_change(zt__frame *frame);
 
 /* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
-   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. The launches
-   of a list whose kind is unknown are recorded, and may never run, unless it may be immediate. */
-ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                        int may_be_immediate);
-
-/* Returns whether launches are unread on lists of unknown kind that may be immediate: none of these was closed,
-   which only the tracer knows. */
-ZT__PRIVATE int zt__has_unread_unknown_lists(zt__tracer *tracer, zt_profiler *profiler);
-
-/* Only recorded lists are closed. Loaders before 1.16 cannot query the kind of those that were created before
-   the start. */
-ZT__PRIVATE void zt__after_list_close(zt__frame *frame);
+   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. */
+ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle);
 
 ZT__PRIVATE void zt__before_list_reset(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_list_reset(zt__frame *frame);
 
 /* The driver may refuse. So a list is over only after the call, when its handle may already be that of a new
-   list: then zt__after_list_create has marked what was on the old one as final. */
+   list: then zt__after_list_create has closed what was on the old one. */
 ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame);
@@ -23317,12 +23996,13 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame);
 
 #ifdef ZETOOLS_TRACER
 
-/* Marks a list as final in all profilers of the tracer. */
-static void zt__mark_list_final_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, zt__list_end by,
-                                           const char *call) {
+/* Closes what was recorded on a list, in all profilers of the tracer. */
+static void zt__end_list_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, zt__list_end by,
+                                    const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
-        zt__mark_list_final(device->profiler, list, by, call);
+        zt__end_list(device->profiler, list, by, call);
+        zt__try_collect(device->profiler, list);
     }
 }
 
@@ -23333,7 +24013,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_command_list_handle_t list;
     zt__traced_device *traced;
     zt__known_list *known;
-    zt__list_state kind;
+    zt__list_kind kind;
     uint32_t ordinal, is_in_order, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
         const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
@@ -23356,7 +24036,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     }
     traced = zt__find_or_open_device(tracer, context, device);
     /* The call that has destroyed the list with this handle may not have returned to its thread yet. */
-    zt__mark_list_final_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
+    zt__end_list_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
     zt__lock(&tracer->mutex);
     known = zt__remember_list(tracer, list, traced, ordinal);
     if (known) {
@@ -23383,55 +24063,37 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                        int may_be_immediate) {
-    const zt__list *list;
-    int found = 0;
+ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__recording *recording;
+    const zt__probe *probe = NULL;
+    int is_reading = 0; /* then the recording is the collector's, and may have some */
     zt__lock(&profiler->mutex);
-    list = handle ? zt__find_list(profiler, handle) : profiler->lists;
-    for (; list && !found; list = handle ? NULL : list->next) {
-        const zt__slot *slot = list->first;
-        int may_run = may_be_immediate && list->state == ZT__LIST_UNKNOWN;
-        for (; slot && !found; slot = slot->next) {
-            found = (slot->trails_event || slot->kept) &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING ||
-                     (slot->state == ZT__SLOT_RECORDED && may_run && !zt__is_final(slot)));
+    for (recording = profiler->in_flight.first; recording && !probe && !is_reading;
+         recording = recording->next) {
+        if (!recording->due || (handle && recording->handle != handle)) {
+            continue;
+        }
+        is_reading = recording->state == ZT__RECORDING_READING;
+        /* Of what has ended, only the collector has something to do. */
+        probe = is_reading || recording->has_ended ? NULL : recording->first;
+        while (probe && !(probe->is_due && (probe->has_trail || probe->way->is_foreign))) {
+            probe = probe->next;
         }
     }
     zt__unlock(&profiler->mutex);
-    return found;
-}
-
-ZT__PRIVATE int zt__has_unread_unknown_lists(zt__tracer *tracer, zt_profiler *profiler) {
-    uint32_t i = 0;
-    for (;;) {
-        ze_command_list_handle_t handle = NULL;
-        zt__lock(&tracer->mutex);
-        for (; i < tracer->lists.capacity && !handle; i++) {
-            const zt__known_list *known = (const zt__known_list *)tracer->lists.entries[i].value;
-            if (known && known->kind == ZT__LIST_UNKNOWN && !known->was_closed) {
-                memcpy(&handle, &known->handle, sizeof handle);
-            }
-        }
-        zt__unlock(&tracer->mutex);
-        if (!handle || zt__has_unread_launches(profiler, handle, 1)) {
-            return handle != NULL;
-        }
-    }
+    return is_reading || probe != NULL;
 }
 
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
    signalled, so this waits for commands of the library that follow them, and reads the events. */
-static void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list,
-                                      int may_be_immediate) {
+static void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list) {
     uint64_t deadline = zt__deadline(tracer->wait_timeout_ns);
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
         zt__wait wait = zt__wait_until(deadline);
-        while (!zt__is_owner(&profiler->collector) &&
-               zt__has_unread_launches(profiler, list, may_be_immediate)) {
-            zt__finish_list(profiler, list, deadline, 1);
+        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
+            zt__try_collect(profiler, list);
             if (!zt__wait_again(&wait)) {
                 break;
             }
@@ -23439,26 +24101,15 @@ static void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle
     }
 }
 
-ZT__PRIVATE void zt__after_list_close(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__known_list *list;
-    zt__lock(&tracer->mutex);
-    list = zt__find_known_list(tracer, *ZT__PARAMETERS(frame, ze_command_list_close_params_t)->phCommandList);
-    if (list) {
-        list->was_closed = 1;
-    }
-    zt__unlock(&tracer->mutex);
-}
-
 ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
     zt__await_unread_launches(frame->tracer,
-                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0);
+                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
 }
 
 ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
-    zt__mark_list_final_everywhere(frame->tracer,
-                                   *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
-                                   ZT__BY_RESET, "zeCommandListReset");
+    zt__end_list_everywhere(frame->tracer,
+                            *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                            ZT__BY_RESET, "zeCommandListReset");
 }
 
 ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
@@ -23467,15 +24118,13 @@ ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     zt__known_list *known;
     zt__list *list;
-    int may_be_immediate;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, handle);
-    may_be_immediate = known && !known->was_closed;
     if (known) {
         known->may_be_destroyed = 1;
     }
     zt__unlock(&tracer->mutex);
-    zt__await_unread_launches(tracer, handle, may_be_immediate);
+    zt__await_unread_launches(tracer, handle);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__lock(&device->profiler->mutex);
         list = zt__find_list(device->profiler, handle);
@@ -23491,7 +24140,7 @@ ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
     ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
     const void *handle = list;
     zt__known_list *known;
-    zt__mark_list_final_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
+    zt__end_list_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
     if (known && known->may_be_destroyed) {
@@ -23507,10 +24156,12 @@ ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
     ze_command_queue_handle_t queue = NULL;
+    const void *runs_on;
     uint32_t count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
     if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
         queue = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->phCommandQueue;
+        runs_on = queue;
         lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
@@ -23519,6 +24170,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         const zt__known_list *known;
         lists = *p->pphCommandLists;
         count = *p->pnumCommandLists;
+        runs_on = *p->phCommandListImmediate;
         zt__lock(&frame->tracer->mutex);
         known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
         if (known && known->is_captured) {
@@ -23531,26 +24183,30 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
             continue;
         }
         if (result) {
-            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS,
+            zt__after_execution(device->profiler, runs_on, count, lists, *result != ZE_RESULT_SUCCESS,
                                 zt__call_name(frame->call));
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
-                                 device->profiler->passes[0].group_count > 0, zt__call_name(frame->call));
+                                 device->profiler->passes[0].group_count > 0, 1, zt__call_name(frame->call));
         }
     }
 }
 
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    if (tracer->keeps_events) {
-        zt__save_stamps_before_signal(frame);
-        zt__note_signal(frame);
-    }
+    int is_once;
+    zt__read_command(frame->call, frame->parameters, &frame->command);
     zt__lock(&tracer->mutex);
     tracer->executions++;
+    is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
     zt__unlock(&tracer->mutex);
+    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
+        zt__note_signal(tracer, *frame->command.signal, is_once);
+    }
     zt__observe_execution(frame, NULL);
+    zt__begin_submission();
+    frame->is_submission = 1;
 }
 
 ZT__PRIVATE void zt__before_queue_synchronize(zt__frame *frame) {
@@ -23567,15 +24223,16 @@ ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
     is_idle = frame->executions == tracer->executions;
     zt__unlock(&tracer->mutex);
     for (; device && is_idle; device = zt__next_measured(tracer, device)) {
-        zt__note_idle_queue(device->profiler,
-                            *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
+        /* The parameters of both calls begin with a handle. */
+        zt__note_idle(device->profiler,
+                      *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
     }
 }
 
 ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
-    while (device && !zt__has_unread_launches(device->profiler, NULL, 0)) {
+    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
         device = zt__next_measured(tracer, device);
     }
     if (device) {
@@ -23588,6 +24245,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
+    zt__end_loans(frame->tracer, NULL, context, NULL);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);
@@ -23596,9 +24254,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
-                zt__release_kept_events(frame->tracer, NULL,
-                                        device->profiler); /* they end with the context */
-                zt__abandon_slots(device->profiler, "zeContextDestroy");
+                zt__abandon_recordings(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
                 device->profiler->peaks = peaks;
@@ -23780,11 +24436,10 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
 
 ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__command command;
+    const zt__command *command = &frame->command;
     uint32_t i;
-    zt__read_command(frame->call, frame->parameters, &command);
-    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-        ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
+    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command->kernel_count; i++) {
+        ze_kernel_handle_t kernel = zt__launched_kernel(frame, command, i);
         int knows_handle = i > 0 || frame->knows_kernel;
         zt__kernel_facts described = zt__unknown_facts();
         zt__loaded_kernel *record = NULL, known;
@@ -23792,7 +24447,9 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         zt_kernel_shape shape;
         zt__origin origin;
         memset(&known, 0, sizeof known);
-        if (knows_handle) {
+        if (i == 0 && frame->kernel.name && frame->kernel.counted_for == frame->counted_for) {
+            known = frame->kernel;
+        } else if (knows_handle) {
             zt__lock(&tracer->mutex);
             record = zt__find_loaded_kernel(tracer, kernel);
             if (record) { /* else it was destroyed, on another thread, when its work was done */
@@ -23914,6 +24571,10 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
    whether and how it is measured, and begins its region. */
 ZT__PRIVATE void zt__before_command(zt__frame *frame);
 
+/* Called after the call: signals the event of the application that was replaced by one of the library, or the one
+   of the library that shows the end of the launch. */
+ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result);
+
 #endif
 
 /* ==== tracer/launches.c ================================================================================= */
@@ -23922,133 +24583,145 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame);
 
 #ifdef ZETOOLS_TRACER
 
+/* How a command without metrics is measured: by the first of these that fits.
+
+     BARRIERS  a list that is not known; no signal (a wait); or a tracer before this one has put its event in
+               place of the application's
+     OWN       no event of the application: the command signals the event of the probe
+     OWN       a list that is in order, if the application does not read time stamps of its event: the command
+               signals the event of the probe, and a signal of the application's follows
+     LENT      its event can be lent (events.c): the command signals it as without the tracer. On a list that is
+               in order, a signal of the event of the probe follows, and shows the end
+     BARRIERS  all others: time stamps between barriers, before and after the command
+
+   With metrics, queries take the place of the time stamps between barriers. */
+
 /* What zt__select_command has decided about a command. */
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: the command is not measured */
     const char *region;
     zt__known_list list; /* a copy */
     int has_metrics;     /* else it is measured with times alone */
-    zt__measurement measurement;
-    int was_signalled;      /* the event of the application, before the launch, */
-    uint64_t signalled_end; /* with time stamps of which this is the end */
+    int is_once;         /* it signals its event once */
 } zt__selected_command;
 
-/* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
-   because the driver may be queried.
+/* ---- the event of the probe ------------------------------------------------------------------------------- */
 
-     a list that is not known, or no signal (a wait)  SURROUNDING_COMMANDS
-     no event of the application                      EVENT_STAMPS, of the event of the slot
-     one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
-     list that is not in order, or of a pool with
-     time stamps that the application reads
-     one that has these, and cannot be kept           SURROUNDING_COMMANDS: the launch has to signal it
-     a list that is in order                          EVENT_STAMPS: a signal follows
-     a copy engine, which executes one command        EVENT_STAMPS: a barrier follows
-     at a time
-     another immediate list                           COPIED_STAMPS: a copy of the time stamps follows, which
-                                                      waits for the event of the slot
-     a recorded list: there, the copy would find      SURROUNDING_COMMANDS
-     that event signalled by an earlier execution
-
-   What follows signals the event of the application. On a list that is in order it delays nothing, and the
-   launch is measured whatever happens to that event.
-
-   An event can be kept if no other command that signals it may be in flight, nor is it on another recorded
-   list. One that has signalled, and was not reset, has other time stamps after the launch. */
-static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
-                                              const ze_event_handle_t *signal,
-                                              zt__selected_command *selected) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__known_list *list = &selected->list;
-    zt__known_event event, *known;
-    int can_be_kept;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
-        return ZT__SURROUNDING_COMMANDS;
+static ze_result_t zt__read_own_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
+                                      const char **call) {
+    if (!times) {
+        *call = "zeEventQueryStatus";
+        return zeEventQueryStatus(probe->event);
     }
-    if (!*signal) {
-        return ZT__EVENT_STAMPS;
-    }
-
-    memset(&event, 0, sizeof event);
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, *signal);
-    if (known) {
-        event = *known;
-    }
-    zt__unlock(&tracer->mutex);
-    if (!known) { /* it was created before the start: the driver is queried */
-        ze_event_pool_handle_t pool;
-        ze_event_pool_flags_t flags = 0;
-        event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
-                           tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
-                           !pool || /* counter-based: drivers crash when they are asked for its flags */
-                           tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                           (flags & ZT__POOL_FLAGS_STAMPED);
-        zt__lock(&tracer->mutex);
-        known = zt__remember_event(tracer, *signal);
-        if (known) {
-            known->has_stamps = event.has_stamps;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-
-    can_be_kept = event.may_be_kept && !event.other_signals && !event.keeper &&
-                  (!list->is_in_order || event.has_stamps);
-    /* For a recorded list, zt__note_earlier_signals queries the event before each execution. */
-    if (can_be_kept && list->kind == ZT__LIST_IMMEDIATE) {
-        zt__sample_times times;
-        const char *call;
-        ze_result_t result = zt__query_kernel_stamps(profiler, *signal, &times, &call);
-        selected->was_signalled = result == ZE_RESULT_SUCCESS;
-        selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
-        can_be_kept =
-            result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
-    }
-    if (can_be_kept) {
-        return ZT__KEPT_EVENT_STAMPS;
-    }
-    if (event.has_stamps) {
-        return ZT__SURROUNDING_COMMANDS;
-    }
-    if (list->is_in_order || list->is_copy_only) {
-        return ZT__EVENT_STAMPS;
-    }
-    return list->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
+    times->is_kernel = 1;
+    return zt__query_kernel_stamps(profiler, probe->event, times, call);
 }
 
-/* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
-   that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
-   it. First gathers facts, for which the driver may be queried; then counts and decides while the mutex is
-   locked once. So zt_trace_stop, which sets `is_stopping` under it, either finds `has_region` set and waits
-   for this command, or the command is neither counted nor measured. No mutex is held. */
-static zt__selected_command zt__select_command(zt__frame *frame, const zt__command *command) {
+static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0};
+
+/* ---- which commands --------------------------------------------------------------------------------------- */
+
+/* Returns whether a barrier or a wait could only be measured between barriers, which would measure themselves. The
+   mutex is held, and unlocked meanwhile. */
+static int zt__needs_barriers(const zt__frame *frame, const zt__known_list *list) {
+    const ze_event_handle_t *signal = frame->command.signal;
+    int can_be_lent;
+    if (list->is_in_order || (signal && !*signal && list->kind != ZT__LIST_UNKNOWN)) {
+        return 0;
+    }
+    if (!signal || list->kind == ZT__LIST_UNKNOWN) {
+        return 1;
+    }
+    zt__unlock(&frame->tracer->mutex);
+    can_be_lent = zt__can_be_lent(frame->tracer, *signal);
+    zt__lock(&frame->tracer->mutex);
+    return !can_be_lent;
+}
+
+/* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
+   a list that was created before the start. */
+static void zt__copy_list(zt__tracer *tracer, ze_command_list_handle_t handle, zt__known_list *copy) {
+    const zt__known_list *known = zt__find_known_list(tracer, handle);
+    if (!known) {
+        zt__unlock(&tracer->mutex);
+        zt__query_unknown_list(tracer, handle);
+        zt__lock(&tracer->mutex);
+        known = zt__find_known_list(tracer, handle);
+    }
+    if (known) {
+        *copy = *known;
+    }
+}
+
+/* Returns the name of the region of a command, or NULL without memory, and copies what is known of its kernel. The
+   mutex is held, and unlocked if the name is new. */
+static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    const zt__loaded_kernel *known;
+    zt__kernel_name *name;
+    const char *call = zt__call_name(frame->call) + strlen("zeCommandListAppend");
+    uint32_t i;
+    if (!command->kernel) {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, call, strlen(call));
+        if (!name) {
+            zt__unlock(&tracer->mutex);
+            name = zt__find_or_add_name(tracer, call, 0);
+            zt__lock(&tracer->mutex);
+        }
+        return name;
+    }
+    known = zt__find_loaded_kernel(tracer, command->kernel);
+    if (known && known->name && frame->knows_kernel && command->kernel_count == 1 &&
+        !known->may_be_destroyed && (known->is_placed || !zt__load(&tracer->loaded.is_sampled))) {
+        frame->kernel = *known;
+        return known->name;
+    }
+    zt__unlock(&tracer->mutex);
+    for (i = frame->knows_kernel ? 0 : 1; i < command->kernel_count; i++) {
+        /* It may have been created before the start. */
+        zt__observe_kernel(tracer, zt__launched_kernel(frame, command, i));
+    }
+    name = zt__name_of_kernel(tracer, command->kernel, frame->knows_kernel);
+    if (name && command->kernel_count > 1) { /* the name of the first, and the number of others */
+        name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
+    }
+    zt__lock(&tracer->mutex);
+    known = frame->knows_kernel ? zt__find_loaded_kernel(tracer, command->kernel) : NULL;
+    if (known) {
+        frame->kernel = *known;
+    }
+    return name;
+}
+
+/* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so that
+   launches elsewhere do not count for `every` and `limit`. If `is_complete` is 0, the driver will refuse it. The
+   last decision and the counts are made while the mutex is locked once. So zt_trace_stop, which sets
+   `is_stopping` under it, either finds `has_region` set and waits for this command, or the command is neither
+   counted nor measured. No mutex is held. */
+static zt__selected_command zt__select_command(zt__frame *frame, int is_complete) {
     const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
     zt__selected_command selected;
-    const zt__known_list *known;
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    uint32_t captures;
     int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
     memset(&selected, 0, sizeof selected);
-    if (command) {
-        zt__query_unknown_list(tracer, command->list);
-    }
     zt__lock(&tracer->mutex);
-    known = command ? zt__find_known_list(tracer, command->list) : NULL;
-    if (known) {
-        selected.list = *known;
+    if (is_complete) {
+        zt__copy_list(tracer, command->list, &selected.list);
+        selected.is_once = zt__signals_once(tracer, &selected.list);
     }
     device = selected.list.device;
     if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
         device->copies_seen++; /* which an empty report of zt_auto mentions */
     }
-    captures = tracer->captures;
-    zt__unlock(&tracer->mutex);
     profiler = zt__is_measured(device) ? device->profiler : NULL;
-    frame->counted_for = command && command->kernel ? profiler : NULL;
+    frame->counted_for = is_complete && command->kernel ? profiler : NULL;
     if (!tracer->measured[frame->call] || (is_sync && (!profiler || profiler->passes[0].group_count))) {
+        zt__unlock(&tracer->mutex);
         return selected;
     }
 
@@ -24059,35 +24732,27 @@ static zt__selected_command zt__select_command(zt__frame *frame, const zt__comma
     /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
        for one of its events. So while there is a capture, the driver is queried, and a command that waits may
        be the one with which its list joins. */
-    if (can_be_measured && captures > 0) {
+    if (can_be_measured && tracer->captures > 0) {
+        zt__unlock(&tracer->mutex);
         can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
                           (uint32_t)tracer->query_capture(command->list) != query_true;
+        zt__lock(&tracer->mutex);
     }
-    if (can_be_measured && command->kernel) {
-        name = zt__name_of_kernel(tracer, command->kernel, frame->knows_kernel);
-        if (name && command->kernel_count > 1) { /* the name of the first, and the number of others */
-            name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
-        }
-    } else if (can_be_measured) {
-        name = zt__find_or_add_name(tracer, zt__call_name(frame->call) + strlen("zeCommandListAppend"), 0);
+    if (can_be_measured) {
+        name = zt__name_of_command(frame);
+        selected.has_metrics = name && profiler->metric_count > 0;
     }
-    if (name) {
-        selected.has_metrics = profiler->metric_count > 0;
-    }
-    if (name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)))) {
-        selected.measurement = zt__choose_measurement(frame, profiler, command->signal, &selected);
+    if (name && is_sync && zt__needs_barriers(frame, &selected.list)) {
+        name = NULL;
     }
 
-    zt__lock(&tracer->mutex);
     if (tracer->is_stopping) {
         zt__unlock(&tracer->mutex);
         return selected;
     }
     tracer->counts.launches++;
-    if (!name ||
-        (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.list.is_in_order)) {
-        tracer->counts.elsewhere++; /* barriers around a barrier or a wait would measure themselves */
-        name = NULL;
+    if (!name) {
+        tracer->counts.elsewhere++;
     }
     is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
@@ -24102,12 +24767,7 @@ static zt__selected_command zt__select_command(zt__frame *frame, const zt__comma
         } else {
             tracer->counts.times_alone++;
         }
-        if (is_within && selected.has_metrics) {
-            selected.measurement = ZT__SURROUNDING_COMMANDS;
-        }
         selected.has_metrics = is_within && selected.has_metrics;
-        tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
-                                     (!selected.list.is_in_order || selected.has_metrics);
         selected.profiler = profiler;
         selected.region = name->text;
         zt__store(&frame->has_region, 1);
@@ -24116,133 +24776,121 @@ static zt__selected_command zt__select_command(zt__frame *frame, const zt__comma
     return selected;
 }
 
-/* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
-   it, else those of the event of the slot, which then takes the place of the application's. */
-static void zt__begin_by_event(zt__frame *frame, const zt__command *command,
-                               const zt__selected_command *selected) {
-    zt_profiler *profiler = selected->profiler;
-    zt__slot *slot;
-    uint32_t i;
-    frame->region = zt__begin_region(profiler, command->list, selected->list.kind,
-                                     zt__shown_name(selected->region), !selected->has_metrics);
-    slot = (zt__slot *)frame->region.slot;
-    if (!slot) {
-        return;
-    }
-    slot->measurement = selected->measurement;
-    slot->is_unordered = !selected->list.is_in_order;
-    if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
-        zt__tracer *tracer = frame->tracer;
-        zt__known_event *known;
-        /* Before the slot is the keeper: a thread that finds the keeper finds the event in it. */
-        zt__lock(&profiler->mutex);
-        slot->kept = *command->signal;
-        slot->was_signalled = selected->was_signalled;
-        slot->signalled_end = selected->signalled_end;
-        slot->list->keeps_events = 1;
-        zt__unlock(&profiler->mutex);
-        zt__lock(&tracer->mutex);
-        known = zt__find_event(tracer, *command->signal);
-        /* Else another thread has used the event since zt__choose_measurement. */
-        frame->has_kept_event = known && !known->keeper && !known->other_signals;
-        if (frame->has_kept_event) {
-            known->keeper = slot;
-            known->keeper_owner = profiler;
-        }
-        zt__unlock(&tracer->mutex);
-        if (!frame->has_kept_event) {
-            zt__lock(&profiler->mutex);
-            slot->kept = NULL;
-            zt__unlock(&profiler->mutex);
-        }
-        return;
-    }
+/* ---- before and after the call ---------------------------------------------------------------------------- */
 
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
-        zt__store(&slot->stamps[i], UINT64_MAX);
+/* Begins a command between barriers or queries. A wait for the events of the command is appended before, so that
+   the GPU time is that of the command alone, which then need not wait itself. If the driver refuses the command,
+   the wait stays on the list. A command without an event to signal is a wait itself. */
+static void zt__begin_between_barriers(zt__frame *frame, const zt__selected_command *selected) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    uint32_t count = command->signal ? *command->wait_count : 0;
+    if (!selected->list.is_in_order || selected->has_metrics) {
+        zt__lock(&tracer->mutex);
+        tracer->counts.serialised++;
+        zt__unlock(&tracer->mutex);
     }
-    slot->trails_event = slot->measurement == ZT__COPIED_STAMPS;
-    frame->list = command->list;
-    frame->is_in_order = selected->list.is_in_order;
-    frame->copied_stamps = slot->trails_event ? slot->stamps : NULL;
-    frame->signal = command->signal;
-    frame->signalled = *command->signal;
-    *command->signal = slot->event;
+    if (count && command->wait_events &&
+        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
+        frame->wait_count = command->wait_count;
+        frame->waits = count;
+        *command->wait_count = 0;
+    }
+    zt__append_begin(selected->profiler, &frame->region);
 }
 
-/* Begins to measure a command, which this may change. zt__after_call ends the region. */
-static void zt__begin_command(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__command command;
-    zt__selected_command selected;
-    zt__slot *slot;
-    int is_complete = zt__read_command(frame->call, frame->parameters, &command);
-    uint32_t i;
-    /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
-       each launch. */
-    frame->knows_kernel = command.kernel == frame->kernel_before_hooks;
-    for (i = frame->knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
-        /* It may have been created before the start. */
-        zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
-    }
-    selected = zt__select_command(frame, is_complete ? &command : NULL);
-    if (!selected.profiler) {
+/* Begins to measure a command that was selected, and may change it. zt__after_call ends the region. */
+static void zt__begin_command(zt__frame *frame, const zt__selected_command *selected) {
+    const zt__command *command = &frame->command;
+    const zt__known_list *list = &selected->list;
+    zt__measurement measurement = ZT__BARRIERS;
+    zt__probe *probe;
+    frame->region = zt__begin_region(selected->profiler, command->list, list->kind,
+                                     zt__shown_name(selected->region), !selected->has_metrics);
+    probe = (zt__probe *)frame->region.probe;
+    if (!probe) {
         return;
     }
-
-    if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
-        zt__list_state kind = selected.list.kind;
-        /* A wait for the events of the command is appended before the region, so that the GPU time is that of
-           the command alone, which then need not wait itself. If the driver refuses the command, the wait
-           stays on the list. A command without an event to signal is a wait itself. */
-        uint32_t count = command.signal ? *command.wait_count : 0;
-        if (count && command.wait_events &&
-            zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
-            frame->wait_count = command.wait_count;
-            frame->waits = count;
-            *command.wait_count = 0;
+    /* The region is open, so no other thread uses the probe. */
+    if (selected->profiler->timeline || !command->kernel) {
+        probe->origin.kind = command->kernel                                  ? ZT__REGION_OF_KERNEL
+                             : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
+                                                                              : ZT__REGION_OF_SYNC;
+        if (frame->kernel.name) {
+            memcpy(probe->origin.group_size, frame->kernel.group_size, sizeof probe->origin.group_size);
         }
-        if (kind == ZT__LIST_UNKNOWN) {
-            kind = zt__query_list_kind(selected.profiler, command.list);
-        }
-        frame->region = zt__begin_on(selected.profiler, command.list, kind, zt__shown_name(selected.region),
-                                     !selected.has_metrics);
-        if (frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->trails_event = command.signal && *command.signal;
-        }
-    } else {
-        zt__begin_by_event(frame, &command, &selected);
+        probe->bytes = zt__read_size(frame->call, frame->parameters, &probe->origin);
     }
 
-    /* The bytes of a copy and, for the timeline, the geometry of a launch. The region is open, so no other
-       thread uses the slot. */
-    slot = (zt__slot *)frame->region.slot;
-    if (slot && (selected.profiler->timeline || !command.kernel)) {
-        const zt__loaded_kernel *known;
-        slot->origin.kind = command.kernel                                   ? ZT__REGION_OF_KERNEL
-                            : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                             : ZT__REGION_OF_SYNC;
-        zt__lock(&tracer->mutex);
-        known = zt__find_loaded_kernel(tracer, command.kernel);
-        if (known && frame->knows_kernel) {
-            memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
-        }
-        zt__unlock(&tracer->mutex);
-        slot->bytes = zt__read_size(frame->call, frame->parameters, &slot->origin);
+    if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal) {
+        measurement = *command->signal
+                          ? zt__lend_event(frame->tracer, *command->signal, selected->profiler, probe, list)
+                          : ZT__OWN;
+    }
+    if (measurement == ZT__LENT) {
+        probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
+        frame->is_lent = 1;
+        frame->marker = list->is_in_order ? probe->event : NULL;
+        probe->is_unordered = !list->is_in_order;
+        probe->has_trail = list->is_in_order;
+    } else if (measurement == ZT__OWN) {
+        probe->way = &zt__by_own_event;
+        probe->is_unordered = !list->is_in_order;
+        frame->signal = command->signal;
+        frame->signalled = *command->signal;
+        *command->signal = probe->event;
+    } else {
+        probe->has_trail = command->signal && *command->signal;
+        zt__begin_between_barriers(frame, selected);
     }
 }
 
 ZT__PRIVATE void zt__before_command(zt__frame *frame) {
-    const zt__tracer *tracer = frame->tracer;
-    if (tracer->keeps_events) {
-        zt__save_stamps_before_signal(frame);
-    }
+    zt__tracer *tracer = frame->tracer;
+    int is_complete = zt__read_command(frame->call, frame->parameters, &frame->command);
+    zt__selected_command selected;
+    ze_event_handle_t event;
+    frame->knows_kernel = tracer->hook_count == 0 || frame->command.kernel == frame->kernel_before_hooks;
+    memset(&selected, 0, sizeof selected);
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
-        zt__begin_command(frame);
+        selected = zt__select_command(frame, is_complete);
+    } else if (tracer->lends_events) {
+        zt__lock(&tracer->mutex);
+        selected.is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
+        zt__unlock(&tracer->mutex);
     }
-    if (tracer->keeps_events) {
-        zt__note_signal(frame);
+    if (selected.profiler) {
+        zt__begin_command(frame, &selected);
+    }
+    event = tracer->lends_events && !frame->is_lent ? zt__find_signalled(frame) : NULL;
+    if (event) {
+        zt__note_signal(tracer, event, selected.is_once);
+    }
+}
+
+ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result) {
+    ze_command_list_handle_t list = frame->command.list;
+    ze_event_handle_t event = frame->marker;
+    ze_result_t signalled;
+    if (frame->signal) {
+        event = frame->signalled;
+        *frame->signal = event;
+        frame->signal = NULL;
+    }
+    if (result != ZE_RESULT_SUCCESS && frame->is_lent && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__take_event_back(frame->tracer, *frame->command.signal);
+    }
+    if (result != ZE_RESULT_SUCCESS || !event) {
+        return;
+    }
+    signalled = zeCommandListAppendSignalEvent(list, event);
+    if (signalled != ZE_RESULT_SUCCESS) {
+        signalled = zeCommandListAppendBarrier(list, event, 0, NULL);
+    }
+    if (signalled != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+        zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
     }
 }
 
@@ -24313,7 +24961,7 @@ ZT__PRIVATE void zt__count_by_pointer(void);
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured);
 
 /* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
-   of its callbacks is running, which still needs it. */
+   of its callbacks is running, which still needs it. If that has just begun, some calls are detached. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 #endif
@@ -24392,8 +25040,10 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.place = NULL;
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
-    frame->has_kept_event = 0;
+    frame->marker = NULL;
+    frame->is_lent = frame->is_submission = 0;
     frame->kernel_before_hooks = NULL;
+    frame->kernel.name = NULL;
     frame->pool_desc = NULL;
     memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
@@ -24411,7 +25061,7 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     zt__current_call = frame;
     zt__change_depth(1);
     tracer = frame->tracer;
-    if (kind == ZT__KIND_LAUNCH) {
+    if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
         zt__command command;
         zt__read_command(call, parameters, &command);
         frame->kernel_before_hooks = command.kernel;
@@ -24535,52 +25185,22 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
     }
 }
 
-/* Signals the event of the application that zt__begin_by_event has replaced by that of a slot, because the
-   application may wait for it. If the tracer was destroyed meanwhile, the slot is still there. */
-static void zt__signal_replaced_event(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    ze_result_t signalled = ZE_RESULT_NOT_READY;
-    int has_tracer = zt__load(&frame->state) == ZT__FRAME_CALLBACK;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                             event, 1, &own);
-    } else if (frame->is_in_order) {
-        signalled = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
-        signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (has_tracer) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (signalled != ZE_RESULT_SUCCESS && has_tracer) {
-        zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
-    }
-}
-
 static void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
+    int is_abandoned; /* its tracer was destroyed */
     if (!frame || frame != zt__current_call) {
         return;
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
-    zt__lock(&zt__dispatch_mutex);
-    if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
-        zt__store(&frame->state, ZT__FRAME_CALLBACK);
-    }
-    zt__unlock(&zt__dispatch_mutex);
+    is_abandoned = !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_CALLBACK);
     zt__change_depth(1);
 
-    /* Parameters are the application's: they are restored also if the tracer was destroyed. */
-    if (frame->signal) {
-        zt__signal_replaced_event(frame, result);
+    /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
+       needed: its probe is still there. */
+    zt__signal_after_launch(frame, result);
+    if (frame->is_submission) {
+        zt__end_submission();
     }
     if (frame->wait_count) {
         *frame->wait_count = frame->waits;
@@ -24592,7 +25212,7 @@ static void zt__epilogue(ze_result_t result, void **instance) {
         *frame->build.place = frame->build.before;
         zt__free(&zt__default_allocator, frame->build.changed);
     }
-    if (frame->state == ZT__FRAME_CALLBACK) {
+    if (!is_abandoned) {
         zt__after_call(frame, result, end_ns);
     }
     zt__change_depth(-1);
@@ -24633,7 +25253,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame && !found; frame = frame->next) {
-        zt__frame_state state = zt__load(&frame->state);
+        uint32_t state = zt__load(&frame->state);
         found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
                 (!only_measured || zt__load(&frame->has_region));
     }
@@ -24649,9 +25269,9 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
         is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
     for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next) {
-        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_ABANDONED);
-        }
+        is_running = frame->tracer == tracer &&
+                     !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_ABANDONED) &&
+                     zt__load(&frame->state) == ZT__FRAME_CALLBACK; /* it has just returned */
     }
     zt__unlock(&zt__dispatch_mutex);
     return !is_running;
@@ -24940,7 +25560,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->event_mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
@@ -24975,7 +25595,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 
 /* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
    observed, measures no more launches, waits for those that the application may find signalled before they are
-   read, and releases the events that slots keep. At last waits for calls in progress on other threads, with a
+   read, and releases the events that probes keep. At last waits for calls in progress on other threads, with a
    deadline of their own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller);
 
@@ -25005,6 +25625,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->diagnostics = diagnostics;
     tracer->wait_timeout_ns = wait_timeout_ns;
     zt__create_mutex(&tracer->mutex);
+    zt__create_mutex(&tracer->event_mutex);
     zt__create_mutex(&tracer->opening.mutex);
     tracer->loaded.allocator = &tracer->allocator;
     tracer->loaded.mutex = &tracer->mutex;
@@ -25045,6 +25666,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     zt__destroy_mutex(&tracer->mutex);
+    zt__destroy_mutex(&tracer->event_mutex);
     zt__destroy_mutex(&tracer->opening.mutex);
     zt__destroy_mutex(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
@@ -25126,12 +25748,12 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
     /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
     measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
-    tracer->keeps_events = (!config->no_launches || config->copies) &&
+    tracer->lends_events = (!config->no_launches || config->copies) &&
                            (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
     present |= config->no_launches ? 0 : ZT__FOR_LAUNCHES;
     present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
-    present |= tracer->keeps_events ? ZT__FOR_EVENTS : 0;
+    present |= tracer->lends_events ? ZT__FOR_EVENTS : 0;
     present |= tracer->automatic ? ZT__FOR_AUTO : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
@@ -25228,7 +25850,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (!process) {
         return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the tracer");
     }
-    if (!zt__increment_if(&process->tracers, 0)) {
+    if (!zt__change_if(&process->tracers, 0, 1)) {
         return zt__report(tracer->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           zt__starting_call(tracer));
     }
@@ -25258,14 +25880,15 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt_profiler *profiler = device->profiler;
-            while (!zt__is_owner(&profiler->collector) &&
-                   (zt__has_unread_launches(profiler, NULL, 0) ||
-                    zt__has_unread_unknown_lists(tracer, profiler)) &&
+            while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL) &&
                    zt__wait_again(&launches)) {
-                zt__try_collect(profiler, NULL, 1);
+                zt__try_collect(profiler, NULL);
             }
         }
-        zt__release_kept_events(tracer, NULL, NULL);
+        zt__end_loans(tracer, NULL, NULL, NULL);
+        for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+            zt__note_unseen_resets(device->profiler);
+        }
     }
 
     zt__lock(&zt__dispatch_setup);
@@ -25324,6 +25947,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
     if (!found) {
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
+        profiler->end_loans = zt__end_loans_of_list;
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
     }
@@ -25358,8 +25982,6 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
-    zt__list *list;
-    ze_result_t result;
     if (!tracer || !zt__load(&tracer->is_live)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -25367,15 +25989,7 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
         return zt__report(&profiler->diagnostics, INSIDE_HOOK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "zt_trace_stop");
     }
-    result = zt__stop_tracer(tracer, "zt_trace_stop");
-    /* Resets of lists are no longer observed. So what is recorded on a list now may be gone when the list
-       is executed next: it is not submitted then, but measured if it is seen to have run. */
-    zt__lock(&profiler->mutex);
-    for (list = profiler->lists; list; list = list->next) {
-        list->unsubmitted_up_to = list->ended;
-    }
-    zt__unlock(&profiler->mutex);
-    return result;
+    return zt__stop_tracer(tracer, "zt_trace_stop");
 }
 
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
@@ -25463,7 +26077,7 @@ typedef struct zt__nesting {
     uint32_t index;          /* of the region, or ZT_PATH of that of the path */
     uint32_t region;         /* its index */
     uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
-    uint32_t parent;         /* of a region as in zt_region_info; of a path as in zt_path_info */
+    uint32_t parent;         /* the index of a region; for a path, that of a path. UINT32_MAX: none */
     uint32_t paths;          /* how many the region has, or 0 for a path */
     double own_ns, total_ns; /* as in zt_region_info */
     double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
@@ -25567,12 +26181,8 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
 
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap);
 
-/* Returns a metric of regions or of streams. These are attached while reports are written, but never
-   removed. */
-ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index);
-
-/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
-ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index);
+/* Returns whether an earlier metric has the same name. Those of streams (ZT_STREAMED) are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric);
 
 ZT__PRIVATE zt__date zt__format_date(uint64_t seconds);
 
@@ -25683,8 +26293,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     region->parent = nesting->parent;
     region->own_ns = nesting->own_ns;
     region->total_ns = nesting->total_ns;
-    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)],
-                       totals.launch_error_ns);
     region->time_ns = document->stats[0];
     for (pass = 0; pass < profiler->pass_count; pass++) {
         pass_times[pass] = *zt__pass_time(document, pass);
@@ -25758,10 +26366,7 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
-/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
-ZT__PRIVATE const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {
-    {"queue latency", "queue_latency_ns"}, {"launch latency", "launch_latency_ns"}};
-
+/* The names of times of zt_overlap: in CSV, and in JSON. */
 ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
     {"overlap: first begin to last end", "span_ns"},
     {"overlap: busy", "busy_ns"},
@@ -25777,16 +26382,11 @@ ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
     return times;
 }
 
-ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
-}
-
-ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric) {
+    const char *name = zt_get_metric(profiler, metric)->name;
     uint32_t i;
-    for (i = 0; i < index; i++) {
-        earlier = zt__metric_at(profiler, is_streamed, i);
-        if (strcmp(earlier->name, metric->name) == 0) {
+    for (i = metric < ZT_STREAMED(0) ? 0 : ZT_STREAMED(0); i < metric; i++) {
+        if (strcmp(zt_get_metric(profiler, i)->name, name) == 0) {
             return 1;
         }
     }
@@ -26108,15 +26708,16 @@ static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] 
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
-    "Some drivers return a wrong GPU time of a region around others.",
+    "Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
     "Let no two commands that signal an event be in flight at once.",
     "Open a new profiler when the device is back.",
-    "Raise config.max_slots, or call zt_collect more often.",
-    "Free memory, or lower config.slots_per_step and config.samples.",
+    "Raise config.max_probes, or call zt_collect more often.",
+    "Free memory, or lower config.probes_per_step and config.samples.",
     "Use fewer names.",
     "The log names the call that failed.",
     "Call zt_end before zt_release and zt_close.",
     "Open a new profiler when the device is back.",
+    "Call zt_reset or zt_release for lists that are reset or destroyed.",
 };
 
 /* Notes how many of something are missing, and what to do. */
@@ -26333,7 +26934,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
     zt_counts counts = zt__get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, others = 0, states[ZT__SLOT_STATE_COUNT], waiting;
+    uint64_t all = 0, with_metrics = 0, others = 0, open, recorded, submitted;
     uint32_t i, unknown = 0, hotspots = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
@@ -26414,18 +27015,15 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 
     /* samples that are not in the report */
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__count_waiting(profiler, &open, &recorded, &submitted);
     name = zt__name_open_region(profiler);
     snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], text,
-                     "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+    zt__note_missing(document, note, open, text, "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, recorded, "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
-                     "Call zt_collect when the work is done.");
+    zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
                          i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
@@ -26433,8 +27031,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
     if (counts.unobserved_lists > 0) {
         zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                     "measured. Execute recorded lists with zt_execute.",
+                     "%llu %s ran outside of zt_execute: only the first execution that is seen is measured. "
+                     "Execute recorded lists with zt_execute.",
                      (unsigned long long)counts.unobserved_lists,
                      counts.unobserved_lists == 1 ? "list" : "lists");
     }
@@ -26551,13 +27149,12 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
 
 /* Writes the figures of the region or path that was read last, under this name. */
 static void zt__write_csv_region(zt__document *document, const char *name) {
-    static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
-                                       ZT_AGGREGATE_SUM, 0};
     zt_profiler *profiler = document->profiler;
+    const zt_metric *gpu_time = zt_get_metric(profiler, ZT_GPU_TIME);
     const zt_region_info *region = &document->region;
     const zt__nesting *nesting = document->nesting;
     zt__writer *writer = &document->writer;
-    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
+    zt__csv_line line = {name, gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
     uint64_t count = document->stats[0].count;
     uint32_t metric, part, parent = nesting->parent;
     char tile[16] = "all", pass[16] = "all";
@@ -26577,10 +27174,9 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
     if (parent != UINT32_MAX) {
         zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, parent)->name);
     }
-    for (part = 0; part < ZT_LATENCY_COUNT; part++) {
-        zt_metric latency = gpu_time;
-        zt__csv_line latency_line = {name, &latency, NULL, "all", "all", 0, NULL};
-        latency.name = zt__latency_names[part][0];
+    for (part = 0; part < ZT__LATENCY_COUNT; part++) {
+        zt__csv_line latency_line = {name, NULL, NULL, "all", "all", 0, NULL};
+        latency_line.metric = zt_get_metric(profiler, ZT_QUEUE_LATENCY + part);
         latency_line.stats = &document->stats[zt__latency_column(profiler, part)];
         if (latency_line.stats->count) {
             zt__write_csv_line(writer, &latency_line);
@@ -26614,16 +27210,11 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
         }
     }
     for (metric = 0; metric < zt__get_streamed_count(profiler); metric++) {
-        zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
+        zt_stats stats;
         zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
-        zt_streamed streamed;
-        streamed_line.metric = zt_get_streamed_metric(profiler, metric);
-        zt_get_streamed(profiler, nesting->index, metric, &streamed);
-        zt__clear_stats(&stats);
-        stats.count = streamed.rows;
-        stats.mean = streamed.mean;
-        stats.max = streamed.peak;
-        if (streamed.rows) {
+        streamed_line.metric = zt_get_metric(profiler, ZT_STREAMED(metric));
+        zt_get_stats(profiler, nesting->index, ZT_STREAMED(metric), &stats);
+        if (stats.count) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
@@ -26790,7 +27381,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         uint64_t count = zt__get_cause(profiler, (zt_cause)i);
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         if (count) {
             zt__write_csv_count(writer, "", text, "samples", count);
@@ -26815,7 +27406,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_metric *named = &profiler->metrics[metric];
         const char *units = strcmp(named->units, "percent") == 0 ? "%" : named->units;
-        int is_repeated = zt__is_repeated(profiler, 0, metric);
+        int is_repeated = zt__is_repeated(profiler, metric);
         char heading[1024];
         snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? named->group : "",
                  is_repeated ? "." : "", named->name, *units ? "[" : "", units, *units ? "]" : "");
@@ -27009,6 +27600,7 @@ static void zt__write_json_metrics(zt__document *document, const zt__json *json,
 
 /* Writes the figures of the region or path that was read last: how long it ran, what limits it, and its metrics. */
 static void zt__write_json_figures(zt__document *document, const zt__json *json) {
+    static const char *const latency_names[ZT__LATENCY_COUNT] = {"queue_latency_ns", "launch_latency_ns"};
     zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
@@ -27055,10 +27647,10 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     if (document->operations > 0 && zt__is_positive(time_sum)) {
         zt__write_json_figure(writer, "operations", document->operations * time_count / time_sum * 1e9);
     }
-    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+    for (i = 0; i < ZT__LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
         if (stats->count) {
-            zt__write_json_times(writer, zt__latency_names[i][1], stats);
+            zt__write_json_times(writer, latency_names[i], stats);
         }
     }
     if (region->bytes) {
@@ -27080,15 +27672,17 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_json_metrics(document, json, 1);
     zt__write_text(writer, json->streamed_count > 0 ? ",\n\"streamed\":{" : "");
     for (i = 0; i < json->streamed_count; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-        zt_streamed streamed;
-        zt_get_streamed(profiler, document->nesting->index, i, &streamed);
-        if (streamed.rows) {
+        const zt_metric *metric = zt_get_metric(profiler, ZT_STREAMED(i));
+        zt_stats stats;
+        zt_get_stats(profiler, document->nesting->index, ZT_STREAMED(i), &stats);
+        if (stats.count) {
             zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
             zt__write_text(writer, "{");
-            zt__write_json_count(writer, "rows", streamed.rows);
-            zt__write_json_figure(writer, "mean", streamed.mean);
-            zt__write_json_figure(writer, "peak", streamed.peak);
+            zt__write_json_count(writer, "rows", stats.count);
+            zt__write_json_figure(writer, "mean", stats.mean);
+            zt__write_json_figure(writer, "stddev", stats.stddev);
+            zt__write_json_figure(writer, "min", stats.min);
+            zt__write_json_figure(writer, "peak", stats.max);
             zt__write_text(writer, "}");
         }
     }
@@ -27121,13 +27715,17 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
 /* Writes a path. Where its region has several, each has figures of its own. */
 static void zt__write_json_path(zt__document *document, const zt__json *json, const zt__nesting *path) {
     zt__writer *writer = &document->writer;
-    zt_path_info info;
-    zt_get_path(document->profiler, path->path, &info);
+    zt_profiler *profiler = document->profiler;
+    zt__subject subject = zt__subject_at(profiler, path->index);
+    uint64_t count;
+    zt__lock(&profiler->mutex);
+    count = zt__add_up(subject).count;
+    zt__unlock(&profiler->mutex);
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_index(writer, "region", info.region);
-    zt__write_json_index(writer, "parent", info.parent);
-    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_index(writer, "region", path->region);
+    zt__write_json_index(writer, "parent", path->parent);
+    zt__write_json_count(writer, "count", count);
     zt__write_json_figure(writer, "total_ns", path->total_ns);
     zt__write_json_figure(writer, "own_ns", path->own_ns);
     if (zt__is_one_of_several(document, path)) {
@@ -27179,8 +27777,8 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
         return;
     }
     for (i = 0; i < metrics + json->streamed_count; i++) {
-        int is_streamed = i >= metrics;
-        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, is_streamed, is_streamed ? i - metrics : i);
+        uint32_t metric = i < metrics ? i : ZT_STREAMED(i - metrics);
+        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, metric);
     }
     zt__prepare_advice(profiler, &document->advice);
     json->means.means = json->figures;
@@ -27561,7 +28159,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     }
     zt__write_text(writer, json.streamed_count > 0 ? "},\n\"streamed\":{" : "");
     for (i = 0; i < json.streamed_count && !document->out_of_memory; i++) {
-        zt__write_json_description(writer, zt_get_streamed_metric(profiler, i),
+        zt__write_json_description(writer, zt_get_metric(profiler, ZT_STREAMED(i)),
                                    json.is_repeated[profiler->metric_count + i], NULL);
     }
     zt__write_text(writer, "},\n\"regions\":[");
@@ -27758,21 +28356,15 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
-    const zt_metric *metric = is_metric ? zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, index) : NULL;
+    const zt_metric *metric = is_metric && kind < ZT__STREAMED_MEAN ? &profiler->metrics[index] : NULL;
     const zt__nesting *row = NULL;
     uint32_t part, parts = 1, stream = 0;
-    zt_streamed streamed;
     zt_stats stats;
     if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
         parts = kind == ZT__OF_TILES ? profiler->tile_count : profiler->pass_count;
     }
     if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
-        const zt__stream_data *data = zt__next_attached_stream(profiler, NULL);
-        stream = 1;
-        while (index - data->first_streamed >= data->group.metric_count) { /* as in zt_get_streamed_metric */
-            data = zt__load(&data->next);
-            stream++;
-        }
+        metric = zt__streamed_metric_at(profiler, index, &stream);
     }
     while ((row = zt__next_by_path(document, row)) != NULL) {
         zt__subject subject = zt__subject_at(profiler, row->index);
@@ -27780,11 +28372,10 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
         for (part = 0; part < parts; part++) {
             double figure;
             if (stream) {
-                zt_get_streamed(profiler, row->index, index, &streamed);
-                figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
-                figure = streamed.rows > 0 ? figure : zt__nan();
+                zt_get_stats(profiler, row->index, ZT_STREAMED(index), &stats);
+                figure = kind == ZT__STREAMED_MEAN ? stats.mean : stats.max;
             } else if (kind == ZT__OF_PASSES) {
-                zt_get_pass(profiler, row->index, part, &stats);
+                zt_get_stats(profiler, row->index, ZT_PASS_TIME(part), &stats);
                 figure = stats.sum;
             } else if (is_metric) {
                 uint32_t column = kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index;
@@ -27976,7 +28567,7 @@ static void zt__write_metric_families(zt__document *document, zt__family_kind ki
         return;
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_at(profiler, is_streamed, i);
+        const zt_metric *metric = zt_get_metric(profiler, is_streamed ? ZT_STREAMED(i) : i);
         zt__describe_family(&families[i], kind, metric, "");
         if (families[zt__first_of_family(families, i)].family.type != families[i].family.type) {
             zt__describe_family(&families[i], kind, metric, families[i].family.type);
@@ -28032,6 +28623,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_counts counts = zt__get_counts(profiler);
+    const uint32_t columns[] = {0, zt__latency_column(profiler, ZT__QUEUE_LATENCY),
+                                zt__latency_column(profiler, ZT__LAUNCH_LATENCY)};
     const zt__nesting *row;
     uint32_t i, kind;
     zt_stats stats;
@@ -28052,7 +28645,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
+        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_PROBE ? &lost : &dropped, "cause",
                                  zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__begin_family(writer, &in_flight);
@@ -28069,12 +28662,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
         for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {
-            if (kind == 0) {
-                document->out_of_memory |=
-                    !zt__get_column(profiler, zt__subject_at(profiler, row->index), 0, &stats, NULL, NULL);
-            } else {
-                zt_get_latency(profiler, row->index, (zt_latency)(kind - 1), &stats);
-            }
+            document->out_of_memory |= !zt__get_column(profiler, zt__subject_at(profiler, row->index),
+                                                       columns[kind], &stats, NULL, NULL);
             if (stats.count > 0) {
                 zt__family_labels labels = zt__labels_of_row(document, row);
                 zt__write_summary(writer, &times[kind], &labels, &stats);
@@ -28164,7 +28753,7 @@ typedef struct zt__span {
     zt__timeline_sample sample;
     uint64_t order;        /* index in the timeline */
     const double *figures; /* GPU time, and the chosen columns */
-    double latencies[ZT_LATENCY_COUNT];
+    double latencies[ZT__LATENCY_COUNT];
     uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
 } zt__span;
@@ -28714,12 +29303,12 @@ static void zt__write_device(zt__trace *trace) {
         }
         zt__write_extent(writer, "groups", origin->group_count);
         zt__write_extent(writer, "group size", origin->group_size);
-        if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
-            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+        if (!zt__is_nan(span->latencies[ZT__QUEUE_LATENCY])) {
+            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT__QUEUE_LATENCY]);
         }
-        if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) &&
-            span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
-            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+        if (!zt__is_nan(span->latencies[ZT__LAUNCH_LATENCY]) &&
+            span->latencies[ZT__LAUNCH_LATENCY] > error_ns) {
+            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT__LAUNCH_LATENCY]);
         }
         if (sample->bytes) {
             zt__write_argument(writer, "bytes", (double)sample->bytes);
@@ -28745,9 +29334,9 @@ static void zt__write_device(zt__trace *trace) {
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
         int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
         snprintf(name, sizeof name, "%s: %.200s",
-                 is_uncertain                          ? "uncertain time"
-                 : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
-                                                       : "dropped",
+                 is_uncertain                           ? "uncertain time"
+                 : missing->cause < ZT_DROPPED_NO_PROBE ? "lost"
+                                                        : "dropped",
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
         zt__write_json_text(writer, "cause",
@@ -29546,7 +30135,7 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
         }
     }
     for (i = 0; i < streamed; i++) {
-        if (strcmp(zt_get_streamed_metric(profiler, i)->name, name) == 0) {
+        if (strcmp(zt_get_metric(profiler, ZT_STREAMED(i))->name, name) == 0) {
             return 1;
         }
     }
@@ -29588,12 +30177,12 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_MIN] = time->min;
         figures[ZT__ROW_MAX] = time->max;
         figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-        figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
-        figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+        figures[ZT__ROW_QUEUE] = latencies[ZT__QUEUE_LATENCY].median;
+        figures[ZT__ROW_LAUNCH] = latencies[ZT__LAUNCH_LATENCY].median;
         figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
         /* The shortest, because others may have waited for work before them. */
-        table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
-                               latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
+        table->shows_launch |= !zt__is_nan(latencies[ZT__LAUNCH_LATENCY].min) && !zt__is_nan(time->mean) &&
+                               latencies[ZT__LAUNCH_LATENCY].min >= 0.5 * time->mean;
         for (metric = 0; metric < profiler->metric_count; metric++) { /* of a flag, how often it was set */
             const zt_stats *stats = &document->stats[1 + metric];
             figures[ZT__TIME_FIGURES + metric] =
@@ -29638,7 +30227,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name)) {
             metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                     profiler->metric_count, name, NULL);
+                                     zt__name_of_metric, profiler->metric_count, name, NULL);
         }
         for (i = 0; i < shown->column_count && metric != UINT32_MAX; i++) {
             if (shown->columns[i].figure == ZT__TIME_FIGURES + metric) {
@@ -29691,8 +30280,8 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name) &&
-            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
-                            name, &nearest) == UINT32_MAX) {
+            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, zt__name_of_metric,
+                            profiler->metric_count, name, &nearest) == UINT32_MAX) {
             snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
             zt__write_table_note(document, note);
         }
@@ -29981,7 +30570,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
                                         format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
-        zt_hotspots_find_lines(locked);
+        zt__find_hotspot_lines(locked, call, 0);
     }
 #endif
     if (!document->out_of_memory) {
@@ -30088,6 +30677,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!path) {
         return zt__report_null(diagnostics, "zt_report", "path");
     }
+    zt__collect_ready(zt__mutable(profiler));
     content.profiler = profiler;
     if (!zt__find_format(path, &content.format)) {
         return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
@@ -30108,15 +30698,10 @@ enum { ZT__SHOWN_LISTS = 32, ZT__WATCH_TEXT = 1 << 14 };
 typedef struct zt__running {
     const zt__region_record *region;
     ze_command_list_handle_t list;
-    uint64_t number, submission_ns; /* of its slot: these distinguish its executions */
+    uint64_t number, submission_ns; /* these distinguish its executions */
     uint64_t since_ns;              /* host time at which it was found to be the first of its list */
-
-    /* of its slot: what shows that it has ended. `event` is the one that its commands signal, or NULL */
-    zt__measurement measurement;
-    ze_event_handle_t event;
-    int was_signalled;
-    uint64_t signalled_end;
-    const uint64_t *stamps;
+    zt__probe *probe;               /* with `way`, shows whether it has ended */
+    const zt__way *way;
 } zt__running;
 
 typedef struct zt__watch {
@@ -30150,9 +30735,8 @@ ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler);
 /* Finds the first region of a list that the device has not finished, and records in the list which it is and
    since when. Returns 0 if there is none.
 
-   Events are queried without the mutex. A slot may be collected and used again meanwhile, but its event lives
-   until zt_close. An event of the application that a slot keeps lives while `watch_queries_kept` is set,
-   because zt__save_kept_stamps waits for that. */
+   Probes are queried without the mutex. One may be collected and used again meanwhile, but it lives until
+   zt_close. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running);
 
@@ -30175,22 +30759,13 @@ ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running,
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Queries whether the device has finished a region. If the call fails, it has not. A launch whose event
-   cannot be read any more (`event` is NULL) counts as finished, so that it is not watched. */
-static int zt__has_ended(const zt_profiler *profiler, const zt__running *region) {
-    zt__sample_times times;
+/* Queries whether the device has finished a region. If the call fails, it has not. A launch whose event cannot be
+   read any more counts as finished, so that it is not watched. */
+static int zt__has_ended(zt_profiler *profiler, const zt__running *region) {
     const char *call;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (region->measurement == ZT__KEPT_EVENT_COPY) {
-        return zt__has_all_stamps(region->stamps);
-    }
-    if (region->measurement != ZT__KEPT_EVENT_STAMPS) {
-        ZT__INTERNAL(result = zeEventQueryStatus(region->event));
-    } else if (region->event) {
-        ZT__INTERNAL(result = zt__read_kept_stamps(profiler, region->event, region->was_signalled,
-                                                   region->signalled_end, &times, &call));
-    }
-    return result == ZE_RESULT_SUCCESS;
+    ze_result_t result;
+    ZT__INTERNAL(result = region->way->read(profiler, region->probe, NULL, &call));
+    return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
 }
 
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
@@ -30199,31 +30774,30 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
     zt__list *list;
     uint32_t i, count, first; /* `first`: index of the first that has not ended */
     do {
-        const zt__slot *slot;
+        const zt__recording *recording;
+        zt__probe *probe;
         uint64_t now;
         count = 0;
 
-        /* Copy the slots that were not seen to have ended, up to a batch. */
+        /* Copy what is on its way and was not seen to have ended, up to a batch. */
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
-        for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
-            int has_signalled = slot->number <= list->watched_signalled_up_to &&
-                                slot->submitted_ns <= list->watched_signalled_ns;
-            if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
-                zt__running *copy = &pending[count++];
-                copy->region = slot->region;
+        recording = list ? list->current : NULL;
+        for (probe = recording && recording->due && recording->state != ZT__RECORDING_READING &&
+                             recording->state != ZT__RECORDING_OPEN
+                         ? recording->first
+                         : NULL;
+             probe && count < ZT__BATCH; probe = probe->next) {
+            zt__running *copy = &pending[count];
+            copy->submission_ns = recording->is_queue ? probe->begun_ns : recording->submitted_ns;
+            if (probe->is_due &&
+                (probe->number > list->watched_ended_up_to || copy->submission_ns > list->watched_ended_ns)) {
+                copy->region = probe->region;
                 copy->list = handle;
-                copy->number = slot->number;
-                copy->submission_ns = slot->submitted_ns;
-                copy->measurement = slot->measurement;
-                copy->event = slot->event;
-                copy->stamps = slot->stamps;
-                if (slot->measurement == ZT__KEPT_EVENT_STAMPS) {
-                    copy->event = slot->has_saved_stamps ? NULL : slot->kept;
-                    copy->was_signalled = slot->was_signalled;
-                    copy->signalled_end = slot->signalled_end;
-                    profiler->watch_queries_kept = 1;
-                }
+                copy->number = probe->number;
+                copy->probe = probe;
+                copy->way = probe->way;
+                count++;
             }
         }
         zt__unlock(&profiler->mutex);
@@ -30238,12 +30812,11 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         }
         now = zt__now_ns();
         zt__lock(&profiler->mutex);
-        profiler->watch_queries_kept = 0;
         list = zt__find_list(profiler, handle);
         for (i = 0; list && i < first; i++) {
-            list->watched_signalled_up_to = pending[i].number;
-            if (list->watched_signalled_ns < pending[i].submission_ns) {
-                list->watched_signalled_ns = pending[i].submission_ns;
+            list->watched_ended_up_to = pending[i].number;
+            if (list->watched_ended_ns < pending[i].submission_ns) {
+                list->watched_ended_ns = pending[i].submission_ns;
             }
         }
         if (list && first < count) {
@@ -30389,7 +30962,7 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
 
 /* ---- the thread ------------------------------------------------------------------------------------------ */
 
-/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+/* Stores the lists that have probes on their way. Returns their number; 0 without memory. */
 static uint32_t zt__find_busy_lists(zt__watch *watch) {
     zt_profiler *profiler = watch->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -30397,9 +30970,9 @@ static uint32_t zt__find_busy_lists(zt__watch *watch) {
         const zt__list *list;
         uint32_t count = 0;
         zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
+        list = profiler->awaited ? profiler->lists : NULL;
         for (; list; list = list->next) {
-            if (zt__is_on_its_way(list)) {
+            if (zt__is_busy(list)) {
                 if (count < watch->list_capacity) {
                     watch->lists[count] = list->handle;
                 }
@@ -30899,7 +31472,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     if (result != ZE_RESULT_SUCCESS) {
         zt__close_bench(bench);
         return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
-                          zt__get_last_error(NULL));
+                          zt_last_error(NULL));
     }
 
     /* The frequency domain of the GPU, if the system management interface has it. */
@@ -31090,6 +31663,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     is_complete = figures && table.rows && table.columns;
     for (i = 0; i < count && is_complete; i++) {
         const zt_bench_result *result = &results[i];
+        zt__subject subject = {NULL, NULL};
         double *row = figures + (size_t)i * figure_count;
         row[ZT__BENCH_MEDIAN] = result->median;
         row[ZT__BENCH_INTERVAL] = result->precision * 100;
@@ -31102,8 +31676,16 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         row[ZT__BENCH_END] = (double)result->end;
         row[ZT__BENCH_MHZ] = result->frequency_mhz;
         row[ZT__BENCH_SLOWDOWN] = result->perturbation;
+        if (profiler) {
+            subject = zt__subject_at(zt__mutable(profiler), result->region);
+        }
         for (m = 0; m < metrics; m++) {
-            row[ZT__BENCH_FIGURES + m] = zt_get_rate(profiler, result->region, m);
+            zt_stats stats;
+            zt__clear_stats(&stats);
+            if (subject.region) {
+                zt__get_column(zt__mutable(profiler), subject, 1 + m, &stats, NULL, NULL);
+            }
+            row[ZT__BENCH_FIGURES + m] = stats.rate;
         }
         table.rows[i].name = result->name;
         table.rows[i].figures = row;
@@ -31786,6 +32368,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     memset(&info, 0, sizeof info);
     info.availability = zt__get_availability(profiler);
     info.availability_text = zt__get_availability_text(profiler);
+    info.error = "";
     info.pass_count = 1;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = zt__cause_name((zt_cause)i);
@@ -31794,6 +32377,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     if (!profiler) {
         return info;
     }
+    info.error = zt__get_last_error(zt__diagnostics_of(profiler));
     info.counts = zt__get_counts(profiler);
     info.path_count =
         zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
@@ -31831,7 +32415,7 @@ ZT__PRIVATE int zt__shows_timeline(const char *list);
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list);
 
 /* Writes the reports of a list, for the n-th profiler of the process that has such a list. It is closed next.
-   Messages go to standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table
+   Messages go to standard error, and to zt_last_error. If a report cannot be written, the table
    goes to standard error instead. With `names_files`, each file that was written is named there. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n, int names_files);
 
@@ -31845,7 +32429,7 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler);
 /* Prints the last message of a profiler, unless its log function prints it. */
 static void zt__print_error(const zt_profiler *profiler) {
     if (profiler->diagnostics.log != zt__log_to_stderr) {
-        zt__print_message("%s", zt_get_last_error(profiler));
+        zt__print_message("%s", zt__get_last_error(zt__diagnostics_of(profiler)));
     }
 }
 
@@ -32117,7 +32701,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
 ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     ze_result_t result = zt__start_auto(config);
     if (result != ZE_RESULT_SUCCESS) {
-        const char *message = zt__default_log() ? "" : zt_get_last_error(NULL); /* or printed already */
+        const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
         zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
     }
     return result;
@@ -32193,7 +32777,7 @@ static int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows
+/* Selects and activates the metric groups, and makes the first probes: whether metrics can be used shows
    only when query pools are created. On failure, one pass without groups remains. */
 static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
@@ -32236,7 +32820,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     }
     if (result == ZE_RESULT_SUCCESS) {
         profiler->is_stamped |= profiler->config.timeline != 0;
-        result = zt__make_slots(profiler, pass, &call);
+        result = zt__make_probes(profiler, pass, &call);
     }
     if (result == ZE_RESULT_SUCCESS) {
         zt__run_first_query(profiler, pass, NULL);
@@ -32379,7 +32963,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     }
     if (result == ZE_RESULT_SUCCESS && opened->selection.group_count == 0) {
         opened->is_stamped = 1;
-        result = zt__make_slots(opened, &opened->passes[0], &call);
+        result = zt__make_probes(opened, &opened->passes[0], &call);
         zt__check(diagnostics, result, call, "No region can be measured on this device.");
     }
     if (result == ZE_RESULT_SUCCESS) {
@@ -32463,7 +33047,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
         return;
     }
     if (profiler->device) {
-        zt__abandon_slots(profiler, "zt_close");
+        zt__abandon_recordings(profiler, "zt_close");
     }
     if (profiler->reports) {
         zt__write_reports(profiler, profiler->reports, profiler->report_number, 0);
@@ -34239,8 +34823,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    TILES
 
-       On a root device with several tiles, a region has the metrics of each tile (zt_get_tile_stats) and of
-       the whole device, which combines the tiles:
+       On a root device with several tiles, a region has the metrics of each tile (ZT_TILE) and of the whole
+       device, which combines the tiles:
 
        counts, bytes                      the sum
        times, clock cycles, flags         the largest
@@ -34254,7 +34838,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    LATENCY
 
-       With config.timeline, zt_get_latency returns how long regions and traced launches have waited:
+       With config.timeline, ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY have the statistics of how long regions
+       and traced launches have waited:
 
        queue    from zt_begin, or the call that appends the launch, to the first execution of the recorded
                 list. Immediate lists have none
@@ -34284,11 +34869,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Traced copies and fills have the bytes that they move, with or without a timeline. The bytes of
        images are not known, because they depend on the format of the pixels.
 
-       With config.timeline, zt_get_overlap divides the time from the first begin of a kept sample to the
-       last end into parts: covered by traced kernels, by traced copies, by both at once, and by neither. No
-       time counts twice. Barriers, waits and all that is not measured are idle time, so trace all kernels
-       and copies (zt_trace_config.copies). If newer samples have replaced others, the time begins at the
-       last end of a replaced one.
+       With config.timeline, zt_timeline_info.overlap divides the time from the first begin of a kept sample
+       to the last end into parts: covered by traced kernels, by traced copies, by both at once, and by
+       neither. No time counts twice. Barriers, waits and all that is not measured are idle time, so trace
+       all kernels and copies (zt_trace_config.copies). If newer samples have replaced others, the time
+       begins at the last end of a replaced one.
 
        Regions, and launches between queries or barriers, overlap with nothing on their list. To see what the
        application overlaps there, trace with times alone (config.groups = "").
@@ -34325,32 +34910,32 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        What happens if a program calls Level Zero itself, and no tracer observes the list:
 
-       zeCommandQueueExecuteCommandLists   Of the executions between two collections, the last is measured,
-                                           and the number of the others is unknown. The list is counted
-                                           (zt_counts.unobserved_lists) and reported below the table; the
-                                           first one is logged. Until zt_release, regions whose execution
-                                           was not seen may be running: zt_collect waits for them, and
-                                           zt_close does not free their slots
-       zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
-                                           run. Others stay in use, and in flight, until zt_execute has
-                                           executed a later region of the list
-       zeCommandListDestroy                Unless zt_release was called before, the slots stay in use until
+       zeCommandQueueExecuteCommandLists   The first execution that is seen is measured. Of later ones, each that
+                                           is seen is counted as lost (ZT_LOST_OVERWRITTEN); how many there
+                                           were is unknown. The list is counted (zt_counts.unobserved_lists)
+                                           and reported below the table; the first one is logged. Executions
+                                           are seen by zt_collect, zt_report, zt_reset, zt_release and
+                                           zt_execute, once the list has run: they do not wait for it
+       zeCommandListReset                  What is recorded next goes on with the old recording, until that is
+                                           seen to have run. A region that was recorded before, and has not
+                                           run when a later one has, has no sample. If zt_execute has
+                                           counted it, it is dropped (ZT_DROPPED_NEVER_RAN)
+       zeCommandListDestroy                Unless zt_release was called before, the probes stay in use until
                                            a new list has the same handle and regions are begun on it. A
-                                           program that repeats this reaches config.max_slots, and regions
-                                           are dropped (ZT_DROPPED_NO_SLOT)
+                                           program that repeats this reaches config.max_probes, and regions
+                                           are dropped (ZT_DROPPED_NO_PROBE)
 
-       zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
-       submitted, and for lists that have already run without zt_execute. Until the program first calls
-       zt_execute, it waits for all recorded regions, because nothing shows whether the program ever will.
+       zt_collect with a timeout waits for what was submitted: regions of immediate lists that have ended, and
+       recorded lists that zt_execute has executed or a tracer has seen. It does not wait for open regions.
 
        Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
 
-       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - The probes of an immediate list are freed by the next region that is begun on it, or by zt_release.
        - A list that is executed without zt_execute is noticed only at the second collection that finds a
          sample of it.
        - zt_collect with a timeout waits for all regions that have not run.
        - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
-         slots is not freed, because the device might still write to it.
+         probes is not freed, because the device might still write to it.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -34368,9 +34953,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device executes a marker, the current row ends, and has the marker's name.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between begin and
-       end of the sample. So each region has the mean and the peak of every streamed metric
-       (zt_get_streamed):
+       end of the sample. So each region has statistics of every streamed metric (ZT_STREAMED), such as mean
+       and peak:
 
+       - Samples count that ended before the last row that was read.
        - A row counts in full for each sample that it belongs to: an outer region includes the regions
          inside it.
        - A region that is shorter than the period has rows only by chance. Many samples still give a fair
@@ -34428,8 +35014,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         zt_path_info of each path and, if its region has several, "share" and all that follows
-                       it in a region
+       "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
+                       several, "share" and all that follows it in a region. "parent" is the index of a path
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -34451,7 +35037,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        passes or samples with times alone
        "bytes"         the memory traffic a second. "operations" and "instructions" are likewise a second,
                        of the samples with metrics; see ROOFLINE
-       "streamed"      of each key {"rows", "mean", "peak"}
+       "streamed"      of each key {"rows", "mean", "stddev", "min", "peak"}
        "tiles"         an array with "metrics" of each
        "histogram"     counts of the GPU times that are kept for quantiles. Bucket i begins at first_ns *
                        ratio^i
@@ -34476,7 +35062,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
-       - the pass "stream": a metric of an attached stream. `count` is the number of rows
+       - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
+         figures are
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
          these lines for each path, too, and a text "path of" with its name
        - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
@@ -34649,7 +35236,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        execution they belong. The last one is measured when zeCommandQueueSynchronize or the next execution
        finds the queue idle.
 
-       When a list is reset or destroyed, its slots are freed. If the driver refuses the call, nothing
+       When a list is reset or destroyed, its probes are freed. If the driver refuses the call, nothing
        changes.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
@@ -34686,42 +35273,29 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_trace_config.every and limit. How depends on the event that the application gives to the launch as
        its signal event, and on the list. The first of these that applies:
 
-       no signal event    The launch signals an event of the library. Nothing is appended
-       event kept         The launch signals the application's event, which the tracer keeps: its time
-                          stamps are read when it has signalled, before the application resets, destroys or
-                          uses it again. Nothing is appended, except a copy of the time stamps and a barrier
-                          before a reset in the same list. On a list in order, only events of pools with
-                          kernel time stamps of the application's own are kept
-       list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
-                          follows, and signals the application's event
-       copy engine        The launch signals an event of the library. A barrier follows, and signals the
-                          application's event: such an engine executes one command at a time
-       other immediate    The launch signals an event of the library.
-       list               zeCommandListAppendQueryKernelTimestamps follows, and signals the application's
-                          event. It waits for the library's event alone, so it runs soon after the kernel has
-                          ended. A device that stops at such a wait begins later commands later, even if they
-                          do not depend on the event
+       no signal event      The launch signals an event of the library. Nothing is appended
+       list in order        The launch signals an event of the library. zeCommandListAppendSignalEvent follows,
+                            and signals the application's event. If the application may read time stamps of its
+                            event, the launch signals that, and a signal of the library's event follows
+       list not in order    The launch signals the application's event, which is lent to the launch: its time
+                            stamps are read when it has signalled, before the host resets or destroys it.
+                            Nothing is appended
+       all others           The launch is measured by time stamps between barriers, after a wait for its events
 
-       To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
-       zeEventPoolGetFlags then returns this flag, too. An event cannot be kept if
+       To lend events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
+       zeEventPoolGetFlags then returns this flag, too. An event cannot be lent if
 
-       - it is counter-based, shared between processes, or not visible to the host
+       - it is counter-based, has no pool, is shared between processes, or not visible to the host
        - its pool has extensions or mapped time stamps, or was created before zt_trace_start
-       - other commands that signal it may be in flight or are recorded
+       - it is signalled, or another command may signal it
 
-       A kept event belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if the event has not
-       signalled before another command that signals it is appended, before the host signals or destroys it,
-       or before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
-       queries that signal the event meanwhile are not seen.
+       A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
+       (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
+       appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
+       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric queries
+       that signal the event meanwhile are not seen.
 
-       In few cases, a launch is instead measured by time stamps between barriers, after a wait for events:
-
-       - if the event cannot be kept, and the application may read its kernel time stamps
-       - if the event cannot be kept, and the recorded list is not in order, because the event of the
-         library may still be signalled when the list runs again
-       - if list or event were created before zt_trace_start, and the loader is too old to describe them
-
-       On lists not in order, these launches overlap with nothing; zt_trace_counts.serialised counts them.
+       On lists not in order, launches between barriers overlap with nothing; zt_trace_counts.serialised counts them.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
        ended, the tracer does not wait, and the last execution is lost (ZT_LOST_OVERWRITTEN).
@@ -34870,10 +35444,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Sampling uses a domain of its own. One profiler at a time samples a device.
 
        Source lines come from the debug information of modules, which is read when a module with samples is
-       destroyed or sampling stops. Reports that show hot spots, and zt_hotspots_find_lines, pass it to
-       addr2line, llvm-addr2line or llvm-symbolizer, whichever the PATH has, in an environment without
-       LD_PRELOAD. Nothing else runs or needs a program. Without lines, hot spots have offsets from the
-       begin of the kernel, as disassemblers show them.
+       destroyed or sampling stops. zt_hotspots_stop, and reports that show hot spots, pass it to addr2line,
+       llvm-addr2line or llvm-symbolizer, whichever the PATH has, in an environment without LD_PRELOAD.
+       Nothing else runs or needs a program. Without lines, hot spots have offsets from the begin of the
+       kernel, as disassemblers show them.
 
        The table shows the 20 source lines with most samples: "active" is the share in which the instruction
        was executed, "main stall" the most frequent stall and its share. A page shows the source, with the
@@ -34963,7 +35537,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        zt_collect, and zt_merge     return HANDLE_OBJECT_IN_USE
        with it as `into`
-       zt_begin                     drops the region if there is no slot
+       zt_begin                     drops the region if there is no probe
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
 
@@ -34978,7 +35552,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Each function documents what it waits for, and how long: for its timeout, or for
        config.wait_timeout_ns, which is W in this list of the other waits:
 
-       zt_begin                 a thread that collects, if all config.max_slots are used  W
+       zt_begin                 a thread that collects, if all probes are in use          W
        zt_open                  the first metric query                                    W
        ZT_PASSES                the work of each pass                                     W
        zt_bench, zt_compare     each of their runs                                        W
@@ -34990,7 +35564,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        queue
        zt_watch, zt_watch_stop  the end of the thread of the watch                        2 seconds
        zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
-       zt_debug_where           hot spots or places
+       zt_hotspots_stop,        hot spots or places
+       zt_debug_where
        other zt_debug_...       calls of other threads                                    W
 
        Threads of the library (config.thread, zt_stream_config.thread, hot spots, zt_watch) run from opening
@@ -35006,7 +35581,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
        ZETOOLS_PROCESS_5 is the layout of what they share: copies with different layouts do not find each
-       other. Messages are not shared: zt_get_last_error(NULL) has those of its own copy.
+       other. Messages are not shared: zt_last_error has those of its own copy.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35040,17 +35615,18 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        mutex                         guards                                               held during
                                                                                           driver  callbacks
-       of a profiler, a stream, hot  bookkeeping: names, lists, slots, counts,            no      no
+       of a profiler, a stream, hot  bookkeeping: names, lists, probes, counts,            no      no
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
+       of the events of a tracer     events of the application, who has lent them, and    no      no
+                                     which of them a thread asks the driver about
        of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
        header
        setup, of the dispatcher      starting and stopping a tracer                       yes     no
-       of the dispatcher             the live tracer, frames of calls; a frame becomes    no      no
-                                     CALLBACK or ABANDONED under it
+       of the dispatcher             the live tracer; it finds a frame for each call      no      no
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
 
@@ -35070,95 +35646,63 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
-   THE LIFE OF A SLOT
+   THE LIFE OF A RECORDING
 
-       A slot is what one sample in flight needs: a query for each metric group, an event, time stamps. Only
-       zt__move_slot changes its state, as the table zt__transitions allows. (+1) and (-1) change
-       zt_counts.begun.
+       A probe is what one sample needs: a query for each metric group, an event, time stamps. A recording has
+       the probes of a list between two resets, in the order in which their regions ended. A probe has no state
+       of its own. A recording has one, which zt__move_recording alone changes, with the mutex held:
 
-       state     means                             goes to
-       FREE      on no list; event and queries are OPEN (+1) by zt_begin; RETIRED if the first query of a
-                 reset                             pass, which the library executes, fails
-       OPEN      begun                             PENDING by zt_end on an immediate list, else RECORDED.
-                                                   When dropped, PARTIAL if it has commands on the list,
-                                                   else FREE
-       RECORDED  ended on a recorded list; no      PENDING by zt_execute; READING; FREE (-1) when it is
-                 execution is known                final and never ran, or zt_close knows that it cannot be
-                                                   running
-       PENDING   an execution is on its way        READING; if the driver refuses the execution, back to
-                                                   RECORDED, or to ARMED (-1)
-       READING   used by the collector alone       as zt__states_after_reading has it. If it was PENDING and
-                                                   is not on its list any more, RECORDED, then FREE
-       ARMED     read and reset; may run again     PENDING (+1) by zt_execute; READING, as it may run
-                                                   without zt_execute, or be final by now
-       PARTIAL   lacks commands, or is not reset;  READING, to be reset, when it is complete or its event
-                 its data is never read            may have signalled
-       RETIRED   never used again: it cannot be    nothing. zt_close also moves slots here that the device
-                 reset, or the device may still    may still write to, from OPEN, PENDING, PARTIAL and
-                 write to it                       RECORDED (-1)
+       state       means                           goes to
+       OPEN        regions are being begun on it;  SUBMITTING; READING when it is looked at; CLOSED
+                   it is not known to have run
+       READY       all that ran was read, and its  SUBMITTING; READING when it is looked at; CLOSED
+                   events are reset
+       SUBMITTING  calls of the driver with it     the state before when the driver refuses; SUBMITTED when it
+                   are in progress                 accepts, and only then the samples are counted as begun; DIRTY
+                                                   when it accepts another before the last was read; CLOSED
+       SUBMITTED   on its way                      READING; SUBMITTING; CLOSED
+       READING     the collector's alone; no       READY when all of it is read and reset; else back where it
+                   callback runs meanwhile         came from
+       DIRTY       several executions wrote to     SUBMITTING; READING when it is idle: a wait for its queue or
+                   the same probes: the samples    immediate list, a reset or a release shows this. The last
+                   of all but the last are lost    execution is read if all were on one of these; CLOSED
+       CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
+                   after it had run
 
-       A region is submitted when it has ended on an immediate list, an execution when zt_execute has moved
-       its slots to PENDING. A tracer does what zt_execute does for the executions that it sees, and the
-       tracer of zt_auto what zt_close does when it sees that the context of a profiler is destroyed.
+       A probe is used again when its recording is closed and the device is done with it; on an immediate list,
+       when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists.
 
-       If the driver refuses a command of a region, the commands before it are on the list already. So the
-       library appends a barrier that signals the event of the slot: the event shows when the device is done
-       with them. If the driver refuses the barrier, too, nothing shows this.
+       A recording that was submitted has ended when its last probe in order has signalled, and all that are not
+       in order. A probe before it that has not signalled is on the list no more: it is dropped, as never run. A
+       region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
+       alone: its probe is never read. It is reset when something after it has ended, else when its recording is
+       closed, because nothing shows when the device begins it.
 
-       A slot is used again when it is final and complete. It is final when its commands can never run
-       again, and complete when the device is done with its last execution. A list numbers its slots as they
-       end, up to `ended`, and keeps four numbers:
+       zt_collect, zt_report, zt_reset, zt_release and zt_execute look at the last probe of what is OPEN or READY:
+       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS. A recording that
+       nobody has reported is looked at once more when its list is released: it may have run while it was read.
 
-       ran_up_to          the newest slot that has run, or that zt_execute has submitted. Raised
-                          - to a slot whose event has signalled
-                          - by zt_execute to `ended`, and restored if the driver refuses the execution
-       final_up_to        the slots up to it are final. Raised
-                          - on an immediate list, to a slot whose event has signalled
-                          - to `ended` when zt_release, zt_reset or the tracer reports that the list is
-                            destroyed or reset
-                          - to `ended` when the handle comes back: the tracer sees that a list with it is
-                            created, or zt_begin that the list is of another kind
-                          - to ran_up_to when a region is begun. Later slots may belong to the recording
-                            that goes on
-       complete_up_to     the slots up to it are complete. Set to 0 by zt_execute, and raised
-                          - to a PENDING or a submitted PARTIAL slot whose event has signalled, as the end
-                            of a region waits for all before it. Not if executions overlap, or the list also
-                            runs without zt_execute: the event may be of another execution
-                          - when a region is begun: to final_up_to on a recorded list, because a list is
-                            reset only when the device is done with it; to ran_up_to if the list is or may
-                            be immediate
-                          - to `ended` when the handle comes back as a list of another kind, or all slots
-                            are final and none is on its way
-       unsubmitted_up_to  zt_execute neither submits nor counts the slots up to it, because they may have
-                          been recorded before a reset that nothing has reported. If they run all the same,
-                          they are read. Raised
-                          - by zt_execute on a list that may also run without it and has a RECORDED slot: to
-                            ran_up_to, but below the first such slot. Slots that have run while a later one
-                            has not are of an earlier list or recording, or still running
-                          - by zt_trace_stop to `ended`, because no reset is observed any more
+       Where the loader cannot tell whether a list is immediate (before 1.16), its regions count as begun when
+       they end, signalled probes are read from the front, and are free when the next region is begun. When
+       zt_execute executes such a list, it is recorded.
 
-       The event of a launch that is measured by it, on a list that is not in order, says nothing of the
-       slots before it. It raises neither complete_up_to nor, on an immediate list, ran_up_to, and makes its
-       own slot alone final there.
-
-       A slot of a recorded list that is PENDING and complete, and whose event has not signalled, never ran:
-       it belongs to a recording that was reset.
+       What becomes of a probe that was looked at is decided by the table of zt__decide.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
    PATHS
 
-       A path is a region inside a path. A list knows its innermost open slot, and an open slot the one
-       around it, so zt_begin knows where a region is. A slot keeps its path for all its executions, because
-       commands that are nested once stay so.
+       A path is a region inside a path. A list knows the probe of its innermost open region, and that the one
+       around it, so zt_begin knows where a region is. A probe keeps its path for all executions of its list,
+       because commands that are nested once stay so.
 
        A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
        Those of a region are the sum over its paths. A kept value weighs as many samples as it stands for.
-       A path also counts in `missing` samples that were begun and not collected, which follows from the
-       transitions of slots. The own time of a path is the sum of its GPU times less those of the paths
-       directly inside. This is right if all have the samples of the same executions, so it is known only if
-       none is missing. Executions outside of zt_execute are counted when they are noticed. From the second
-       execution of a slot on, others may have gone unnoticed, so each adds one to `missing` for good.
+       A path also counts in `missing` its open regions, and samples that were begun and not collected. The own
+       time of a path is the sum of its GPU times less those of the paths directly inside. This is right if all
+       have the samples of the same executions, so it is known only if none is missing. Executions outside of
+       zt_execute are counted when they are noticed. From the second that is noticed on, others may have gone
+       unnoticed, so each adds one to `missing` for good.
 */
 /*
    MIT License
@@ -35180,4 +35724,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6e11fbc17398fc26 */
+/* Joined from src/ by src/join.py: baea8e7adc1850f7 */

@@ -160,7 +160,7 @@ static inline void close_target(target *t) {
 }
 
 static inline zt_profiler *open_profiler(const zt_config *given) {
-    zt_config config = given ? *given : zt_config_default();
+    zt_config config = given ? *given : (zt_config){0};
     zt_profiler *profiler;
     if (!config.groups)
         config.groups = "ComputeBasic";

@@ -30,7 +30,7 @@ static void run_names(void *argument, uint32_t regions) {
 }
 
 static void open_naming(naming *n, uint32_t count) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     config.samples = 8; /* of 10,000 regions: memory that a program would spend */
     n->library.profiler = open_profiler(&config);
     n->library.target = open_target(IMMEDIATE);

@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
         {"launch_adds_in_order", 0, QUEUE_IN_ORDER, 1000},
         {"launch_adds_in_order_event", 1, QUEUE_IN_ORDER, 2000},
     };
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     launcher l;
     void *nothing = NULL;
     uint32_t zero = 0;

@@ -56,7 +56,7 @@ static void launch(launcher *l, ze_command_list_handle_t list, ze_event_handle_t
 
 /* Starts the trace, and creates events before or after that. */
 static zt_profiler *begin(launcher *l, mode wanted) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler = NULL;
     config.groups = "";
     if (wanted == BARRIERS)

@@ -149,7 +149,7 @@ int main(int argc, char **argv) {
     config.allocator.allocate = allocate;
     config.allocator.release = release;
     if (zt_stream_open(g.context, g.device, &config, &stream) != ZE_RESULT_SUCCESS) {
-        print_last_error(NULL);
+        print_last_error();
         return EXIT_FAILURE;
     }
     length_metric = zt_stream_find_metric(stream, "GpuTime");

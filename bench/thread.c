@@ -76,7 +76,7 @@ static void run_submitter(void *argument, uint32_t regions) {
 }
 
 static void measure(kind wanted) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     submitter s;
     bare b;
     config.thread = 1;

@@ -10,7 +10,7 @@
 enum { ROUNDS = 5 };
 
 static zt_profiler *open_timeline(zt_stream **stream, target *t) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_stream_config streamed = {0};
     zt_profiler *profiler;
     zt_region region;

@@ -103,7 +103,7 @@ static int run_one(zt_profiler *profiler, job *j, zt_bench_result *result) {
     config.bytes_per_run = j->elements * sizeof(float) * (j->copies ? 2.0 : 3.0); /* read and written */
     config.items_per_run = j->elements;
     if (zt_bench(profiler, &config, result) != ZE_RESULT_SUCCESS) {
-        print_last_error(profiler);
+        print_last_error();
         return 0;
     }
     return 1;
@@ -132,7 +132,7 @@ static int is_no_worse(zt_profiler *profiler, const options *o, const zt_bench_r
     zt_bench_changes changes;
     printf("\n");
     if (zt_compare_benches(profiler, results, count, o->baseline, "-", &changes) != ZE_RESULT_SUCCESS) {
-        print_last_error(profiler);
+        print_last_error();
         return 0;
     }
     return changes.slower == 0 && (changes.missing == 0 || o->filter);
@@ -148,7 +148,7 @@ static int run_and_report(zt_profiler *profiler, const options *o) {
         good = is_no_worse(profiler, o, results, count);
     if (count > 0 && o->output &&
         zt_report_benches(profiler, results, count, o->output) != ZE_RESULT_SUCCESS) {
-        print_last_error(profiler);
+        print_last_error();
         good = 0;
     }
     return good;

@@ -54,11 +54,13 @@ void add_counter(benchmark::State &state, const zt_profiler *profiler, const cha
     const zt_metric *metric = zt_get_metric(profiler, index);
     for (uint32_t i = 0; metric && i < zt_get_info(profiler).region_count; i++)
         if (zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS && !strcmp(info.name, region)) {
-            const double rate = zt_get_rate(profiler, i, index);
+            zt_stats stats;
+            if (zt_get_stats(profiler, i, index, &stats) != ZE_RESULT_SUCCESS)
+                continue;
             const std::string units = strcmp(metric->units, "percent") ? metric->units : "%";
             const std::string per = metric->aggregation == ZT_AGGREGATE_SUM ? "/s" : "";
-            if (!std::isnan(rate))
-                state.counters[name + (" " + units) + per] = rate;
+            if (!std::isnan(stats.rate))
+                state.counters[name + (" " + units) + per] = stats.rate;
         }
 }
 

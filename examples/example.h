@@ -242,10 +242,8 @@ static inline void immediate_close(immediate *work) {
 
 /* ---- profiler ------------------------------------------------------------------------------------------ */
 
-static inline void print_last_error(const zt_profiler *profiler) {
-    const char *text;
-    text = zt_get_last_error(profiler);
-    fprintf(stderr, "%s\n", text);
+static inline void print_last_error(void) {
+    fprintf(stderr, "%s\n", zt_last_error(NULL));
 }
 
 /* If it fails there is no profiler, which hurts nobody: the program runs unmeasured. */
@@ -253,7 +251,7 @@ static inline zt_profiler *profiler_open(const gpu *g, const zt_config *config) 
     zt_profiler *profiler;
 
     if (zt_open(g->context, g->device, config, &profiler) != ZE_RESULT_SUCCESS)
-        print_last_error(NULL);
+        print_last_error();
     return profiler;
 }
 
@@ -261,7 +259,7 @@ static inline zt_profiler *profiler_open(const gpu *g, const zt_config *config) 
 static inline int profiler_report(const zt_profiler *profiler, const char *path) {
     if (zt_report(profiler, path) == ZE_RESULT_SUCCESS)
         return 1;
-    print_last_error(profiler);
+    print_last_error();
     return 0;
 }
 

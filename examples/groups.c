@@ -15,7 +15,7 @@ static int print_bytes(const void *bytes, size_t size, void *unused) {
 static int print_all(const gpu *g) {
     ze_result_t result = zt_write_groups(g->device, 1, print_bytes, NULL);
     if (result != ZE_RESULT_SUCCESS)
-        print_last_error(NULL);
+        print_last_error();
     return result == ZE_RESULT_SUCCESS;
 }
 
@@ -34,7 +34,7 @@ static const char *aggregation_name(zt_aggregation aggregation) {
 }
 
 static int print_group(const gpu *g, const char *name) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
 
     config.groups = name;

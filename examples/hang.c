@@ -29,12 +29,12 @@ static int debug_process(const char *name, uint32_t process) {
     gpu g = gpu_open(name);
 
     if (zt_debug_open(g.device, process, NULL, &debugger) != ZE_RESULT_SUCCESS) {
-        printf("%s\n", zt_get_last_error(NULL));
+        printf("%s\n", zt_last_error(NULL));
         return EXIT_FAILURE;
     }
     if (zt_debug_stop(debugger, all, 1000000000, &stops) != ZE_RESULT_SUCCESS ||
         zt_debug_get_threads(debugger, threads, &count) != ZE_RESULT_SUCCESS) {
-        printf("%s\n", zt_get_last_error(NULL));
+        printf("%s\n", zt_last_error(NULL));
         count = 0;
     }
     for (uint32_t i = 0; i < count && i < MOST_THREADS; i++) {
@@ -149,7 +149,7 @@ int main(int argc, char **argv) {
     config.function = keep_report;
     config.user = &found;
     if (zt_watch(profiler, &config) != ZE_RESULT_SUCCESS)
-        print_last_error(profiler);
+        print_last_error();
     right = run_kernel(argv[0], &g, profiler, &found);
     zt_close(profiler);
     gpu_close(&g);

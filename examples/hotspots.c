@@ -84,7 +84,6 @@ static int costly_line_is_on_top(zt_profiler *profiler) {
     uint64_t most = 0;
     char text[256];
 
-    CHECK(zt_hotspots_find_lines(profiler));
     memset(&top, 0, sizeof top);
     for (uint32_t i = 0; i < zt_get_info(profiler).hotspot_count; i++) {
         zt_hotspot_info info;
@@ -105,7 +104,7 @@ static int costly_line_is_on_top(zt_profiler *profiler) {
 
 int main(int argc, char **argv) {
     gpu g = gpu_open(argv[0]);
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_trace_config trace = {0};
     zt_profiler *profiler;
     int is_sampled, right, found = 1, written = 1;
@@ -115,7 +114,7 @@ int main(int argc, char **argv) {
     is_sampled = profiler && zt_trace_start(profiler, &trace) == ZE_RESULT_SUCCESS &&
                  zt_hotspots_start(profiler, NULL) == ZE_RESULT_SUCCESS;
     if (!is_sampled)
-        print_last_error(profiler);
+        print_last_error();
     right = run_kernel(&g, profiler, is_sampled);
     zt_hotspots_stop(profiler);
     zt_trace_stop(profiler);

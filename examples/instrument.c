@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
     exchange(&g, instrumented, "iterations", &zero);
     if (zt_replace(profiler, "gcd", instrumented, NULL) != ZE_RESULT_SUCCESS ||
         zt_trace_start(profiler, NULL) != ZE_RESULT_SUCCESS)
-        print_last_error(profiler);
+        print_last_error();
     right = run_program(&g);
     zt_trace_stop(profiler);
     zt_collect(profiler, TIMEOUT_NS);

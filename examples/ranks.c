@@ -76,7 +76,7 @@ static zt_profiler **gather(const zt_profiler *profiler, int rank, int ranks) {
     MPI_Gatherv(packed, mine, MPI_BYTE, buffer, sizes, places, MPI_BYTE, 0, MPI_COMM_WORLD);
     for (int i = 0; rank == 0 && i < ranks; i++)
         if (zt_unpack(buffer + places[i], (size_t)sizes[i], NULL, &gathered[i]) != ZE_RESULT_SUCCESS)
-            print_last_error(NULL);
+            print_last_error();
     if (rank != 0) {
         free((void *)gathered);
         gathered = NULL;

@@ -184,7 +184,7 @@ int main(int argc, char **argv) {
     gpu g = gpu_open(argv[0]);
     problem p = problem_open(&g);
     immediate work = immediate_open(&g);
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     int right, written;
 

@@ -197,7 +197,7 @@ int main(int argc, char **argv) {
     config.period_ns = PERIOD_NS;
     config.thread = 1; /* bursts may take longer than the device's memory lasts */
     if (zt_stream_open(g.context, g.device, &config, &stream) != ZE_RESULT_SUCCESS)
-        print_last_error(NULL);
+        print_last_error();
     v = view_of(stream);
     run(&w, stream, &v, argc > 1 ? atof(argv[1]) : SECONDS);
     measured = stream != NULL;

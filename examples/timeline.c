@@ -130,7 +130,7 @@ static zt_stream *attach_stream(const gpu *g, zt_profiler *profiler) {
     config.thread = 1;
     config.profiler = profiler;
     if (zt_stream_open(g->context, g->device, &config, &stream) != ZE_RESULT_SUCCESS)
-        print_last_error(NULL);
+        print_last_error();
     return stream;
 }
 
@@ -141,22 +141,22 @@ static void time_calls(zt_profiler *profiler) {
     config.no_launches = 1; /* regions are made by hand here */
     config.calls = "zeEventHostSynchronize";
     if (zt_trace_start(profiler, &config) != ZE_RESULT_SUCCESS)
-        print_last_error(profiler);
+        print_last_error();
 }
 
 /* What the rows of the stream show of each region. */
 static void print_streamed(const zt_profiler *profiler) {
     for (uint32_t m = 0; m < zt_get_info(profiler).streamed_count; m++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, m);
+        const zt_metric *metric = zt_get_metric(profiler, ZT_STREAMED(m));
         if (strcmp(metric->name, "GPU_BUSY") != 0 && strcmp(metric->name, "GPU_MEMORY_BYTE_READ_RATE") != 0)
             continue;
         for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++) {
             zt_region_info region;
-            zt_streamed streamed;
+            zt_stats streamed;
             CHECK(zt_get_region(profiler, i, &region));
-            CHECK(zt_get_streamed(profiler, i, m, &streamed));
+            CHECK(zt_get_stats(profiler, i, ZT_STREAMED(m), &streamed));
             printf("%-8s %-26s mean %8.2f, peak %8.2f %-8s of %llu rows\n", region.name, metric->name,
-                   streamed.mean, streamed.peak, metric->units, (unsigned long long)streamed.rows);
+                   streamed.mean, streamed.max, metric->units, (unsigned long long)streamed.count);
         }
     }
 }
@@ -174,7 +174,7 @@ int main(int argc, char **argv) {
     gpu g = gpu_open(argv[0]);
     problem p = problem_open(&g);
     immediate vectors = immediate_open(&g), matrices = immediate_open(&g);
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     zt_stream *stream;
     char path[1024];

@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
     (void)argc;
     config.calls = "zeCommandQueue*,zeCommandListAppendLaunchKernel,zeModuleCreate";
     if (zt_trace_start(profiler, &config) != ZE_RESULT_SUCCESS)
-        print_last_error(profiler);
+        print_last_error();
     right = use_library(&g);
     zt_trace_stop(profiler);
     zt_collect(profiler, TIMEOUT_NS);

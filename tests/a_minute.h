@@ -27,24 +27,18 @@ static void a_minute_of_rows(zt_stream *stream, uint64_t begin_ns, int is_noisy)
 
 /* Samples of the profiler's first region on one list, each beside sixty rows. */
 static void a_minute_of_samples(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t begin_ns) {
-    zt__list list;
     zt__path path;
-    zt__slot slot;
     zt__reading reading;
     double row[256];
     uint32_t state = 1;
-    memset(&list, 0, sizeof list);
     memset(&path, 0, sizeof path);
-    memset(&slot, 0, sizeof slot);
     memset(&reading, 0, sizeof reading);
-    list.handle = handle;
-    slot.list = &list;
-    slot.path = &path;
-    slot.region = profiler->regions[0];
-    slot.origin.appended_by = slot.origin.submitted_by = zt__get_thread_number();
-    slot.origin.append_ns = 20000;
-    reading.slot = &slot;
-    reading.from = ZT__SLOT_PENDING;
+    profiler->batch.pass = &profiler->passes[0];
+    reading.path = &path;
+    reading.region = profiler->regions[0];
+    reading.origin.appended_by = reading.origin.submitted_by = zt__get_thread_number();
+    reading.origin.append_ns = 20000;
+    reading.knows_execution = 1;
     for (uint32_t i = 0; i < A_MINUTE_REGIONS; i++) {
         zt__timeline *timeline = profiler->timeline;
         uint64_t at_ns = begin_ns + (uint64_t)i * A_MINUTE_ROWS / A_MINUTE_REGIONS * A_MINUTE_PERIOD_NS;

@@ -217,7 +217,8 @@ def add_figures(report, name, region, found):
     for key, stats in region.get("streamed", {}).items():
         metric = report["streamed"][key]
         found[name, metric["group"], metric["name"], "all", "stream"] = [
-            stats["rows"], math.nan, number(stats["mean"]), math.nan, math.nan, number(stats["peak"]), math.nan, math.nan]
+            stats["rows"], math.nan, *(number(stats[figure]) for figure in ("mean", "stddev", "min", "peak")),
+            math.nan, math.nan]
 
 
 def names_of_paths(report):

@@ -62,6 +62,12 @@ extern "C" {
 #define ok(call) assert_result(call, ZE_RESULT_SUCCESS)
 #define assert_result(call, expected) assert_result_((call), (expected), #call, __FILE__, __LINE__)
 void assert_result_(ze_result_t got, ze_result_t expected, const char *call, const char *file, int line);
+/* Of the last message of this thread, from this file's copy of the library. */
+static inline ze_result_t last_result(void) {
+    ze_result_t result;
+    zt_last_error(&result);
+    return result;
+}
 
 /* cmocka 2 deprecates the name that cmocka 1 has, and its new macro converts to signed on the way. */
 #ifdef assert_uint_in_range
@@ -136,6 +142,10 @@ uint64_t calls(const char *function);
 
 /* The n-th call from now of the driver function has this result, and does nothing. */
 void inject(const char *function, uint32_t nth_call, ze_result_t result);
+
+/* So many of `recorded` samples are in flight before their list is executed: all where the loader cannot tell that it
+   is not immediate, and none elsewhere. */
+uint64_t maybe_running(uint64_t recorded);
 
 /* Whether this loader knows zeCommandListIsImmediate (1.16). */
 int can_tell_immediate(void);

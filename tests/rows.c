@@ -37,7 +37,7 @@ zt_stream *open_stream_with(world *w, const zt_stream_config *config) {
     const char *text = "";
     ze_result_t result = zt_stream_open(w->context, w->device, config, &stream);
     if (result != ZE_RESULT_SUCCESS)
-        text = zt_get_last_error(NULL);
+        text = zt_last_error(NULL);
     if (result != ZE_RESULT_SUCCESS)
         fail_msg("%s", text);
     assert_non_null(stream);

@@ -221,7 +221,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 5); /* layout */
+    put_u32(&packed, 6); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));
@@ -891,7 +891,7 @@ static void test_ranking_of_nothing(void **state) {
 /* ==== a device ============================================================================================ */
 
 static zt_profiler *open_own(world *w, const char *groups, uint32_t timeline) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler = NULL;
     config.groups = groups;
     config.timeline = timeline;
@@ -931,7 +931,7 @@ static void test_groups_that_the_device_has(void **state) {
         zt__prepare_advice(profiler, &advice);
         info = apply(&advice, ZT__ROLE_EU_ACTIVE, 30, ZT__ROLE_EU_ACTIVE, 30);
         assert_string_equal(info.missing, "");
-        assert_contains(zt_get_last_error(profiler), "zetMetricGroupGet failed");
+        assert_contains(zt_get_info(profiler).error, "zetMetricGroupGet failed");
         zt_close(profiler);
     }
     zt_profiler *profiler = open_own(w, "Stalls", 0);
@@ -952,7 +952,7 @@ static void test_arguments(void **state) {
     assert_string_equal(info.missing, "");
     memset(&info, 0x55, sizeof info);
     assert_result(zt_get_limit(profiler, 1, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(profiler), "zt_get_limit");
+    assert_contains(zt_get_info(profiler).error, "zt_get_limit");
     assert_string_equal(info.text, "");
     assert_result(zt_get_limit(profiler, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     ok(zt_get_limit(profiler, 0, &info));
@@ -1096,7 +1096,7 @@ static void test_peaks(void **state) {
                     "\"peaks\":{\"bytes_per_second\":null,\"operations_per_second\":1000000000000,"
                     "\"source\":\"a text that is longer than any that a profiler keeps, which is \"}");
     assert_result(zt_set_peaks(profiler, -1, 0, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(profiler), "zt_set_peaks: bytes_per_second is -1.");
+    assert_contains(zt_get_info(profiler).error, "zt_set_peaks: bytes_per_second is -1.");
     assert_result(zt_set_peaks(profiler, 0, INFINITY, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_contains(json_of(profiler), "\"operations_per_second\":1000000000000,");
     ok(zt_set_peaks(profiler, 0, 0, NULL));
@@ -1180,7 +1180,7 @@ static void test_operations_without_memory(void **state) {
     allocations_left = 0;
     assert_result(zt_set_operations(profiler, "region", 1), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     allocations_left = -1;
-    assert_contains(zt_get_last_error(profiler),
+    assert_contains(zt_get_info(profiler).error,
                     "zt_set_operations: out of host memory for the name of a region.");
     assert_int_equal(zt_get_info(profiler).region_count, 0);
     ok(zt_set_operations(profiler, "region", 1));

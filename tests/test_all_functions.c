@@ -87,17 +87,16 @@ static void call_results(caller *me) {
         EXPECT(zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS);
         EXPECT(info.name[0] != 0);
         EXPECT(zt_get_stats(profiler, i, metric, &stats) == ZE_RESULT_SUCCESS);
-        EXPECT(zt_get_pass(profiler, i, 0, &stats) == ZE_RESULT_SUCCESS);
-        zt_get_tile_stats(profiler, i, 0, metric, &stats);
-        zt_get_rate(profiler, i, metric);
-        EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_QUEUE, &stats) == ZE_RESULT_SUCCESS);
-        EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_LAUNCH, &stats) == ZE_RESULT_SUCCESS);
+        EXPECT(zt_get_stats(profiler, i, ZT_PASS_TIME(0), &stats) == ZE_RESULT_SUCCESS);
+        zt_get_stats(profiler, i, ZT_TILE(0, metric), &stats);
+        EXPECT(zt_get_stats(profiler, i, ZT_QUEUE_LATENCY, &stats) == ZE_RESULT_SUCCESS);
+        EXPECT(zt_get_stats(profiler, i, ZT_LAUNCH_LATENCY, &stats) == ZE_RESULT_SUCCESS);
         EXPECT(zt_get_limit(profiler, i, &limit) == ZE_RESULT_SUCCESS);
         EXPECT(limit.text[0] != 0 && limit.name[0] != 0);
     }
     for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++) {
-        zt_path_info path;
-        EXPECT(zt_get_path(profiler, i, &path) == ZE_RESULT_SUCCESS);
+        zt_region_info path;
+        EXPECT(zt_get_region(profiler, ZT_PATH(i), &path) == ZE_RESULT_SUCCESS);
         EXPECT(path.region < zt_get_info(profiler).region_count);
     }
     for (int cause = 0; cause < ZT_CAUSE_COUNT; cause++) {
@@ -113,16 +112,15 @@ static void call_errors(caller *me) {
     zet_metric_group_handle_t group;
     const char *text;
     EXPECT(zt_get_stats(me->profiler, 100000u + (uint32_t)me->number, 0, &stats) != ZE_RESULT_SUCCESS);
-    text = zt_get_last_error(me->profiler);
+    text = zt_get_info(me->profiler).error;
     EXPECT(strstr(text, "zt_") != NULL); /* another thread's, if that came later */
-    EXPECT(zt_get_last_result(me->profiler) != ZE_RESULT_SUCCESS);
+    EXPECT(last_result() != ZE_RESULT_SUCCESS);
     EXPECT(zt_find_metric(me->profiler, "NoSuchMetric") == UINT32_MAX);
     EXPECT(zt_find_group(me->w->device, "NoSuchGroup", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED,
                          &group) != ZE_RESULT_SUCCESS);
-    EXPECT(strstr(zt_get_last_error(NULL), "NoSuchGroup") != NULL); /* of this thread alone */
-    EXPECT(zt_get_last_result(NULL) != ZE_RESULT_SUCCESS);
+    EXPECT(strstr(zt_last_error(NULL), "NoSuchGroup") != NULL); /* of this thread alone */
+    EXPECT(last_result() != ZE_RESULT_SUCCESS);
     EXPECT(zt_result_name(ZE_RESULT_NOT_READY)[0] == 'Z');
-    EXPECT(zt_config_default().log == NULL);
 }
 
 static void call_reports(caller *me) {
@@ -154,7 +152,7 @@ static void call_reports(caller *me) {
 }
 
 static void call_streams(caller *me) {
-    zt_streamed streamed;
+    zt_stats streamed;
     zt_stream_read(me->stream, 0, ignore_row, NULL);
     zt_stream_mark(me->stream, me->immediate, "mark");
     zt_stream_info info = zt_stream_get_info(me->stream);
@@ -162,12 +160,11 @@ static void call_streams(caller *me) {
     EXPECT(info.group[0] != 0 && info.error != NULL);
     EXPECT(info.metric_count > 0 && info.metrics != NULL);
     EXPECT(zt_stream_find_metric(me->stream, "NoSuchMetric") == UINT32_MAX);
-    EXPECT(strstr(zt_get_last_error(NULL), "NoSuchMetric") != NULL); /* of this thread alone */
+    EXPECT(strstr(zt_last_error(NULL), "NoSuchMetric") != NULL); /* of this thread alone */
     EXPECT(zt_get_info(me->profiler).streamed_count > 0);
-    EXPECT(zt_get_streamed_metric(me->profiler, 0) != NULL);
-    zt_get_streamed(me->profiler, 0, 0, &streamed);
+    EXPECT(zt_get_metric(me->profiler, ZT_STREAMED(0)) != NULL);
+    zt_get_stats(me->profiler, 0, ZT_STREAMED(0), &streamed);
     zt_get_timeline(me->profiler);
-    zt_get_overlap(me->profiler);
 }
 
 static void call_tracer(caller *me) {
@@ -181,7 +178,6 @@ static void call_tracer(caller *me) {
         EXPECT(zt_get_call(me->profiler, i, &call) == ZE_RESULT_SUCCESS);
     EXPECT(zt_hotspots_start(me->profiler, NULL) != ZE_RESULT_SUCCESS); /* this device has no such group */
     EXPECT(zt_hotspots_stop(me->profiler) == ZE_RESULT_SUCCESS);
-    zt_hotspots_find_lines(me->profiler);
     EXPECT(zt_get_info(me->profiler).hotspots.samples == 0);
     EXPECT(zt_get_info(me->profiler).hotspot_count == 0);
     EXPECT(zt_get_hotspot(me->profiler, 0, &hotspot) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -268,7 +264,7 @@ static zt_profiler *open_with_everything(world *w, int with_thread) {
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
     config.timeline = 1000;
-    config.slots_per_step = 32;
+    config.probes_per_step = 32;
     config.thread = with_thread;
     config.sample = ignore_sample;
     return open_profiler(w, &config);
@@ -341,7 +337,7 @@ static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static void *open_and_close(void *argument) {
     caller *me = (caller *)argument;
     for (int i = 0; i < 10; i++) {
-        zt_config config = zt_config_default();
+        zt_config config = {0};
         config.groups = me->number % 2 ? "ComputeBasic" : "";
         config.thread = me->number / 2 % 2;
         pthread_mutex_lock(&opening);

@@ -878,7 +878,7 @@ static int start_without_memory(void) {
         if (result == ZE_RESULT_SUCCESS)
             break;
         assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-        assert_contains(zt_get_last_error(NULL), "zt_auto");
+        assert_contains(zt_last_error(NULL), "zt_auto");
         int grows = library_memory().bytes != before.bytes;
         assert_false(grows && has_grown);
         has_grown |= grows;
@@ -1401,7 +1401,7 @@ static void test_without_permission(void **state) {
         inject("zeInit", 1, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS);
         ze_result_t result = zt_auto(NULL);
         _exit(result != ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
-              !strstr(zt_get_last_error(NULL), "render or video"));
+              !strstr(zt_last_error(NULL), "render or video"));
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
@@ -1419,7 +1419,7 @@ static void test_without_a_driver(void **state) {
         setenv("ZE_ENABLE_ALT_DRIVERS", "/nowhere/libze_none.so", 1);
         ze_result_t result = zt_auto(NULL);
         const char *text;
-        text = zt_get_last_error(NULL);
+        text = zt_last_error(NULL);
         _exit(result == ZE_RESULT_SUCCESS || !strstr(text, "zeInit failed") ||
               !strstr(text, "ZE_ENABLE_ALT_DRIVERS"));
     }

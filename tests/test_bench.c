@@ -403,11 +403,11 @@ static void test_failing_work(void **state) {
     assert_result(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
     assert_true(calls_made > 1 && calls_made < 20);
     assert_int_equal(result.end, ZT_BENCH_NOT_RUN);
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "[NO_BENCH_SAMPLE]");
     assert_string_equal(result.ended_by, "not run");
     assert_result(zt_compare(NULL, &config, &config, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-    assert_contains(zt_get_last_error(NULL), "zt_compare");
+    assert_contains(zt_last_error(NULL), "zt_compare");
 }
 
 /* ==== on the device ======================================================================================= */
@@ -582,13 +582,22 @@ static void test_rates(void **state) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         zt_stats stats, time;
         ok(zt_get_stats(profiler, region, i, &stats));
-        ok(zt_get_pass(profiler, region, metric->pass, &time));
+        ok(zt_get_stats(profiler, region, ZT_PASS_TIME(metric->pass), &time));
         if (metric->aggregation == ZT_AGGREGATE_SUM)
-            assert_close(zt_get_rate(profiler, region, i), stats.sum / time.sum * 1e9);
+            assert_close(stats.rate, stats.sum / time.sum * 1e9);
         else if (metric->aggregation == ZT_AGGREGATE_MEAN)
-            assert_close(zt_get_rate(profiler, region, i), stats.mean);
+            assert_close(stats.rate, stats.mean);
     }
-    assert_true(isnan(zt_get_rate(profiler, 99, 0)) && isnan(zt_get_rate(profiler, 0, 9999)));
+    zt_stats wrong = {0}, time;
+    zt_get_stats(profiler, 99, 0, &wrong);
+    assert_true(isnan(wrong.rate));
+    wrong.rate = 0;
+    zt_get_stats(profiler, 0, 9999, &wrong);
+    assert_true(isnan(wrong.rate));
+    ok(zt_get_stats(profiler, region, ZT_GPU_TIME, &time));
+    assert_true(time.sum > 0 && isnan(time.rate));
+    ok(zt_get_stats(profiler, region, ZT_PASS_TIME(1), &time));
+    assert_true(time.sum > 0 && isnan(time.rate));
     check_work(w);
 }
 
@@ -840,11 +849,11 @@ static void test_without_room_for_another_profiler(void **state) {
     zt_profiler *opened[TRIED];
     uint32_t count = 0;
     config.groups = "";
-    config.slots_per_step = config.max_slots = 1;
+    config.probes_per_step = config.max_probes = 1;
     while (count < TRIED && zt_open(w->context, w->device, &config, &opened[count]) == ZE_RESULT_SUCCESS)
         count++;
     assert_result(zt_bench(opened[0], &bench, &result), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-    assert_contains(zt_get_last_error(opened[0]), "profilers are open in this process");
+    assert_contains(zt_get_info(opened[0]).error, "profilers are open in this process");
     assert_int_equal(of.runs, 0);
     while (count > 0)
         zt_close(opened[--count]);
@@ -1128,7 +1137,7 @@ static ze_result_t compare_with(const void *bytes, size_t size, const char **tex
     now = result_of("a", 1000);
     write_bytes("before.csv", bytes, size);
     result = zt_compare_benches(NULL, &now, 1, in_directory("before.csv"), NULL, &changes);
-    *text = zt_get_last_error(NULL);
+    *text = zt_last_error(NULL);
     if (result != ZE_RESULT_SUCCESS)
         assert_int_equal(changes.same + changes.slower + changes.faster + changes.added + changes.missing, 0);
     return result;
@@ -1212,14 +1221,13 @@ static void test_files_that_cannot_be_read(void **state) {
     assert_int_equal(fclose(large), 0);
     assert_result(zt_compare_benches(NULL, &now, 1, in_directory("large.csv"), NULL, &changes),
                   ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(NULL), "it is too large");
+    assert_contains(zt_last_error(NULL), "it is too large");
 
     assert_result(zt_compare_benches(NULL, &now, 1, in_directory("none.csv"), NULL, &changes),
                   ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(NULL),
-                    "none.csv': No such file or directory. Check the path, or write ");
+    assert_contains(zt_last_error(NULL), "none.csv': No such file or directory. Check the path, or write ");
     assert_result(zt_compare_benches(NULL, &now, 1, test_directory, NULL, &changes), ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(NULL), "it is no regular file");
+    assert_contains(zt_last_error(NULL), "it is no regular file");
 }
 
 /* A file of two runs, with all that a name may contain. Returns its size. */
@@ -1287,9 +1295,9 @@ static void test_reports_of_benchmarks(void **state) {
     assert_contains(text_of_file("run.txt"), "\nbenchmark ");
     assert_result(zt_report_benches(NULL, results, 2, in_directory("run.json")),
                   ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(NULL), "[BENCH_SUFFIX]");
+    assert_contains(zt_last_error(NULL), "[BENCH_SUFFIX]");
     assert_result(zt_report_benches(NULL, results, 2, in_directory("none/run.csv")), ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(NULL), "[CANNOT_WRITE] zt_report_benches: cannot write ");
+    assert_contains(zt_last_error(NULL), "[CANNOT_WRITE] zt_report_benches: cannot write ");
     assert_result(
         zt_compare_benches(NULL, results, 2, in_directory("run.CSV"), in_directory("run.csv"), &changes),
         ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -1316,7 +1324,7 @@ static void test_writing_that_is_stopped(void **state) {
     (void)state;
     result = result_of("a", 1000);
     assert_result(zt_write_benches(NULL, &result, 1, stop_at_once, NULL), ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(NULL), "[WRITE_STOPPED] zt_write_benches");
+    assert_contains(zt_last_error(NULL), "[WRITE_STOPPED] zt_write_benches");
     assert_result(zt_write_benches(NULL, NULL, 1, keep_text, &text), null_pointer);
     assert_result(zt_write_benches(NULL, &result, 1, NULL, NULL), null_pointer);
     assert_int_equal(text.used, 0);
@@ -1341,9 +1349,9 @@ static void test_a_file_with_few_columns(void **state) {
     assert_result(
         zt_compare_benches(NULL, now, 2, in_directory("before.csv"), in_directory("changes.doc"), &changes),
         ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(NULL), "[BENCH_SUFFIX]");
+    assert_contains(zt_last_error(NULL), "[BENCH_SUFFIX]");
     assert_result(zt_report_benches(NULL, now, 2, in_directory("run.doc")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(NULL), "[BENCH_SUFFIX]");
+    assert_contains(zt_last_error(NULL), "[BENCH_SUFFIX]");
 
     /* One benchmark at another frequency. */
     now[0] = now[1];

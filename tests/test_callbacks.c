@@ -72,7 +72,7 @@ static void *use_everything_that_does_not_wait(void *argument) {
     zt_release(me->profiler, me->list);
     zt_get_info(me->profiler);
     zt_get_region(me->profiler, 0, &info);
-    zt_get_last_error(me->profiler);
+    zt_get_info(me->profiler).error;
     return NULL;
 }
 
@@ -120,7 +120,7 @@ static void test_a_slow_sample_function_on_the_thread(void **state) {
     collect_slowly(*state, 1);
 }
 
-/* ---- a sample function that begins a region, while another thread looks for a slot ----------------------- */
+/* ---- a sample function that begins a region, while another thread looks for a probe ----------------------- */
 
 static void begin_in_sample(const zt_sample *sample, void *argument) {
     user *me = (user *)argument;
@@ -134,7 +134,7 @@ static void begin_in_sample(const zt_sample *sample, void *argument) {
     zt_end(&region);
 }
 
-static void *begin_without_slots(void *argument) {
+static void *begin_without_probes(void *argument) {
     user *me = (user *)argument;
     await(&me->at->entered);
     __atomic_store_n(&me->begins, 1, __ATOMIC_RELEASE);
@@ -142,46 +142,46 @@ static void *begin_without_slots(void *argument) {
     return NULL;
 }
 
-static void begin_on_two_threads(world *w, uint32_t slots, uint32_t most, int with_thread) {
+static void begin_on_two_threads(world *w, uint32_t probes, uint32_t most, int with_thread) {
     gate at = {0, 0};
     pthread_t collector, other;
     user me = {.at = &at};
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
-    config.slots_per_step = slots;
-    config.max_slots = most;
+    config.probes_per_step = probes;
+    config.max_probes = most;
     config.thread = with_thread;
     config.sample = begin_in_sample;
     config.sample_user = &me;
     create_user(&me, w, open_profiler(w, &config));
-    for (uint32_t i = 0; i < slots / 2; i++)
+    for (uint32_t i = 0; i < probes / 2; i++)
         append(w, me.profiler, w->immediate, "first");
     finish_immediate(w, w->immediate);
     assert_int_equal(pthread_create(&collector, NULL, collect_at_once, me.profiler), 0);
     await(&at.entered);
-    for (uint32_t i = 0; i < slots / 2; i++)
+    for (uint32_t i = 0; i < probes / 2; i++)
         append(w, me.profiler, w->immediate, "first");
     finish_immediate(w, w->immediate);
     gpu.set_call_cost("zetMetricQueryPoolCreate", 40000000); /* making room takes its time */
-    assert_int_equal(pthread_create(&other, NULL, begin_without_slots, &me), 0);
+    assert_int_equal(pthread_create(&other, NULL, begin_without_probes, &me), 0);
     join_in_time(w, collector);
     join_in_time(w, other);
     gpu.set_call_cost("zetMetricQueryPoolCreate", 0);
-    w->launches += slots + 1;
+    w->launches += probes + 1;
     finish_immediate(w, w->immediate);
     finish_immediate(w, me.list);
     collect_all(me.profiler);
-    assert_int_equal(region_info(me.profiler, "first").count, slots);
+    assert_int_equal(region_info(me.profiler, "first").count, probes);
     zt_counts counts = zt_get_info(me.profiler).counts;
-    assert_int_equal(counts.begun, slots + 2);
-    assert_int_equal(counts.collected + counts.dropped, slots + 2);
-    assert_int_equal(zt_get_info(me.profiler).causes[ZT_DROPPED_NO_SLOT].count, counts.dropped);
+    assert_int_equal(counts.begun, probes + 2);
+    assert_int_equal(counts.collected + counts.dropped, probes + 2);
+    assert_int_equal(zt_get_info(me.profiler).causes[ZT_DROPPED_NO_PROBE].count, counts.dropped);
     assert_int_equal(region_info(me.profiler, "other").count, 1);
     destroy_user(&me);
     check_work(w);
 }
 
-static void test_regions_in_a_sample_function_without_slots(void **state) {
+static void test_regions_in_a_sample_function_without_probes(void **state) {
     begin_on_two_threads(*state, 8, 8, 0);
     begin_on_two_threads(*state, 8, 16, 0);
     begin_on_two_threads(*state, 120, 120, 0);
@@ -306,7 +306,7 @@ static void begin_anew(int result, const char *text, void *argument) {
     me->region = zt_begin(me->profiler, me->list, "anew");
 }
 
-/* There is one slot, so both regions use it. What ends the first does not end the other. */
+/* There is one probe, so both regions use it. What ends the first does not end the other. */
 static void test_a_log_function_that_begins_anew(void **state) {
     static const char *const commands[] = {"zetCommandListAppendMetricQueryBegin",
                                            "zetCommandListAppendMetricQueryEnd"};
@@ -315,7 +315,7 @@ static void test_a_log_function_that_begins_anew(void **state) {
         user me = {.w = w};
         zt_config config = config_of(w);
         config.groups = "ComputeBasic";
-        config.slots_per_step = config.max_slots = 1;
+        config.probes_per_step = config.max_probes = 1;
         config.log = begin_anew;
         config.log_user = &me;
         me.profiler = open_profiler(w, &config);
@@ -417,7 +417,7 @@ static void test_a_log_function_inside_of_another_that_closes(void **state) {
     assert_result(zt_get_stats(me.first, 7, 0, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_int_equal(me.seconds, 1);
     assert_int_equal(me.firsts, 2); /* the second message is that it cannot be closed */
-    assert_contains(zt_get_last_error(me.first), "[INSIDE_LOG] zt_close");
+    assert_contains(zt_get_info(me.first).error, "[INSIDE_LOG] zt_close");
     run(w, me.first, "measured");
     collect_all(me.first);
     assert_counts(me.first, counted(1, 1, 0, 0, 0));
@@ -467,7 +467,7 @@ static void *allocate_much(void *argument) {
     user *me = (user *)argument;
     char name[400];
     size_t size = 0;
-    for (int i = 0; i < 400; i++) { /* names, lists and slots, more and more of them */
+    for (int i = 0; i < 400; i++) { /* names, lists and probes, more and more of them */
         memset(name, 'a' + i % 26, sizeof name);
         snprintf(name, sizeof name, "region %d", i);
         append_kernel(me->profiler, i % 2 ? me->list : me->recorded, me->kernel, name);
@@ -489,7 +489,7 @@ static void test_an_allocator_that_asks(void **state) {
     user me = {0};
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
-    config.slots_per_step = 16;
+    config.probes_per_step = 16;
     config.samples = 16;
     config.allocator.allocate = allocate_and_ask;
     config.allocator.release = release_and_ask;
@@ -507,7 +507,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_a_slow_sample_function),
         TEST(test_a_slow_sample_function_on_the_thread),
-        TEST(test_regions_in_a_sample_function_without_slots),
+        TEST(test_regions_in_a_sample_function_without_probes),
         TEST(test_regions_in_a_sample_function_on_the_thread),
         TEST(test_a_log_function_that_asks),
         TEST(test_a_log_function_that_releases),

@@ -119,8 +119,8 @@ static void refuses(world *w, uint32_t pid, ze_result_t expected, const char *me
     zt_debugger *debugger = (zt_debugger *)(void *)w;
     assert_result(try_open(w, pid, &debugger), expected);
     assert_null(debugger);
-    assert_contains(zt_get_last_error(NULL), message);
-    assert_result(zt_get_last_result(NULL), expected);
+    assert_contains(zt_last_error(NULL), message);
+    assert_result(last_result(), expected);
 }
 
 static void test_why_it_cannot_attach(void **state) {
@@ -131,7 +131,7 @@ static void test_why_it_cannot_attach(void **state) {
     gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
     gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 1);
     refuses(w, 0, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "cannot be debugged");
-    assert_contains(zt_get_last_error(NULL), "eudebug");
+    assert_contains(zt_last_error(NULL), "eudebug");
     gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 0);
     gpu.behave(SOFTGPU_DEBUG_NO_PERMISSION, 1);
     refuses(w, 0, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS, "has no permission");
@@ -241,7 +241,7 @@ static void test_a_sub_device_has_no_code_of_its_own(void **state) {
     gpu.set_devices(1, 2);
     ok(zeDeviceGetSubDevices(w->device, &count, tiles));
     assert_result(zt_debug_open(tiles[0], 0, NULL, &debugger), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(NULL), "Pass the root device");
+    assert_contains(zt_last_error(NULL), "Pass the root device");
 }
 
 static void test_attached_a_thousand_times(void **state) {
@@ -440,7 +440,7 @@ static void test_an_event_cannot_be_acknowledged(void **state) {
         ze_result_t result = zt_debug_wait(debugger, A_WHILE, hear, &heard_one);
         gpu.fail_any(NULL, 0, 0, 0);
         assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
-        assert_contains(zt_get_last_error(NULL), "zetDebugAcknowledgeEvent failed");
+        assert_contains(zt_last_error(NULL), "zetDebugAcknowledgeEvent failed");
         assert_int_equal(heard_one.count, 1);
         assert_held(w, &of);
     }
@@ -477,7 +477,7 @@ static void test_the_device_is_lost_while_an_event_is_delivered(void **state) {
     gpu.reset_calls();
     assert_result(zt_debug_wait(debugger, A_WHILE, NULL, NULL), ZE_RESULT_ERROR_DEVICE_LOST);
     assert_int_equal(calls("zetDebugAcknowledgeEvent"), 1);
-    assert_contains(zt_get_last_error(NULL), "The device is lost");
+    assert_contains(zt_last_error(NULL), "The device is lost");
     ok(zt_debug_close(debugger));
     finish_work(w, &of);
 }
@@ -549,7 +549,7 @@ static void test_the_debugger_is_detached(void **state) {
     gpu.detach_debuggers(ZET_DEBUG_DETACH_REASON_HOST_EXIT);
     assert_counts_on(&of);
     assert_result(zt_debug_resume(debugger, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
-    assert_contains(zt_get_last_error(NULL), "the session is over");
+    assert_contains(zt_last_error(NULL), "the session is over");
     assert_int_equal(next_event(debugger, ZT_DEBUG_DETACHED).reason, ZET_DEBUG_DETACH_REASON_HOST_EXIT);
     assert_result(zt_debug_wait(debugger, UINT64_MAX, NULL, NULL), ZE_RESULT_ERROR_NOT_AVAILABLE);
     assert_result(zt_debug_stop(debugger, all_threads, A_WHILE, NULL), ZE_RESULT_ERROR_NOT_AVAILABLE);
@@ -574,7 +574,7 @@ static void test_detached_before_an_access(void **state) {
     assert_result(
         zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, (uintptr_t)of.words, &word, sizeof word),
         ZE_RESULT_ERROR_NOT_AVAILABLE);
-    assert_contains(zt_get_last_error(NULL), "the session is over");
+    assert_contains(zt_last_error(NULL), "the session is over");
     ok(zt_debug_close(debugger));
     assert_counts_on(&of);
     finish_work(w, &of);
@@ -586,7 +586,7 @@ static void test_a_lost_device(void **state) {
     skip_events(debugger);
     gpu.lose_device();
     assert_result(zt_debug_wait(debugger, UINT64_MAX, NULL, NULL), ZE_RESULT_ERROR_DEVICE_LOST);
-    assert_contains(zt_get_last_error(NULL), "attach again when the device is back");
+    assert_contains(zt_last_error(NULL), "attach again when the device is back");
     ok(zt_debug_close(debugger));
     gpu.restore_device();
 }
@@ -600,7 +600,7 @@ static void test_lost_while_detaching(void **state) {
     gpu.reset_calls();
     assert_result(zt_debug_close(debugger), ZE_RESULT_ERROR_DEVICE_LOST);
     assert_int_equal(calls("zetDebugDetach"), 1);
-    assert_contains(zt_get_last_error(NULL), "The device is lost");
+    assert_contains(zt_last_error(NULL), "The device is lost");
 }
 
 /* Of an event that this version does not know, only its type is reported. */
@@ -718,7 +718,7 @@ static void test_no_answer(void **state) {
     skip_events(debugger);
     gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1);
     assert_result(zt_debug_stop(debugger, all_threads, 1000000, NULL), ZE_RESULT_NOT_READY);
-    assert_contains(zt_get_last_error(NULL), "has not answered zetDebugInterrupt in time");
+    assert_contains(zt_last_error(NULL), "has not answered zetDebugInterrupt in time");
     assert_true(heard(w, "[NO_ANSWER]"));
     ok(zt_debug_close(debugger));
     gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 0);
@@ -949,7 +949,7 @@ static void test_detached_while_threads_are_stopped(void **state) {
     ze_result_t result = zt_debug_stop(debugger, all_threads, A_WHILE, &stops);
     join_in_time(w, detaching);
     assert_result(result, ZE_RESULT_ERROR_NOT_AVAILABLE);
-    assert_contains(zt_get_last_error(NULL), "zt_debug_stop: the session is over");
+    assert_contains(zt_last_error(NULL), "zt_debug_stop: the session is over");
     assert_int_equal(stops.stopped + stops.unavailable, 0);
     ok(zt_debug_close(debugger));
     gpu.behave(SOFTGPU_DEBUG_ANSWERS_LATE, 0);
@@ -970,7 +970,7 @@ static void test_a_thread_that_is_missing(void **state) {
     uint32_t count = 7;
     assert_result(zt_debug_get_threads(debugger, NULL, &count), ZE_RESULT_ERROR_UNKNOWN);
     assert_int_equal(count, 0);
-    assert_contains(zt_get_last_error(NULL), "zetDebugReadRegisters failed");
+    assert_contains(zt_last_error(NULL), "zetDebugReadRegisters failed");
     ok(zt_debug_close(debugger));
     assert_counts_on(&of);
     finish_work(w, &of);
@@ -1009,7 +1009,7 @@ static void test_threads_that_are_not_resumed(void **state) {
     gpu.reset_calls();
     assert_result(zt_debug_resume(debugger, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
     assert_int_equal(calls("zetDebugResume"), 3);
-    assert_contains(zt_get_last_error(NULL), "zetDebugResume failed: ZE_RESULT_ERROR_NOT_AVAILABLE");
+    assert_contains(zt_last_error(NULL), "zetDebugResume failed: ZE_RESULT_ERROR_NOT_AVAILABLE");
     assert_stands_still(&of);
     refuses_all = 0;
     inject("zetDebugResume", 0, ZE_RESULT_SUCCESS);
@@ -1386,7 +1386,7 @@ static void test_files_that_are_damaged(void **state) {
                 assert_true(strlen(place.kernel) < file.size);
                 known++;
             } else {
-                assert_contains(zt_get_last_error(NULL), "[NO_KERNEL_THERE]");
+                assert_contains(zt_last_error(NULL), "[NO_KERNEL_THERE]");
                 assert_string_equal(place.kernel, "");
                 unknown++;
             }
@@ -1452,7 +1452,7 @@ static void test_a_counter_in_memory_ends_its_kernel(void **state) {
     ok(zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, 64, &count, 0));
     assert_result(zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, 64, &count, sizeof count),
                   ZE_RESULT_ERROR_NOT_AVAILABLE);
-    assert_contains(zt_get_last_error(NULL), "zetDebugReadMemory failed");
+    assert_contains(zt_last_error(NULL), "zetDebugReadMemory failed");
     assert_result(zt_debug_write(debugger, first_thread, ZT_DEBUG_MEMORY, counter, NULL, 4),
                   ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     ok(zt_debug_resume(debugger, all_threads));
@@ -1568,7 +1568,7 @@ static void test_registers_by_name(void **state) {
         assert_result(zt_debug_get_registers(debugger, wrong[i], &found, &count),
                       ZE_RESULT_ERROR_INVALID_ARGUMENT);
         assert_int_equal(count, 0);
-        assert_contains(zt_get_last_error(NULL), "[NO_REGISTER] zt_debug_get_registers: ");
+        assert_contains(zt_last_error(NULL), "[NO_REGISTER] zt_debug_get_registers: ");
     }
     count = 1; /* there is room for one of them */
     ok(zt_debug_get_registers(debugger, NULL, &found, &count));
@@ -1587,7 +1587,7 @@ static void test_registers_that_are_not_there(void **state) {
     const zt_debug_registers set = registers_named(debugger, "GRF"), bases = registers_named(debugger, "SBA");
     const uint32_t count = set.count;
     assert_result(read_registers(debugger, first_thread, "GRF", 0, 1, values), ZE_RESULT_ERROR_NOT_AVAILABLE);
-    assert_contains(zt_get_last_error(NULL), "The thread is not stopped");
+    assert_contains(zt_last_error(NULL), "The thread is not stopped");
     stop_one(debugger, all_threads);
     gpu.reset_calls();
     assert_result(read_registers(debugger, first_thread, "GRF", count, 1, values), wrong);
@@ -1595,12 +1595,12 @@ static void test_registers_that_are_not_there(void **state) {
     assert_result(read_registers(debugger, first_thread, "GRF", 1, UINT32_MAX, values), wrong);
     assert_result(read_registers(debugger, first_thread, "GRF", UINT32_MAX, 1, values), wrong);
     assert_result(zt_debug_read(debugger, first_thread, 1000, 0, values, 8), wrong);
-    assert_contains(zt_get_last_error(NULL),
+    assert_contains(zt_last_error(NULL),
                     "[NO_SPACE] zt_debug_read: the device has no registers of space 1000.");
     assert_result(zt_debug_write(debugger, first_thread, bases.space, 0, values, 8), wrong);
     assert_result(zt_debug_read(debugger, first_thread, set.space, 0, values, 15), wrong);
     assert_result(zt_debug_read(debugger, first_thread, set.space, 1, values, 8), wrong);
-    assert_contains(zt_get_last_error(NULL), "[BAD_REGISTERS] zt_debug_read: the set 'GRF' has ");
+    assert_contains(zt_last_error(NULL), "[BAD_REGISTERS] zt_debug_read: the set 'GRF' has ");
     assert_result(zt_debug_read(debugger, first_thread, set.space, 0, NULL, 8),
                   ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_int_equal(calls("zetDebugReadRegisters") + calls("zetDebugWriteRegisters"), 0);
@@ -1687,7 +1687,7 @@ static void test_no_register_can_be_read(void **state) {
         assert_int_equal(count_sets(debugger), sets);
         assert_result(zt_debug_stop(debugger, all_threads, A_WHILE, &stops),
                       ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-        assert_contains(zt_get_last_error(NULL), "[NO_REGISTER] zt_debug_stop: ");
+        assert_contains(zt_last_error(NULL), "[NO_REGISTER] zt_debug_stop: ");
         assert_result(zt_debug_get_threads(debugger, NULL, &count), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
         assert_int_equal(count, 0);
         assert_result(zt_debug_read(debugger, first_thread, ZT_DEBUG_SLM + 1, 0, &value, sizeof value),
@@ -1873,7 +1873,7 @@ static void test_a_forked_child_leaves_the_debugger_alone(void **state) {
         /* A thread of the parent may have held the C library's lock for the environment. */
         int right = zt_debug_close(debugger) == ZE_RESULT_SUCCESS && pretended.variables_set == 0 &&
                     zt_debug_wait(debugger, UINT64_MAX, NULL, NULL) == ZE_RESULT_ERROR_NOT_AVAILABLE &&
-                    strstr(zt_get_last_error(NULL), "zt_debug_wait: the debugger belongs to");
+                    strstr(zt_last_error(NULL), "zt_debug_wait: the debugger belongs to");
         _exit(right ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -1975,17 +1975,17 @@ static void test_messages_name_the_call(void **state) {
     for (size_t i = 0; i < sizeof of_opening / sizeof *of_opening; i++) {
         inject(of_opening[i], 1, ZE_RESULT_ERROR_UNKNOWN);
         assert_result(try_open(w, 0, &debugger), ZE_RESULT_ERROR_UNKNOWN);
-        assert_contains(zt_get_last_error(NULL), of_opening[i]);
-        assert_contains(zt_get_last_error(NULL), "ZE_RESULT_ERROR_UNKNOWN");
+        assert_contains(zt_last_error(NULL), of_opening[i]);
+        assert_contains(zt_last_error(NULL), "ZE_RESULT_ERROR_UNKNOWN");
     }
     debugger = open_debugger(w);
     inject("zetDebugInterrupt", 1, ZE_RESULT_ERROR_UNKNOWN);
     assert_result(zt_debug_stop(debugger, all_threads, A_WHILE, NULL), ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(NULL), "zetDebugInterrupt failed: ZE_RESULT_ERROR_UNKNOWN");
-    assert_result(zt_get_last_result(NULL), ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_last_error(NULL), "zetDebugInterrupt failed: ZE_RESULT_ERROR_UNKNOWN");
+    assert_result(last_result(), ZE_RESULT_ERROR_UNKNOWN);
     inject("zetDebugReadEvent", 1, ZE_RESULT_ERROR_UNKNOWN);
     assert_result(zt_debug_wait(debugger, 0, NULL, NULL), ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(NULL), "zetDebugReadEvent failed: ZE_RESULT_ERROR_UNKNOWN");
+    assert_contains(zt_last_error(NULL), "zetDebugReadEvent failed: ZE_RESULT_ERROR_UNKNOWN");
     ok(zt_debug_close(debugger));
 }
 
@@ -2002,9 +2002,9 @@ static void test_messages_name_the_function(void **state) {
     ok(zt_debug_open(w->device, 0, &config, &debugger));
     allocations_left = 0;
     assert_result(zt_debug_stop(debugger, all_threads, A_WHILE, &stops), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-    assert_contains(zt_get_last_error(NULL), "zt_debug_stop: ");
+    assert_contains(zt_last_error(NULL), "zt_debug_stop: ");
     assert_result(zt_debug_get_threads(debugger, threads, &count), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-    assert_contains(zt_get_last_error(NULL), "zt_debug_get_threads: ");
+    assert_contains(zt_last_error(NULL), "zt_debug_get_threads: ");
     allocations_left = -1;
     ok(zt_debug_close(debugger));
 }
@@ -2069,7 +2069,7 @@ static void test_null_and_nonsense(void **state) {
     assert_result(zt_debug_get_threads(debugger, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_debug_where(debugger, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_debug_get_registers(debugger, "r0", &found, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
-    assert_contains(zt_get_last_error(NULL), "count");
+    assert_contains(zt_last_error(NULL), "count");
     gpu.reset_calls();
     ok(zt_debug_read(debugger, first_thread, 1000, 0, &word, 0));
     ok(zt_debug_write(debugger, first_thread, ZT_DEBUG_MEMORY, 64, &word, 0));
@@ -2294,9 +2294,9 @@ static void test_a_call_while_it_is_being_closed(void **state) {
         result = zt_debug_resume(busy.debugger, all_threads);
     } while (result == ZE_RESULT_NOT_READY);
     assert_result(result, ZE_RESULT_ERROR_NOT_AVAILABLE);
-    assert_contains(zt_get_last_error(NULL),
+    assert_contains(zt_last_error(NULL),
                     "zt_debug_resume: another thread is closing this debugger with zt_debug_close(), which");
-    assert_result(zt_get_last_result(NULL), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_result(last_result(), ZE_RESULT_ERROR_NOT_AVAILABLE);
     __atomic_store_n(&busy.is_over, 1, __ATOMIC_RELEASE);
     join_in_time(w, busy.thread);
     join_in_time(w, closing);
@@ -2323,7 +2323,7 @@ static void test_closing_while_it_is_in_use(void **state) {
     __atomic_store_n(&busy.is_over, 1, __ATOMIC_RELEASE);
     join_in_time(w, busy.thread);
     assert_result(result, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-    assert_contains(zt_get_last_error(NULL), "zt_debug_close");
+    assert_contains(zt_last_error(NULL), "zt_debug_close");
     ok(zt_debug_get_threads(busy.debugger, NULL, &count));
     ok(zt_debug_close(busy.debugger));
 }
@@ -2353,7 +2353,7 @@ static void test_an_event_is_acknowledged_later(void **state) {
         skip_events(busy.debugger);
         work of = begin_on(w, w->device, "count");
         assert_result(zt_debug_wait(busy.debugger, A_WHILE, begin_reading, &busy), ZE_RESULT_NOT_READY);
-        assert_contains(zt_get_last_error(NULL), "zt_debug_wait");
+        assert_contains(zt_last_error(NULL), "zt_debug_wait");
         assert_int_equal(busy.count, 1);
         assert_held(w, &of);
         __atomic_store_n(&busy.is_over, 1, __ATOMIC_RELEASE);

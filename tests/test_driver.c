@@ -106,6 +106,42 @@ static void test_unchecked_time_stamps_of_a_copy(void **state) {
     assert_true(region_info(profiler, "MemoryCopy").time_ns.min > 0);
 }
 
+/* Where the host resets the application's event between launches, a driver spins when it is asked for its stamps. The
+   events of the library are reset likewise, and say that they are signalled. */
+static void reset_between_launches(world *w, int is_early) {
+    enum { LAUNCHES = 4 };
+    ze_command_list_handle_t list = NULL;
+    need_in_order_lists(w);
+    rig r = open_concurrent(w);
+    gpu.behave(SOFTGPU_RESET_STAMPS_SPIN, 1);
+    if (is_early)
+        list = immediate_of(w, COMPUTE, 0, QUEUE_IN_ORDER);
+    zt_profiler *profiler = trace_times(w);
+    if (!is_early)
+        list = immediate_of(w, COMPUTE, 0, QUEUE_IN_ORDER);
+    ze_event_handle_t event = event_of(&r, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        append_with(&r, list, i, i, LONG, event, NULL);
+        ok(zeEventHostSynchronize(event, A_WHILE));
+        ok(zeEventHostReset(event));
+        zt_collect(profiler, 0);
+    }
+    finish_and_destroy(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(LAUNCHES, LAUNCHES, 0, 0, 0));
+    assert_int_equal(gpu.findings(), 0);
+    close_rig(&r);
+}
+
+static void test_events_that_the_host_resets(void **state) {
+    reset_between_launches(*state, 0);
+}
+
+/* Loaders before 1.16 cannot tell of what kind the list is. */
+static void test_events_that_the_host_resets_on_an_older_list(void **state) {
+    reset_between_launches(*state, 1);
+}
+
 /* The device would keep 64 KiB for each until the list is destroyed, and takes 65 us to append it. */
 static void test_no_time_stamps_are_copied(void **state) {
     world *w = *state;
@@ -238,6 +274,42 @@ static void test_a_region_on_a_closed_list_that_says_nothing(void **state) {
 
 /* ==== activation ========================================================================================== */
 
+typedef struct executor {
+    world *w;
+    int is_over, is_at_work;
+} executor;
+
+static void *execute_without_end(void *argument) {
+    executor *of = (executor *)argument;
+    while (!__atomic_load_n(&of->is_over, __ATOMIC_SEQ_CST)) {
+        ok_on_thread(zeCommandQueueExecuteCommandLists(of->w->queue, 1, &of->w->list, NULL));
+        ok_on_thread(zeCommandQueueSynchronize(of->w->queue, A_WHILE));
+        __atomic_store_n(&of->is_at_work, 1, __ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+
+/* A tracer sees the executions, and holds them while groups are activated. */
+static void test_passes_beside_executions(void **state) {
+    world *w = *state;
+    executor of = {w, 0, 0};
+    pthread_t thread;
+    zt_profiler *profiler = open_two_passes(w);
+    ok(zt_trace_start(profiler, NULL));
+    ok(zeCommandListClose(w->list));
+    gpu.behave(SOFTGPU_ACTIVATION_RACES, 1);
+    assert_int_equal(pthread_create(&thread, NULL, execute_without_end, &of), 0);
+    await(&of.is_at_work);
+    ZT_PASSES(profiler)
+    launch(w, w->immediate);
+    __atomic_store_n(&of.is_over, 1, __ATOMIC_SEQ_CST);
+    pthread_join(thread, NULL);
+    assert_no_noted_failure();
+    assert_int_equal(gpu.findings(), 0);
+    gpu.behave(SOFTGPU_ACTIVATION_RACES, 0);
+    check_work(w);
+}
+
 typedef struct measurer {
     world *w;
     zt_profiler *profiler;
@@ -301,6 +373,8 @@ int main(void) {
         TEST(test_half_written_time_stamps_of_the_application),
         TEST(test_unchecked_time_stamps_of_tiles),
         TEST(test_unchecked_time_stamps_of_a_copy),
+        TEST(test_events_that_the_host_resets),
+        TEST(test_events_that_the_host_resets_on_an_older_list),
         TEST(test_no_time_stamps_are_copied),
         TEST(test_mapped_time_stamps_of_the_application),
         TEST(test_mapped_time_stamps_before_the_start),
@@ -309,6 +383,7 @@ int main(void) {
         TEST(test_counter_based_events_before_the_start),
         TEST(test_first_uses_at_once),
         TEST(test_metrics_disabled_at_run_time),
+        TEST(test_passes_beside_executions),
         cmocka_unit_test_setup_teardown(test_a_region_on_a_closed_list_that_says_nothing, open_leaky_world,
                                         abandon_world),
     };

@@ -64,7 +64,7 @@ static int occurrences(const char *text, const char *part) {
 
 /* A profiler without a log function. */
 static zt_profiler *open_silent(world *w, const char *groups) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler = NULL;
     config.groups = groups;
     ok(zt_open(w->context, w->device, &config, &profiler));
@@ -214,8 +214,8 @@ static void test_not_of_packed_statistics(void **state) {
 /* The suffix is refused when the profiler opens, and what can be written is written. */
 static void open_and_look(world *w) {
     zt_profiler *profiler = open_silent(w, "ComputeBasic");
-    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(profiler), "[UNKNOWN_SUFFIX]");
+    assert_result(last_result(), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_info(profiler).error, "[UNKNOWN_SUFFIX]");
     fflush(stderr);
     assert_contains(text_of("errors"), "zetools: [UNKNOWN_SUFFIX]");
     run(w, profiler, "region");
@@ -258,7 +258,7 @@ static void open_without_memory_for_paths(world *w) {
         if (result != ZE_RESULT_SUCCESS)
             assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     }
-    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(last_result(), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     remove("run.csv"); /* of an earlier profiler, if any */
     run(w, profiler, "region");
     collect_all(profiler);
@@ -380,7 +380,7 @@ static void test_values_without_a_meaning(void **state) {
 
 /* What the program has configured counts if a variable is empty. */
 static void keep_what_is_configured(world *w) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = "";
     config.timeline = 3;

@@ -480,10 +480,10 @@ static int did(ze_result_t result) {
     if (result == ZE_RESULT_SUCCESS)
         return 1;
     now.is_refused = 1;
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     hear(text);
     if (now.profiler) {
-        text = zt_get_last_error(now.profiler);
+        text = zt_get_info(now.profiler).error;
         hear(text);
     }
     return 0;
@@ -525,7 +525,7 @@ static uint64_t patience(void) {
 static zt_config config_for(world *w, const char *groups) {
     zt_config config = config_of(w);
     config.groups = groups;
-    config.slots_per_step = 4;
+    config.probes_per_step = 4;
     config.wait_timeout_ns = patience();
     config.allocator.allocate = allocate;
     config.allocator.release = release;
@@ -568,7 +568,7 @@ static void close_here(void) {
     if (!now.is_threaded) /* else counts change while they are compared */
         check_identity(profiler);
     if (profiler) {
-        const char *text = zt_get_last_error(profiler);
+        const char *text = zt_get_info(profiler).error;
         hear(text);
     }
     now.profiler = NULL;
@@ -605,48 +605,46 @@ static void ask_about_region(uint32_t region) {
     const zt_profiler *profiler = now.profiler;
     zt_region_info info;
     zt_limit_info limit;
-    zt_streamed streamed;
+    zt_stats streamed;
     zt_stats stats;
     ok(zt_get_region(profiler, region, &info));
     ok(zt_get_limit(profiler, region, &limit));
     assert_non_null(limit.name);
-    for (uint32_t i = 0; i < ZT_LATENCY_COUNT; i++)
-        ok(zt_get_latency(profiler, region, (zt_latency)i, &stats));
+    for (uint32_t time = ZT_GPU_TIME; time <= ZT_LAUNCH_LATENCY; time++)
+        ok(zt_get_stats(profiler, region, time, &stats));
     for (uint32_t i = 0; i < zt_get_info(profiler).pass_count; i++)
-        ok(zt_get_pass(profiler, region, i, &stats));
+        ok(zt_get_stats(profiler, region, ZT_PASS_TIME(i), &stats));
     for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         assert_int_equal(zt_find_metric(profiler, metric->name), i);
         ok(zt_get_stats(profiler, region, i, &stats));
         assert_true(stats.count <= info.count);
-        zt_get_rate(profiler, region, i);
         for (uint32_t tile = 0; tile < zt_get_info(profiler).tile_count; tile++)
-            ok(zt_get_tile_stats(profiler, region, tile, i, &stats));
+            ok(zt_get_stats(profiler, region, ZT_TILE(tile, i), &stats));
     }
     for (uint32_t i = 0; i < zt_get_info(profiler).streamed_count; i++) {
-        assert_non_null(zt_get_streamed_metric(profiler, i));
-        ok(zt_get_streamed(profiler, region, i, &streamed));
+        assert_non_null(zt_get_metric(profiler, ZT_STREAMED(i)));
+        ok(zt_get_stats(profiler, region, ZT_STREAMED(i), &streamed));
     }
 }
 
 static void ask_about_all(void) {
     const zt_profiler *profiler = now.profiler;
     zt_call_info call;
-    zt_path_info path;
+    zt_region_info path;
     if (!profiler)
         return;
     for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++)
         ask_about_region(i);
     for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++)
-        ok(zt_get_path(profiler, i, &path));
+        ok(zt_get_region(profiler, ZT_PATH(i), &path));
     for (uint32_t i = 0; i < zt_get_info(profiler).call_count; i++)
         ok(zt_get_call(profiler, i, &call));
-    zt_get_overlap(profiler);
     zt_get_timeline(profiler);
     zt_get_info(profiler);
     assert_non_null(zt_get_info(profiler).availability_text);
     assert_true(zt_get_info(profiler).availability != ZT_AVAILABILITY_UNKNOWN);
-    assert_non_null(zt_result_name(zt_get_last_result(profiler)));
+    assert_non_null(zt_result_name(last_result()));
 }
 
 static void run_figures(world *w) {
@@ -919,7 +917,6 @@ static void run_hotspots(world *w) {
     did(zt_hotspots_start(now.profiler, &config));
     launch_new_module(w, sample_kernel);
     did(zt_hotspots_stop(now.profiler));
-    did(zt_hotspots_find_lines(now.profiler));
     for (uint32_t i = 0; i < zt_get_info(now.profiler).hotspot_count; i++)
         ok(zt_get_hotspot(now.profiler, i, &hotspot));
     zt_get_info(now.profiler);
@@ -1122,7 +1119,7 @@ static int see_event(zt_debugger *debugger, const zt_debug_event *event, void *u
 static void ask_about_debugger(zt_debugger *debugger) {
     uint32_t count = 0;
     zt_debug_get_registers(debugger, NULL, NULL, &count);
-    assert_non_null(zt_result_name(zt_get_last_result(NULL)));
+    assert_non_null(zt_result_name(last_result()));
 }
 
 /* The module waits for the debugger to acknowledge it. Closing resumes what is stopped. */
@@ -1746,7 +1743,7 @@ static void test_auto(void **state) {
     config.report = reports;
     config.profiler = config_for(w, "ComputeBasic");
     config.profiler.timeline = 16;
-    zt_get_last_error(NULL); /* what a message of the thread needs is there */
+    zt_last_error(NULL); /* what a message of the thread needs is there */
     blocks_before_auto = heap_blocks();
     now.heap_before = heap_allocations();
     assert_int_equal(atexit(check_auto), 0);
@@ -1826,7 +1823,7 @@ static const scenario first_use = {"first_use", NULL, 1};
 
 static void *use_on_thread(void *user) {
     (void)user;
-    zt_get_last_error(NULL);
+    zt_last_error(NULL);
     return NULL;
 }
 

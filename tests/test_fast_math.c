@@ -62,7 +62,7 @@ static ze_result_t calculate_oddly(zet_metric_group_handle_t group, zet_metric_g
 }
 
 static zt_profiler *open_groups_here(const world *w, const char *groups) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = groups;
     config.max_passes = 2;
@@ -246,9 +246,9 @@ static void test_markers(void **state) {
     assert_int_equal(rows, MARKS - 1);
 }
 
-static zt_streamed streamed_here(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
-    zt_streamed streamed;
-    assert_int_equal(zt_get_streamed(profiler, region, metric, &streamed), ZE_RESULT_SUCCESS);
+static zt_stats streamed_here(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
+    zt_stats streamed;
+    assert_int_equal(zt_get_stats(profiler, region, ZT_STREAMED(metric), &streamed), ZE_RESULT_SUCCESS);
     return streamed;
 }
 
@@ -263,7 +263,7 @@ static int count_of(const char *text, const char *part) {
    much as they last. */
 static void test_attribution(void **state) {
     world *w = (world *)*state;
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = "";
     config.timeline = 100;
@@ -280,13 +280,13 @@ static void test_attribution(void **state) {
     zt_stream_close(stream, NULL, NULL, NULL);
     make_odd(UINT32_MAX, 0);
     measure(w, profiler, 1);
-    zt_streamed within = streamed_here(profiler, 0, metric), after = streamed_here(profiler, 1, metric);
-    assert_int_equal(within.rows, 3);
+    zt_stats within = streamed_here(profiler, 0, metric), after = streamed_here(profiler, 1, metric);
+    assert_int_equal(within.count, 3);
     assert_false(is_missing(within.mean));
-    assert_true(within.mean > 4 && within.mean < 12 && within.peak == 12);
-    assert_true(streamed_here(profiler, 0, groups).rows >= 11);
-    assert_int_equal(after.rows, 0);
-    assert_true(is_missing(after.mean) && is_missing(after.peak));
+    assert_true(within.mean > 4 && within.mean < 12 && within.max == 12);
+    assert_true(streamed_here(profiler, 0, groups).count >= 11);
+    assert_int_equal(after.count, 0);
+    assert_true(is_missing(after.mean) && is_missing(after.max));
     const char *trace = written_here(profiler, ZT_FORMAT_TRACE);
     assert_int_equal(count_of(trace, "\"GPU_BUSY [%]\""), 3);
     const char *first = strstr(strstr(trace, "\"GPU_BUSY [%]\""), "\"value\":");
@@ -388,7 +388,7 @@ static void test_samples_that_are_none(void **state) {
     assert_int_equal(zt_bench(NULL, &config, &result), ZE_RESULT_NOT_READY);
     assert_int_equal(result.count, 0);
     assert_true(is_missing(result.median) && is_missing(result.low) && is_missing(result.max));
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "[NO_BENCH_SAMPLE]");
 }
 
@@ -425,7 +425,7 @@ static void test_limits_without_figures(void **state) {
 /* Without metrics, all that a region has is its GPU time. */
 static void test_limit_of_times_alone(void **state) {
     world *w = (world *)*state;
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     zt__advice advice;
     double figures[ZT__ROLE_COUNT];

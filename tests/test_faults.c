@@ -130,8 +130,8 @@ static void open_one(program *p, int i) {
     static const char *const groups[] = {"ComputeBasic,HostScheduler", "ComputeBasic", ""};
     zt_config config = config_of(p->w);
     config.groups = groups[p->random >> 40 & 1 ? 2 : draw(p, 3)];
-    config.slots_per_step = 2;
-    config.max_slots = 16;
+    config.probes_per_step = 2;
+    config.max_probes = 16;
     config.samples = 4;
     config.timeline = 8;
     config.thread = p->has_thread[i] = draw(p, 8) == 0;

@@ -196,7 +196,7 @@ static void sample_kernel(zt_profiler *profiler, const work *of, ze_kernel_handl
         fail_msg("%llu samples, %llu outside, %llu ambiguous, %llu discarded: %s",
                  (unsigned long long)counts.samples, (unsigned long long)counts.outside,
                  (unsigned long long)counts.ambiguous, (unsigned long long)counts.discarded,
-                 zt_get_last_error(profiler));
+                 zt_get_info(profiler).error);
     }
 }
 
@@ -317,7 +317,6 @@ static void the_hot_line_is_on_top(void **state) {
     ze_kernel_handle_t hot = make_kernel(&of, "hot");
     sample_kernel(profiler, &of, hot, "hot", ENOUGH);
     ok(zt_hotspots_stop(profiler));
-    ok(zt_hotspots_find_lines(profiler));
     check_counts(profiler);
     double share = 0;
     for (uint32_t i = 0; i < zt_get_info(profiler).hotspot_count; i++) {
@@ -444,13 +443,13 @@ static void a_destroyed_kernel_keeps_its_samples(void **state) {
     uint64_t before = samples_of(profiler, "hot");
     assert_true(before >= ENOUGH);
     ok(zt_trace_stop(profiler)); /* which stops it, too */
-    ok(zt_hotspots_find_lines(profiler));
+    ok(zt_hotspots_stop(profiler));
     zt_hotspot_info info;
     ok(zt_get_hotspot(profiler, 0, &info));
     assert_string_equal(info.kernel, "hot");
     assert_contains(info.file, "hot.cl");
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_NOT_READY);
-    assert_contains(zt_get_last_error(profiler), "[NOT_TRACING]");
+    assert_contains(zt_get_info(profiler).error, "[NOT_TRACING]");
     close_profiler(w, profiler);
 }
 
@@ -931,7 +930,7 @@ static void without_the_group_the_reason_is_known(void **state) {
     zt_profiler *profiler = open_tracing(w);
     gpu.behave(SOFTGPU_STALL_SAMPLING, 0);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "[NO_INSTRUCTION_SAMPLING]");
+    assert_contains(zt_get_info(profiler).error, "[NO_INSTRUCTION_SAMPLING]");
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "Hot spots were not sampled: [NO_INSTRUCTION");
     gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
@@ -952,7 +951,7 @@ static void without_addresses_the_reason_is_known(void **state) {
     hide_symbol(NULL);
     ok(zt_trace_start(profiler, NULL));
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "zexKernelGetBaseAddress");
+    assert_contains(zt_get_info(profiler).error, "zexKernelGetBaseAddress");
     close_profiler(w, profiler);
 }
 
@@ -961,7 +960,7 @@ static void without_the_calculation_the_reason_is_known(void **state) {
     hide_symbol("zetMetricGroupCalculateMultipleMetricValuesExp");
     zt_profiler *profiler = open_tracing(w);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler),
+    assert_contains(zt_get_info(profiler).error,
                     "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
     hide_symbol(NULL);
     close_profiler(w, profiler);
@@ -969,8 +968,8 @@ static void without_the_calculation_the_reason_is_known(void **state) {
 
 static void refuses_the_counts(zt_profiler *profiler, const zt_hotspots_config *config, const char *reason) {
     assert_result(zt_hotspots_start(profiler, config), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "[NO_ADDRESSES]");
-    assert_contains(zt_get_last_error(profiler), reason);
+    assert_contains(zt_get_info(profiler).error, "[NO_ADDRESSES]");
+    assert_contains(zt_get_info(profiler).error, reason);
 }
 
 /* What was counted at the first start is what the figures are of. Refused starts have none. */
@@ -1082,17 +1081,16 @@ static void metrics_that_change(void **state) {
     list_group(ZET_VALUE_TYPE_UINT64);
     pretended.has_no_address = 1;
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "[NO_ADDRESSES]");
+    assert_contains(zt_get_info(profiler).error, "[NO_ADDRESSES]");
     pretended.has_no_address = 0;
     ok(zt_hotspots_start(profiler, NULL));
     close_profiler(w, profiler);
 }
 
-static struct { ze_result_t found, collected, stopped, started; } meanwhile;
+static struct { ze_result_t collected, stopped, started, reported; } meanwhile;
 
 static void *use_on_thread(void *profiler) {
     meanwhile.collected = zt_collect(profiler, 0);
-    meanwhile.found = zt_hotspots_find_lines(profiler);
     meanwhile.started = zt_hotspots_start(profiler, NULL);
     meanwhile.stopped = zt_hotspots_stop(profiler);
     return NULL;
@@ -1126,9 +1124,8 @@ static void another_thread_uses_it_meanwhile(void **state) {
     zt_profiler *profiler = open_impatient(w);
     memset(&meanwhile, 0xFF, sizeof meanwhile);
     pretended.at_read = use_meanwhile;
-    ok(zt_hotspots_find_lines(profiler));
+    ok(zt_collect(profiler, 0));
     ok(meanwhile.collected);
-    ok(meanwhile.found);
     assert_result(meanwhile.started, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     assert_result(meanwhile.stopped, ZE_RESULT_NOT_READY);
     assert_int_equal(heard(w, "[STILL_SAMPLING]"), 2); /* of the start and of the stop */
@@ -1257,10 +1254,9 @@ static void it_needs_a_tracer(void **state) {
     gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
     zt_profiler *profiler = open_profiler(w, NULL);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_NOT_READY);
-    assert_contains(zt_get_last_error(profiler), "[NOT_TRACING]");
+    assert_contains(zt_get_info(profiler).error, "[NOT_TRACING]");
     assert_int_equal(zt_get_info(profiler).hotspot_count, 0);
     ok(zt_hotspots_stop(profiler));
-    ok(zt_hotspots_find_lines(profiler));
     close_profiler(w, profiler);
 }
 
@@ -1272,7 +1268,7 @@ static void it_starts_and_stops_many_times(void **state) {
     for (int i = 0; i < OFTEN(20); i++) {
         ok(zt_hotspots_start(profiler, NULL));
         assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-        assert_contains(zt_get_last_error(profiler), "[SAMPLING_ALREADY]");
+        assert_contains(zt_get_info(profiler).error, "[SAMPLING_ALREADY]");
         sample_kernel(profiler, &of, hot, "hot", 3);
         ok(zt_hotspots_stop(profiler));
         ok(zt_hotspots_stop(profiler));
@@ -1334,7 +1330,7 @@ static void tiles_are_sampled_one_by_one(void **state) {
     gpu.set_devices(1, 2);
     zt_profiler *profiler = open_tracing(w);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "Open a profiler on each sub-device");
+    assert_contains(zt_get_info(profiler).error, "Open a profiler on each sub-device");
     close_profiler(w, profiler);
     ok(zeDeviceGetSubDevices(w->device, &count, tiles));
     zt_config config = config_of(w);
@@ -1440,7 +1436,6 @@ static void memory_runs_out_anywhere(void **state) {
         nap();
         nap();
         zt_collect(profiler, 0);
-        zt_hotspots_find_lines(profiler);
         ok(zeKernelDestroy(hot));
         zt_hotspots_stop(profiler);
         allocations_left = -1;
@@ -1504,7 +1499,7 @@ static void two_threads_start_it_first(void **state) {
     started_by_another = profiler;
     ze_result_t result = (ze_result_t)(uintptr_t)start_hotspots(profiler);
     assert_result(result, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-    assert_contains(zt_get_last_error(profiler), "already sampled");
+    assert_contains(zt_get_info(profiler).error, "already sampled");
     ok(zt_hotspots_stop(profiler));
     close_profiler(w, profiler);
     assert_int_equal(unfreed, 0);
@@ -1814,7 +1809,7 @@ static looked_up look_up(world *w, uint64_t base, const char *script) {
     lines.profiler = open_listed(w, 0);
     sample_two_instructions(lines.profiler, &lines.sampled);
     char *path = fake_tool(script);
-    ok(zt_hotspots_find_lines(lines.profiler));
+    ok(zt_hotspots_stop(lines.profiler));
     end_tool(path);
     return lines;
 }
@@ -1932,7 +1927,7 @@ static void lines_above_the_limit_of_files(void **state) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
     assert_int_equal(hotspot_at(lines.profiler, 8).line, 0);
     char *path = fake_tool(script);
-    ok(zt_hotspots_find_lines(lines.profiler));
+    ok(zt_hotspots_stop(lines.profiler));
     end_tool(path);
     assert_int_equal(hotspot_at(lines.profiler, 8).line, 1);
     end_look_up(&lines);
@@ -2249,30 +2244,37 @@ static void lines_beside_damaged_sections(void **state) {
     }
 }
 
-static void *find_on_thread(void *profiler) {
-    meanwhile.found = zt_hotspots_find_lines((zt_profiler *)profiler);
+static int ignore_bytes(const void *bytes, size_t size, void *user) {
+    (void)bytes, (void)size, (void)user;
+    return 0;
+}
+
+static void *stop_and_report_on_thread(void *profiler) {
+    meanwhile.stopped = zt_hotspots_stop((zt_profiler *)profiler);
+    meanwhile.reported = zt_write((zt_profiler *)profiler, ZT_FORMAT_CSV, ignore_bytes, NULL);
     return NULL;
 }
 
-static void find_meanwhile(zt_profiler *profiler) {
+static void stop_and_report_meanwhile(zt_profiler *profiler) {
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, find_on_thread, profiler), 0);
+    assert_int_equal(pthread_create(&thread, NULL, stop_and_report_on_thread, profiler), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
+/* While a report finds lines, a stop waits for it, and another report does without. */
 static void two_threads_find_lines(void **state) {
     world *w = (world *)*state;
     work of = load_work(w), sampled = {w, NULL, of.words};
     base_of_next = 0x1000;
     fake_kernel_base = report_chosen_base;
-    zt_profiler *profiler = pretended.profiler = open_listed(w, 0);
+    zt_profiler *profiler = open_impatient(w);
     sample_two_instructions(profiler, &sampled);
-    pretended.at_pipe = find_meanwhile;
-    meanwhile.found = ZE_RESULT_SUCCESS;
+    pretended.at_pipe = stop_and_report_meanwhile;
     char *path = fake_tool("while read -r a; do echo /k.cl:5; done");
-    ok(zt_hotspots_find_lines(profiler));
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), "/k.cl");
     end_tool(path);
-    assert_result(meanwhile.found, ZE_RESULT_NOT_READY);
+    assert_result(meanwhile.stopped, ZE_RESULT_NOT_READY);
+    ok(meanwhile.reported);
     assert_int_equal(hotspot_at(profiler, 8).line, 5);
     assert_int_equal(hotspot_at(profiler, 16).line, 5);
     ok(zeModuleDestroy(sampled.module));
@@ -2306,14 +2308,14 @@ static void lines_of_two_modules_without_memory(void **state) {
     ok(zt_hotspots_start(profiler, &config));
     sample_and_unload(w, profiler, "build/kernels/hot.so", "hot");
     sample_and_unload(w, profiler, "build/kernels/saxpy.so", "saxpy");
-    ok(zt_hotspots_stop(profiler));
+    ok(zt_trace_stop(profiler)); /* stops sampling, and finds no lines */
     char *path = fake_tool("while read -r a; do echo /k.cl:5; done");
     for (int left = 0; left < 2; left++) {
         allocations_left = left;
-        assert_result(zt_hotspots_find_lines(profiler), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        assert_result(zt_hotspots_stop(profiler), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
         allocations_left = -1;
     }
-    ok(zt_hotspots_find_lines(profiler));
+    ok(zt_hotspots_stop(profiler));
     end_tool(path);
     assert_int_equal(zt_get_info(profiler).hotspot_count, 2);
     for (uint32_t i = 0; i < 2; i++) {
@@ -2334,6 +2336,7 @@ static void debug_limits_of_several_starts(void **state) {
     fake_kernel_base = report_chosen_base;
     base_of_next = 0;
     zt_profiler *profiler = open_sampling(w, &none);
+    char *path = fake_tool("while read -r a; do echo /k.cl:5; done");
     sample_and_unload(w, profiler, "build/kernels/hot.so", "hot");
     ok(zt_hotspots_stop(profiler));
     ok(zt_hotspots_start(profiler, &enough));
@@ -2342,8 +2345,6 @@ static void debug_limits_of_several_starts(void **state) {
     ok(zt_hotspots_start(profiler, &none)); /* there is more already */
     sample_and_unload(w, profiler, "build/kernels/reduce.so", "reduce");
     ok(zt_hotspots_stop(profiler));
-    char *path = fake_tool("while read -r a; do echo /k.cl:5; done");
-    ok(zt_hotspots_find_lines(profiler));
     end_tool(path);
     assert_int_equal(zt_get_info(profiler).hotspot_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
@@ -2410,7 +2411,6 @@ static void bad_arguments(void **state) {
     ok(zt_get_hotspot(NULL, 0, NULL));
     ok(zt_hotspots_start(NULL, NULL));
     ok(zt_hotspots_stop(NULL));
-    ok(zt_hotspots_find_lines(NULL));
     assert_int_equal(zt_get_info(NULL).hotspot_count, 0);
     assert_int_equal(zt_get_info(NULL).hotspots.samples, 0);
     close_profiler(w, profiler);

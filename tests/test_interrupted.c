@@ -474,7 +474,7 @@ static void expect_failures(const zt_profiler *profiler, const char *path, int r
         if (read_some)
             pthread_join(thread, NULL);
         assert_no_noted_failure();
-        assert_contains(zt_get_last_error(profiler), strerror(reason));
+        assert_contains(zt_get_info(profiler).error, strerror(reason));
         pthread_sigmask(SIG_SETMASK, NULL, &mask);
         assert_int_equal(sigismember(&mask, number), is_pending);
         sigpending(&mask);
@@ -527,7 +527,7 @@ static void test_a_report_above_the_limit(void **state) {
 /* Messages that nobody reads are lost, and the program goes on. */
 static void print_without_reader(void **state) {
     world *w = *state;
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     int ends[2], error = dup(2);
     config.groups = "";

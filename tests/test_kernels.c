@@ -1267,7 +1267,7 @@ static void test_wrong_arguments(void **state) {
     assert_true(isnan(info.occupancy));
     assert_result(zt_get_kernel(profiler, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_get_kernel(profiler, 0, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(profiler), "kernel_count of zt_get_info()");
+    assert_contains(zt_get_info(profiler).error, "kernel_count of zt_get_info()");
     ok(zt_trace_start(profiler, NULL));
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);

@@ -772,7 +772,7 @@ static void test_failures_of_the_driver(void **state) {
     for (uint32_t nth = 1; nth <= 2; nth++) {
         inject("zeKernelGetProperties", nth, ZE_RESULT_ERROR_UNKNOWN);
         launch_new(w, 1);
-        assert_contains(zt_get_last_error(profiler), "zeKernelGetProperties failed: ZE_RESULT_ERROR_UNKNOWN");
+        assert_contains(zt_get_info(profiler).error, "zeKernelGetProperties failed: ZE_RESULT_ERROR_UNKNOWN");
     }
     assert_int_equal(w->message_count, 2);
     inject("zeKernelCreate", 1, ZE_RESULT_ERROR_UNKNOWN); /* that of the application */
@@ -797,12 +797,12 @@ static void test_kernels_that_are_missing_against_expectation(void **state) {
     assert_int_equal(w->message_count, 0);
     inject("zeKernelGetProperties", 1, ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
     launch_new(w, 1);
-    assert_contains(zt_get_last_error(profiler),
+    assert_contains(zt_get_info(profiler).error,
                     "zeKernelGetProperties failed: ZE_RESULT_ERROR_INVALID_KERNEL_NAME");
     ok(zt_replace(profiler, "saxpy", replacements, "twice"));
     inject("zeKernelCreate", 2, ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
     launch_new(w, 1);
-    assert_contains(zt_get_last_error(profiler),
+    assert_contains(zt_get_info(profiler).error,
                     "zeKernelCreate failed: ZE_RESULT_ERROR_INVALID_KERNEL_NAME");
     assert_int_equal(replaced(profiler), 0);
     ok(zeModuleDestroy(replacements));
@@ -918,7 +918,7 @@ static void test_pointers_to_functions(void **state) {
     inject("zeModuleGetFunctionPointer", 2, ZE_RESULT_ERROR_UNKNOWN);
     ok(zeModuleGetFunctionPointer(caller, "scaled", &function));
     assert_ptr_not_equal(function, other);
-    assert_contains(zt_get_last_error(profiler), "zeModuleGetFunctionPointer failed");
+    assert_contains(zt_get_info(profiler).error, "zeModuleGetFunctionPointer failed");
     ok(zeKernelDestroy(kernel));
     ok(zeModuleDestroy(caller));
     ok(zeModuleDestroy(replacements));
@@ -939,7 +939,7 @@ static void test_functions_that_the_module_lacks(void **state) {
     inject("zeModuleGetFunctionPointer", 2, ZE_RESULT_ERROR_UNKNOWN);
     ok(zeModuleGetFunctionPointer(caller, "scaled", &function));
     assert_ptr_equal(function, before);
-    assert_contains(zt_get_last_error(profiler),
+    assert_contains(zt_get_info(profiler).error,
                     "zeModuleGetFunctionPointer failed: ZE_RESULT_ERROR_UNKNOWN");
     assert_int_equal(replaced(profiler), 0);
     ok(zeModuleDestroy(caller));

@@ -20,7 +20,7 @@ static void test_reader_is_refused(void **state) {
     assert_int_equal(zt_stream_open(w->context, w->device, &config, &stream),
                      ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     assert_null(stream);
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "ZETOOLS_NO_THREADS");
 }
 
@@ -45,7 +45,7 @@ static void keep_message(int result, const char *text, void *user) {
 static void test_no_thread_collects(void **state) {
     world *w = (world *)*state;
     uint32_t threads = count_threads();
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = "ComputeBasic";
     config.thread = 1;

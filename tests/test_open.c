@@ -10,7 +10,7 @@ static void fail_to_open(world *w, const zt_config *config, ze_result_t expected
     zt_profiler *profiler = (zt_profiler *)w;
     assert_result(zt_open(w->context, w->device, config, &profiler), expected);
     assert_null(profiler);
-    assert_result(zt_get_last_result(NULL), expected);
+    assert_result(last_result(), expected);
 }
 
 /* Opening succeeds without metrics, and regions have times. The reason is logged once, and its text contains
@@ -36,8 +36,8 @@ static void expect_times(world *w, zt_config config, zt_availability reason, con
 
     config.require_metrics = 1;
     fail_to_open(w, &config, result);
-    text = zt_get_last_error(NULL);
-    assert_true(zt_get_last_result(NULL) == result);
+    text = zt_last_error(NULL);
+    assert_true(last_result() == result);
     assert_contains(text, part);
     check_work(w);
 }
@@ -87,8 +87,8 @@ static void test_nearest_names_of_an_unknown_group(void **state) {
         zt_find_group(w->device, "ComputeBasik", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
         ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(group);
-    text = zt_get_last_error(NULL);
-    assert_result(zt_get_last_result(NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    text = zt_last_error(NULL);
+    assert_result(last_result(), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_contains(text, "ComputeBasik");
     assert_contains(text, "ComputeBasic");
 }
@@ -121,7 +121,7 @@ static void test_groups_of_one_domain_are_refused(void **state) {
     gpu.behave(SOFTGPU_LAST_OF_DOMAIN_WINS, 1);
     gpu.reset_calls();
     fail_to_open(w, &config, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "ComputeBasic");
     assert_contains(text, "MemoryProfile");
     assert_int_equal(calls("zetContextActivateMetricGroups"), 0);
@@ -192,7 +192,7 @@ static void test_times_by_choice(void **state) {
     assert_int_equal(calls("zetMetricQueryPoolCreate"), 0);
     config.require_metrics = 1; /* which contradicts that */
     fail_to_open(w, &config, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(NULL), "[TIMES_BY_CHOICE]");
+    assert_contains(zt_last_error(NULL), "[TIMES_BY_CHOICE]");
 }
 
 /* F2: if loader and driver cannot enable metrics at run time, the message names the remedy. */
@@ -220,7 +220,7 @@ static void test_metrics_not_enabled(void **state) {
     inject("zetMetricGroupGet", 1, ZE_RESULT_ERROR_UNINITIALIZED);
     inject("zetDeviceEnableMetricsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     fail_to_open(w, &config, ZE_RESULT_ERROR_UNINITIALIZED);
-    assert_contains(zt_get_last_error(NULL), "ZET_ENABLE_METRICS");
+    assert_contains(zt_last_error(NULL), "ZET_ENABLE_METRICS");
 }
 
 static void test_metrics_are_enabled_at_run_time(void **state) {
@@ -281,7 +281,7 @@ static void test_permission_to_activate(void **state) {
             assert_contains(w->messages[w->message_count - 1], zt_get_info(profiler).availability_text);
             close_profiler(w, profiler);
         }
-        const char *message = i % 2 ? zt_get_last_error(NULL) : w->messages[w->message_count - 1];
+        const char *message = i % 2 ? zt_last_error(NULL) : w->messages[w->message_count - 1];
         assert_contains(message, "[NO_PERMISSION] zetContextActivateMetricGroups failed: "
                                  "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS");
         assert_null(strstr(message, "in use"));
@@ -609,8 +609,8 @@ static void test_nearest_names_of_an_unknown_metric(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     assert_int_not_equal(zt_find_metric(profiler, "GpuTime"), UINT32_MAX);
     assert_int_equal(zt_find_metric(profiler, "GpuTimes"), UINT32_MAX);
-    text = zt_get_last_error(profiler);
-    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    text = zt_get_info(profiler).error;
+    assert_result(last_result(), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_contains(text, "GpuTimes");
     assert_contains(text, "'GpuTime'");
 }
@@ -704,13 +704,13 @@ static void test_listing_without_counters(void **state) {
     gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
     assert_result(zt_write_groups(w->device, 0, append_text, groups), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
     assert_string_equal(groups, "");
-    assert_contains(zt_get_last_error(NULL), "libigdmd");
+    assert_contains(zt_last_error(NULL), "libigdmd");
     gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 0);
     gpu.behave(SOFTGPU_ONLY_STALL_SAMPLING, 1);
     assert_result(zt_write_groups(w->device, 0, append_text, groups), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
     assert_contains(groups, "instructions");
     assert_contains(groups, "EuStallSampling");
-    assert_contains(zt_get_last_error(NULL), "libigdmd");
+    assert_contains(zt_last_error(NULL), "libigdmd");
 }
 
 /* F34: instruction sampling is time-based, but its rows are for addresses, not for periods. */
@@ -724,7 +724,7 @@ static void test_instruction_sampling_is_no_stream(void **state) {
     config.group = "EuStallSampling";
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(stream);
-    assert_contains(zt_get_last_error(NULL), "'EuStallSampling' samples instructions");
+    assert_contains(zt_last_error(NULL), "'EuStallSampling' samples instructions");
     ok(zt_find_group(w->device, "EuStallSampling", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED, &group));
     assert_non_null(group); /* for callers that calculate it themselves */
 }
@@ -743,8 +743,8 @@ static void test_messages(void **state) {
     assert_contains(w->messages[0], "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     assert_true(strcspn(w->messages[0], ": ") > 3);
     const char *text = NULL;
-    text = zt_get_last_error(profiler);
-    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    text = zt_get_info(profiler).error;
+    assert_result(last_result(), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_string_equal(text, w->messages[0]);
     assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_APPEND_FAILED].count, 3);
     check_work(w);

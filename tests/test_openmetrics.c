@@ -52,9 +52,9 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
     zt_stats stats;
     ok(zt_get_region(profiler, index, &info));
     put_summary(file, "gpu_time", info.name, &info.time_ns);
-    ok(zt_get_latency(profiler, index, ZT_LATENCY_QUEUE, &stats));
+    ok(zt_get_stats(profiler, index, ZT_QUEUE_LATENCY, &stats));
     put_summary(file, "queue_latency", info.name, &stats);
-    ok(zt_get_latency(profiler, index, ZT_LATENCY_LAUNCH, &stats));
+    ok(zt_get_stats(profiler, index, ZT_LAUNCH_LATENCY, &stats));
     put_summary(file, "launch_latency", info.name, &stats);
     if (info.count && !isnan(info.own_ns)) {
         put_name(file, "own", info.name);
@@ -64,7 +64,7 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
     fprintf(file, "\t%llu\t%llu\n", (unsigned long long)info.lost, (unsigned long long)info.dropped);
     for (uint32_t i = 0; i < zt_get_info(profiler).pass_count && zt_get_info(profiler).metric_count > 0;
          i++) {
-        ok(zt_get_pass(profiler, index, i, &stats));
+        ok(zt_get_stats(profiler, index, ZT_PASS_TIME(i), &stats));
         if (!isnan(stats.sum)) {
             put_name(file, "pass", info.name);
             fprintf(file, "\t%u\t%a\n", i, stats.sum);
@@ -78,7 +78,7 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
                 aggregation_of(metric), metric->pass,
                 metric->aggregation == ZT_AGGREGATE_MEAN ? stats.mean : stats.sum);
         for (uint32_t tile = 0; tile < zt_get_info(profiler).tile_count; tile++) {
-            ok(zt_get_tile_stats(profiler, index, tile, i, &stats));
+            ok(zt_get_stats(profiler, index, ZT_TILE(tile, i), &stats));
             put_name(file, "tile", info.name);
             fprintf(file, "\t%s\t%s\t%s\t%s\t%u\t%a\t%u\n", metric->group, metric->name, metric->units,
                     aggregation_of(metric), metric->pass,
@@ -86,14 +86,13 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
         }
     }
     for (uint32_t i = 0; i < zt_get_info(profiler).streamed_count; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-        zt_streamed streamed;
-        ok(zt_get_streamed(profiler, index, i, &streamed));
+        const zt_metric *metric = zt_get_metric(profiler, ZT_STREAMED(i));
+        zt_stats streamed;
+        ok(zt_get_stats(profiler, index, ZT_STREAMED(i), &streamed));
         for (int is_peak = 0; is_peak < 2; is_peak++) {
             put_name(file, "streamed", info.name);
             fprintf(file, "\t%s\t%s\t%s\t%s\t%s\t%a\t%u\n", metric->group, metric->name, metric->units,
-                    aggregation_of(metric), is_peak ? "peak" : "mean",
-                    is_peak ? streamed.peak : streamed.mean,
+                    aggregation_of(metric), is_peak ? "peak" : "mean", is_peak ? streamed.max : streamed.mean,
                     1 + i / (zt_get_info(profiler).streamed_count / streams_of_profiler));
         }
     }
@@ -109,7 +108,7 @@ static void write_expected(const zt_profiler *profiler, const world *w, const ch
     fprintf(file, "counts\t%llu\t%llu\t%llu\n", (unsigned long long)counts.collected,
             (unsigned long long)counts.in_flight, (unsigned long long)counts.unobserved_lists);
     for (int i = 0; i < ZT_CAUSE_COUNT; i++)
-        fprintf(file, "cause\t%s\t%s\t%llu\n", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        fprintf(file, "cause\t%s\t%s\t%llu\n", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                 zt_get_info(NULL).causes[(zt_cause)i].name,
                 (unsigned long long)zt_get_info(profiler).causes[(zt_cause)i].count);
     zt_trace_counts launches = zt_get_info(profiler).launches;

@@ -171,41 +171,41 @@ static void test_left_early(void **state) {
     check_work(w);
 }
 
-/* A pass is entered again while recordings have all of its slots, so that none is free for the query that completes
+/* A pass is entered again while recordings have all of its probes, so that none is free for the query that completes
    the activation: they are measured as ever. */
-static void test_a_pass_without_a_free_slot(void **state) {
-    enum { SLOTS = 4 };
+static void test_a_pass_without_a_free_probe(void **state) {
+    enum { PROBES = 4 };
     const char *const groups[] = {"ComputeBasic", "MemoryProfile"};
     world *w = *state;
     zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
-    config.slots_per_step = config.max_slots = SLOTS;
+    config.probes_per_step = config.max_probes = PROBES;
     zt_profiler *profiler = open_profiler(w, &config);
     ze_command_list_handle_t lists[2];
     int pass = 0;
     ZT_PASSES(profiler) {
         create_list(w, &lists[pass]);
-        for (int i = 0; i < SLOTS; i++)
+        for (int i = 0; i < PROBES; i++)
             append(w, profiler, lists[pass], groups[pass]);
         ok(zeCommandListClose(lists[pass]));
         execute(w, profiler, lists[pass]);
-        w->launches += SLOTS;
+        w->launches += PROBES;
         pass++;
     }
     pass = 0;
     ZT_PASSES(profiler) {
         execute(w, profiler, lists[pass]);
         run(w, profiler, "dropped");
-        w->launches += SLOTS;
+        w->launches += PROBES;
         pass++;
     }
     collect_all(profiler);
-    assert_counts(profiler, counted(4 * SLOTS + 2, 4 * SLOTS, 0, 2, 0));
-    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NO_SLOT].count, 2);
+    assert_counts(profiler, counted(4 * PROBES + 2, 4 * PROBES, 0, 2, 0));
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NO_PROBE].count, 2);
     assert_int_equal(stats_in_group(profiler, "ComputeBasic", "ComputeBasic", "GPGPU_THREADGROUP_COUNT").sum,
-                     2 * SLOTS * WORK_GROUPS);
+                     2 * PROBES * WORK_GROUPS);
     assert_int_equal(stats_in_group(profiler, "MemoryProfile", "MemoryProfile", "GPU_MEMORY_BYTE_READ").sum,
-                     2 * SLOTS * 2 * WORK_ITEMS * sizeof(float));
-    assert_int_equal(heard(w, "max_slots"), 1); /* and nothing else was said */
+                     2 * PROBES * 2 * WORK_ITEMS * sizeof(float));
+    assert_int_equal(heard(w, "max_probes"), 1); /* and nothing else was said */
     assert_int_equal(w->message_count, 1);
     for (pass = 0; pass < 2; pass++) {
         ok(zt_release(profiler, lists[pass]));
@@ -232,6 +232,32 @@ static void test_a_pass_that_cannot_be_entered(void **state) {
     run(w, profiler, "measured");
     collect_all(profiler);
     assert_counts(profiler, counted(3, 3, 0, 0, 0));
+    check_work(w);
+}
+
+/* After the last pass the first one cannot be entered. The next passes begin with it, and a collection in them does
+   not return to it once more. */
+static void test_a_return_that_fails(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_two_passes(w);
+    int runs = 0;
+    ZT_PASSES(profiler) {
+        run(w, profiler, "measured");
+        if (++runs == 2)
+            inject("zetContextActivateMetricGroups", 2, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    }
+    assert_int_equal(heard(w, "[PASS_FAILED]"), 1);
+    ZT_PASSES(profiler) {
+        if (++runs == 4)
+            ok(zt_collect(profiler, A_WHILE));
+        run(w, profiler, "measured");
+    }
+    collect_all(profiler);
+    assert_int_equal(runs, 4);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    assert_int_equal(stats_in_group(profiler, "measured", "ComputeBasic", "GPGPU_THREADGROUP_COUNT").count,
+                     2);
+    assert_int_equal(stats_in_group(profiler, "measured", "MemoryProfile", "GPU_MEMORY_BYTE_READ").count, 2);
     check_work(w);
 }
 
@@ -371,8 +397,8 @@ static void test_profilers_with_other_passes_are_not_merged(void **state) {
         zt_profiler *other = open_profiler(w, &config);
         assert_int_equal(zt_get_info(other).metric_count, zt_get_info(profiler).metric_count);
         assert_result(zt_merge(profiler, other), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        assert_contains(zt_get_last_error(profiler), "[LAYOUTS_DIFFER]");
-        assert_contains(zt_get_last_error(profiler), cases[i].mismatch);
+        assert_contains(zt_get_info(profiler).error, "[LAYOUTS_DIFFER]");
+        assert_contains(zt_get_info(profiler).error, cases[i].mismatch);
         close_profiler(w, other);
     }
     close_profiler(w, profiler);
@@ -424,7 +450,7 @@ static void test_profilers_with_other_tiles_are_not_merged(void **state) {
     assert_int_equal(zt_get_info(tiles).tile_count, 2);
     assert_int_equal(zt_get_info(none).tile_count, 0);
     assert_result(zt_merge(tiles, none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(tiles), "one has more tiles");
+    assert_contains(zt_get_info(tiles).error, "one has more tiles");
 }
 
 /* ==== what differs ======================================================================================== */
@@ -443,18 +469,18 @@ static void test_differences_are_reported(void **state) {
             run(w, profiler, "more often");
         run_at_least(w, profiler, "longer", pass == 0 ? 0 : 2 * first.mean);
         collect_all(profiler);
-        ok(zt_get_pass(profiler, find_region(profiler, "longer"), 0, &first));
+        ok(zt_get_stats(profiler, find_region(profiler, "longer"), ZT_PASS_TIME(0), &first));
         pass++;
     }
     assert_int_equal(region_info(profiler, "first only").differs, ZT_DIFFERS_MISSING);
     assert_true(region_info(profiler, "more often").differs & ZT_DIFFERS_COUNT);
     uint32_t longer = find_region(profiler, "longer");
-    ok(zt_get_pass(profiler, longer, 0, &first));
-    ok(zt_get_pass(profiler, longer, 1, &second));
+    ok(zt_get_stats(profiler, longer, ZT_PASS_TIME(0), &first));
+    ok(zt_get_stats(profiler, longer, ZT_PASS_TIME(1), &second));
     assert_true(first.count == 1 && second.count == 1 && second.mean > first.mean);
     assert_true(region_info(profiler, "longer").differs & ZT_DIFFERS_TIME);
     assert_close(region_info(profiler, "longer").time_ns.sum, first.sum + second.sum);
-    assert_result(zt_get_pass(profiler, longer, 2, &first), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(zt_get_stats(profiler, longer, ZT_PASS_TIME(2), &first), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     check_work(w);
 }
 
@@ -855,8 +881,9 @@ int main(void) {
         TEST(test_passes_again_and_again),
         TEST(test_one_run_where_nothing_is_to_be_repeated),
         TEST(test_left_early),
-        TEST(test_a_pass_without_a_free_slot),
+        TEST(test_a_pass_without_a_free_probe),
         TEST(test_a_pass_that_cannot_be_entered),
+        TEST(test_a_return_that_fails),
         TEST(test_a_pass_whose_counters_are_in_use),
         TEST(test_passes_while_samples_are_delivered),
         TEST(test_passes_of_an_unpacked_profiler),

@@ -197,10 +197,10 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
     put_expected_line(file, name, NULL, "all", "all", &info.time_ns);
     put_expected_sum(file, name, "own GPU time", info.time_ns.count, info.own_ns);
     put_expected_sum(file, name, "total GPU time", info.time_ns.count, info.total_ns);
-    for (int latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
-        zt_metric metric = {.name = latency == ZT_LATENCY_QUEUE ? "queue latency" : "launch latency",
+    for (uint32_t latency = ZT_QUEUE_LATENCY; latency <= ZT_LAUNCH_LATENCY; latency++) {
+        zt_metric metric = {.name = latency == ZT_QUEUE_LATENCY ? "queue latency" : "launch latency",
                             .group = ""};
-        ok(zt_get_latency(profiler, region, (zt_latency)latency, &stats));
+        ok(zt_get_stats(profiler, region, latency, &stats));
         if (stats.count)
             put_expected_line(file, name, &metric, "all", "all", &stats);
     }
@@ -209,7 +209,7 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
         put_expected_sum(file, name, "copied bytes a second", info.count, info.bytes_per_second);
     }
     for (uint32_t p = 0; zt_get_info(profiler).pass_count > 1 && p < zt_get_info(profiler).pass_count; p++) {
-        ok(zt_get_pass(profiler, region, p, &stats));
+        ok(zt_get_stats(profiler, region, ZT_PASS_TIME(p), &stats));
         snprintf(pass, sizeof pass, "%u", (unsigned)p);
         put_expected_line(file, name, NULL, "all", pass, &stats);
     }
@@ -220,39 +220,37 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
         put_expected_line(file, name, metric, "all", pass, &stats);
         for (uint32_t t = 0; t < zt_get_info(profiler).tile_count; t++) {
             snprintf(tile, sizeof tile, "%u", (unsigned)t);
-            ok(zt_get_tile_stats(profiler, region, t, m, &stats));
+            ok(zt_get_stats(profiler, region, ZT_TILE(t, m), &stats));
             put_expected_line(file, name, metric, tile, pass, &stats);
         }
     }
     for (uint32_t m = 0; m < zt_get_info(profiler).streamed_count; m++) {
-        zt_streamed streamed;
-        ok(zt_get_streamed(profiler, region, m, &streamed));
-        zt_stats as_stats = {streamed.rows, NAN, streamed.mean, NAN, NAN, streamed.peak, NAN, NAN};
-        if (streamed.rows)
-            put_expected_line(file, name, zt_get_streamed_metric(profiler, m), "all", "stream", &as_stats);
+        zt_stats streamed;
+        ok(zt_get_stats(profiler, region, ZT_STREAMED(m), &streamed));
+        if (streamed.count)
+            put_expected_line(file, name, zt_get_metric(profiler, ZT_STREAMED(m)), "all", "stream",
+                              &streamed);
     }
 }
 
 /* The name of a path, such as "step;solve", or ";step" inside no other. */
 static void name_path(const zt_profiler *profiler, uint32_t index, char *name, size_t size) {
-    zt_path_info path;
-    zt_region_info info;
-    ok(zt_get_path(profiler, index, &path));
-    ok(zt_get_region(profiler, path.region, &info));
+    zt_region_info path;
+    ok(zt_get_region(profiler, ZT_PATH(index), &path));
     *name = 0;
     if (path.parent != UINT32_MAX)
-        name_path(profiler, path.parent, name, size);
+        name_path(profiler, path.parent - ZT_PATH(0), name, size);
     memmove(name, name + (*name == ';'), strlen(name) + 1 - (*name == ';'));
-    snprintf(name + strlen(name), size - strlen(name), ";%s", info.name);
+    snprintf(name + strlen(name), size - strlen(name), ";%s", path.name);
 }
 
 static void write_expected_paths(const zt_profiler *profiler, FILE *file) {
     for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++) {
         uint32_t several = 0;
-        zt_path_info path, other;
-        ok(zt_get_path(profiler, i, &path));
+        zt_region_info path, other;
+        ok(zt_get_region(profiler, ZT_PATH(i), &path));
         for (uint32_t k = 0; k < zt_get_info(profiler).path_count; k++) {
-            ok(zt_get_path(profiler, k, &other));
+            ok(zt_get_region(profiler, ZT_PATH(k), &other));
             several += other.region == path.region;
         }
         if (several > 1 && path.count > 0) {
@@ -282,7 +280,7 @@ static void write_expected_limit(const zt_profiler *profiler, FILE *file) {
 }
 
 static void write_expected_overlap(const zt_profiler *profiler, FILE *file) {
-    zt_overlap overlap = zt_get_overlap(profiler);
+    zt_overlap overlap = zt_get_timeline(profiler).overlap;
     if (overlap.samples == 0)
         return;
     put_expected_sum(file, "", "overlap: first begin to last end", overlap.samples, overlap.span_ns);
@@ -348,7 +346,7 @@ static void test_files_of_times(void **state) {
 static void test_files_with_losses_and_drops(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.slots_per_step = config.max_slots = 4;
+    config.probes_per_step = config.max_probes = 4;
     zt_profiler *profiler = open_profiler(w, &config);
     gpu.behave(SOFTGPU_REPORT_LOST, 3);
     for (int i = 0; i < 3; i++) {
@@ -363,7 +361,7 @@ static void test_files_with_losses_and_drops(void **state) {
     assert_true(zt_get_info(profiler).counts.lost > 0 && zt_get_info(profiler).counts.dropped > 0);
     check_reports(profiler);
     assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_get_info(NULL).causes[ZT_LOST_REPORT_LOST].name);
-    assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_get_info(NULL).causes[ZT_DROPPED_NO_SLOT].name);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_get_info(NULL).causes[ZT_DROPPED_NO_PROBE].name);
     char line[128];
     zt_counts counts = zt_get_info(profiler).counts;
     snprintf(line, sizeof line, "\n\"\",\"lost: report lost\",\"\",\"profiler\",\"samples\",event,sum,%d,",
@@ -494,13 +492,13 @@ static void test_files_of_latencies(void **state) {
 static void test_files_of_streamed_metrics(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    zt_streamed streamed;
+    zt_stats streamed;
     config.groups = "";
     config.timeline = 100;
     zt_profiler *profiler = open_profiler(w, &config);
     stream_marked_region(w, profiler);
-    ok(zt_get_streamed(profiler, 0, 0, &streamed));
-    assert_true(streamed.rows > 0);
+    ok(zt_get_stats(profiler, 0, ZT_STREAMED(0), &streamed));
+    assert_true(streamed.count > 0);
     check_reports(profiler);
     assert_contains(written(profiler, ZT_FORMAT_HTML), "\"begin_ns\":0,\"end_ns\":");
     assert_contains(first_buffer.bytes, "\"spans\":[[0,0,");
@@ -1518,7 +1516,7 @@ static void expect_note(const zt_profiler *profiler, const char *note, int is_th
 static void test_notes_in_all_formats(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    config.slots_per_step = config.max_slots = 2;
+    config.probes_per_step = config.max_probes = 2;
     zt_profiler *profiler = open_profiler(w, &config);
     expect_note(profiler, "No region has samples: begin regions with zt_begin, and call zt_collect.", 1);
     for (int i = 0; i < 3; i++)
@@ -1532,12 +1530,11 @@ static void test_notes_in_all_formats(void **state) {
         collect_all(profiler);
     }
     expect_note(profiler,
-                "1 sample is dropped: no slot. Raise config.max_slots, or call zt_collect more often.", 1);
-    expect_note(
-        profiler,
-        "1 list ran outside of zt_execute: only the last execution before each collection is measured. "
-        "Execute recorded lists with zt_execute.",
-        1);
+                "1 sample is dropped: no probe. Raise config.max_probes, or call zt_collect more often.", 1);
+    expect_note(profiler,
+                "1 list ran outside of zt_execute: only the first execution that is seen is measured. "
+                "Execute recorded lists with zt_execute.",
+                1);
     expect_note(profiler, "No region has samples: begin regions with zt_begin, and call zt_collect.", 0);
     ok(zt_release(profiler, w->list));
     reset_list(w->list);
@@ -1584,7 +1581,8 @@ static void test_reports_count_unobserved_lists(void **state) {
     assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "outside of zt_execute"));
     execute_unprofiled(w, w->list);
     collect_all(profiler);
-    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n1 list ran outside of zt_execute: only the last ");
+    assert_contains(written(profiler, ZT_FORMAT_TABLE),
+                    "\n1 list ran outside of zt_execute: only the first ");
     assert_contains(written(profiler, ZT_FORMAT_JSON), "\"unobserved_lists\":1");
     assert_contains(written(profiler, ZT_FORMAT_CSV),
                     "\"unobserved lists\",\"\",\"profiler\",\"lists\",event,sum,1,");
@@ -1769,7 +1767,7 @@ static void test_instances_of_tiles(void **state) {
     for (uint32_t tile = 0; tile < 2; tile++) {
         for (uint32_t m = 0; m < count; m++) {
             zt_stats stats;
-            ok(zt_get_tile_stats(profiler, 0, tile, m, &stats));
+            ok(zt_get_stats(profiler, 0, ZT_TILE(tile, m), &stats));
             values[tile][m] = isnan(stats.min) ? stats.sum : stats.min; /* of a flag */
         }
     }
@@ -1987,8 +1985,8 @@ static void test_unknown_suffixes_are_refused(void **state) {
     for (int i = 0; i < 4; i++) {
         const char *path = in_directory(names[i]);
         assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        assert_contains(zt_get_last_error(profiler), names[i]);
-        assert_contains(zt_get_last_error(profiler),
+        assert_contains(zt_get_info(profiler).error, names[i]);
+        assert_contains(zt_get_info(profiler).error,
                         ".txt (or none: a table), .csv, .json, .trace.json, .html, .htm, .prom, "
                         ".folded and .instances.csv");
     }
@@ -2009,7 +2007,7 @@ static void test_a_trace_needs_a_timeline(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     assert_result(zt_report(profiler, in_directory("run.trace.json")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(profiler), "Set config.timeline");
+    assert_contains(zt_get_info(profiler).error, "Set config.timeline");
     assert_result(zt_report(profiler, in_directory("run.instances.csv")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_int_equal(remove_entries(), 0);
 }
@@ -2104,8 +2102,8 @@ static void expect_unwritable(world *w, zt_profiler *profiler, const char *path)
     const char *text = NULL;
     (void)w;
     assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_UNKNOWN);
-    text = zt_get_last_error(profiler);
-    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_UNKNOWN);
+    text = zt_get_info(profiler).error;
+    assert_result(last_result(), ZE_RESULT_ERROR_UNKNOWN);
     assert_contains(text, "zt_report");
 }
 
@@ -2116,7 +2114,7 @@ static void test_paths_that_cannot_be_written(void **state) {
     memset(endless, 'x', 5000);
     zt_profiler *profiler = measure_region(w, NULL);
     expect_unwritable(w, profiler, in_directory("missing/run.csv"));
-    text = zt_get_last_error(profiler);
+    text = zt_get_info(profiler).error;
     assert_contains(text, "missing/run.csv");
     assert_contains(text, strerror(ENOENT));
     expect_unwritable(w, profiler, "");
@@ -2140,7 +2138,7 @@ static void test_paths_that_cannot_be_written(void **state) {
     assert_int_equal(symlink(target, in_directory("link.csv")), 0);
     written(profiler, ZT_FORMAT_CSV);
     expect_unwritable(w, profiler, path);
-    assert_contains(zt_get_last_error(profiler), strerror(ENAMETOOLONG));
+    assert_contains(zt_get_info(profiler).error, strerror(ENAMETOOLONG));
     assert_string_equal(read_whole(in_directory("run.csv")), first_buffer.bytes);
     ok(zt_report(profiler, in_directory("link.csv")));
 }
@@ -2212,7 +2210,7 @@ static void test_standard_output_that_is_full(void **state) {
     close(full);
     clearerr(stdout);
     assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(profiler), strerror(ENOSPC));
+    assert_contains(zt_get_info(profiler).error, strerror(ENOSPC));
     assert_int_equal(heard(w, "[WRITE_STOPPED]"), 0);
 }
 
@@ -2266,7 +2264,7 @@ static void test_a_terminal_that_does_not_block(void **state) {
             assert_int_equal(*(size_t *)total, expected);
         } else {
             assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
-            assert_contains(zt_get_last_error(profiler), strerror(EAGAIN));
+            assert_contains(zt_get_info(profiler).error, strerror(EAGAIN));
         }
     }
 }
@@ -2302,7 +2300,7 @@ static void test_standard_output_in_memory(void **state) {
     result = report_to_stream(profiler, stream);
     fclose(stream);
     assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
-    assert_contains(zt_get_last_error(profiler), strerror(EIO)); /* the stream does not tell the reason */
+    assert_contains(zt_get_info(profiler).error, strerror(EIO)); /* the stream does not tell the reason */
 }
 #endif
 
@@ -2327,7 +2325,7 @@ static void test_the_reason_of_a_failed_write(void **state) {
     zt_profiler *profiler = measure_region(w, &config);
     assert_int_equal(symlink("/dev/full", in_directory("full.json")), 0);
     expect_unwritable(w, profiler, in_directory("full.json"));
-    assert_contains(zt_get_last_error(profiler), strerror(ENOSPC));
+    assert_contains(zt_get_info(profiler).error, strerror(ENOSPC));
     close_profiler(w, profiler);
 }
 
@@ -2491,7 +2489,7 @@ static void test_old_report_survives_a_failure(void **state) {
 
     const char *text = NULL;
     assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
-    text = zt_get_last_error(profiler);
+    text = zt_get_info(profiler).error;
     assert_contains(text, strerror(EFBIG));
     assert_string_equal(read_whole(path), first_buffer.bytes);
     assert_int_equal(remove_entries(), 1);

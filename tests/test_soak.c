@@ -53,7 +53,7 @@ typedef struct worker {
     uint64_t expected[NAMES];  /* of these, by name */
     uint64_t not_ended;        /* dropped: reset before the end */
     uint64_t refused;          /* dropped: begun on no list */
-    uint64_t no_slot;          /* dropped: there was none */
+    uint64_t no_probe;         /* dropped: there was none */
     uint64_t resets, releases; /* only to be printed */
     uint64_t reports, collections;
 } worker;
@@ -205,15 +205,15 @@ static void maybe_launch(worker *w, work_list *l) {
         l->launches_each++;
 }
 
-static void count_region(worker *w, work_list *l, uint32_t name, int has_slot) {
-    if (!has_slot)
-        w->no_slot++;
+static void count_region(worker *w, work_list *l, uint32_t name, int has_probe) {
+    if (!has_probe)
+        w->no_probe++;
     if (is_immediate(l)) {
-        w->submitted += (uint64_t)has_slot;
-        w->expected[name] += (uint64_t)has_slot;
+        w->submitted += (uint64_t)has_probe;
+        w->expected[name] += (uint64_t)has_probe;
         l->ahead++;
     } else {
-        l->begun[name] += (uint64_t)has_slot;
+        l->begun[name] += (uint64_t)has_probe;
         l->appended++;
     }
 }
@@ -221,14 +221,14 @@ static void count_region(worker *w, work_list *l, uint32_t name, int has_slot) {
 static void nest(worker *w, work_list *l, uint32_t depth) {
     uint32_t name = depth * WIDTH + below(w, WIDTH);
     zt_region region = zt_begin(now->profiler, l->handle, names[name]);
-    int has_slot = region.slot != NULL;
+    int has_probe = region.probe != NULL;
     maybe_launch(w, l);
     for (uint32_t inner = below(w, 3); inner > 0 && depth + 1 < DEPTH; inner--) {
         nest(w, l, depth + 1);
         maybe_launch(w, l);
     }
     zt_end(&region);
-    count_region(w, l, name, has_slot);
+    count_region(w, l, name, has_probe);
 }
 
 /* Some are not measured, for two reasons that are known in advance. */
@@ -237,10 +237,10 @@ static void spoil_one(worker *w, work_list *l) {
     if (is_immediate(l)) {
         zt_end(&region);
         w->refused++;
-    } else if (region.slot) {
+    } else if (region.probe) {
         l->not_ended++;
     } else {
-        w->no_slot++;
+        w->no_probe++;
     }
 }
 
@@ -305,13 +305,13 @@ static void step(worker *w) {
 
 static void *work(void *argument) {
     worker *w = argument;
-    while (w->submitted + w->no_slot < w->target && !has_noted_failure())
+    while (w->submitted + w->no_probe < w->target && !has_noted_failure())
         step(w);
     for (int i = 0; i < KINDS; i++) {
         work_list *l = &w->lists[i];
         if (is_immediate(l)) {
             finish(w, l);
-            release_list(l); /* loaders before 1.16 cannot tell that its slots are free */
+            release_list(l); /* loaders before 1.16 cannot tell that its probes are free */
         } else {
             execute_times(w, l);
         }
@@ -406,7 +406,7 @@ static worker total(void) {
         sum.submitted += w->submitted;
         sum.not_ended += w->not_ended;
         sum.refused += w->refused;
-        sum.no_slot += w->no_slot;
+        sum.no_probe += w->no_probe;
         sum.resets += w->resets;
         sum.releases += w->releases;
         sum.reports += w->reports;
@@ -429,8 +429,8 @@ static void check_counters(void) {
     assert_true(c.lost + 1 >= sum.submitted / ONE_IN && c.lost <= sum.submitted / ONE_IN + 1);
     assert_int_equal(zt_get_info(now->profiler).causes[ZT_DROPPED_NOT_CLOSED].count, sum.not_ended);
     assert_int_equal(zt_get_info(now->profiler).causes[ZT_DROPPED_APPEND_FAILED].count, sum.refused);
-    assert_int_equal(zt_get_info(now->profiler).causes[ZT_DROPPED_NO_SLOT].count, sum.no_slot);
-    assert_int_equal(c.dropped, sum.not_ended + sum.refused + sum.no_slot);
+    assert_int_equal(zt_get_info(now->profiler).causes[ZT_DROPPED_NO_PROBE].count, sum.no_probe);
+    assert_int_equal(c.dropped, sum.not_ended + sum.refused + sum.no_probe);
     for (int name = 0; name < NAMES; name++) {
         zt_region_info info = region_info(now->profiler, names[name]);
         zt_stats times = stats_of(now->profiler, names[name], "GpuTime");
@@ -487,7 +487,7 @@ static void close_soak(void) {
     test_free(now);
 }
 
-/* Slots are made as they are needed, up to config.max_slots, and that is all that may grow for a while. */
+/* Probes are made as they are needed, up to config.max_probes, and that is all that may grow for a while. */
 static void soak_flat(world *at, const zt_config *config) {
     enum { MOST_BYTES = 8 << 20, MOST_RESIDENT = 32 << 20 };
     uint64_t regions = wanted_regions();
@@ -506,7 +506,7 @@ static void soak_flat(world *at, const zt_config *config) {
                   (long long)(resident + more_resident), (long long)more_resident);
     assert_true(more_bytes < MOST_BYTES);
     assert_true(more_resident < MOST_RESIDENT);
-    assert_int_equal(sum.no_slot, 0);
+    assert_int_equal(sum.no_probe, 0);
     close_soak();
 }
 
@@ -521,22 +521,22 @@ static void test_soak_with_a_thread(void **state) {
     soak_flat(*state, &config);
 }
 
-/* Recorded lists alone need many more slots than there are. What has none is dropped and counted; when slots
+/* Recorded lists alone need many more probes than there are. What has none is dropped and counted; when probes
    are free again, regions are measured as before. */
-static void test_soak_with_few_slots(void **state) {
+static void test_soak_with_few_probes(void **state) {
     world *at = *state;
     zt_config config = config_of(at);
-    config.slots_per_step = 16;
-    config.max_slots = 128;
+    config.probes_per_step = 16;
+    config.max_probes = 128;
     open_soak(at, &config);
     run_until(wanted_regions());
     worker sum = total();
-    print_message("%llu regions, and %llu for which there was no slot\n", (unsigned long long)sum.submitted,
-                  (unsigned long long)sum.no_slot);
-    assert_true(sum.no_slot > 0 && sum.submitted > 0);
-    now->workers[0].submitted += config.max_slots;
-    now->workers[0].expected[0] += config.max_slots;
-    for (uint32_t i = 0; i < config.max_slots; i++)
+    print_message("%llu regions, and %llu for which there was no probe\n", (unsigned long long)sum.submitted,
+                  (unsigned long long)sum.no_probe);
+    assert_true(sum.no_probe > 0 && sum.submitted > 0);
+    now->workers[0].submitted += config.max_probes;
+    now->workers[0].expected[0] += config.max_probes;
+    for (uint32_t i = 0; i < config.max_probes; i++)
         append(at, now->profiler, at->list, names[0]);
     ok(zeCommandListClose(at->list));
     ok(zt_execute(now->profiler, at->queue, 1, &at->list, NULL));
@@ -550,7 +550,7 @@ int main(void) {
     const struct CMUnitTest tests[TESTS] = {
         TEST(test_soak),
         TEST(test_soak_with_a_thread),
-        TEST(test_soak_with_few_slots),
+        TEST(test_soak_with_few_probes),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -847,9 +847,10 @@ static void execute_with_queries_reset(bench *b) {
     execute_unprofiled(b->w, b->w->list);
 }
 
-/* As of 64 bits that hold a negative number of ticks, in nanoseconds. */
+/* 2^64 ticks too many, in nanoseconds. */
 static void expect_overflow(bench *b, uint32_t index) {
-    assert_in_range((uint64_t)read_one(b, index, "GpuTime"), UINT64_C(900000000000), UINT64_C(960767920505));
+    assert_in_range((uint64_t)read_one(b, index, "GpuTime"), UINT64_C(960767920505),
+                    UINT64_C(960767920506) + A_WHILE);
     assert_true(read_one(b, index, "AvgGpuCoreFrequencyMHz") == 0);
     assert_true(read_one(b, index, "CoreFrequencyMHz") == 0);
     assert_true(read_one(b, index, "ReportError") == 0);
@@ -1133,10 +1134,13 @@ static void two_threads_that_calculate_are_found(void **state) {
     gpu.behave(SOFTGPU_SLOW_CALCULATION, 1);
     calculate_often(&c);
     expect_findings(0);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, calculate_often, &c), 0);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
+    /* On a busy machine the one may have ended before the other begins. */
+    for (uint64_t end = now_ns() + A_WHILE; gpu.findings() == 0 && now_ns() < end;) {
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, calculate_often, &c), 0);
+        for (int i = 0; i < 2; i++)
+            pthread_join(threads[i], NULL);
+    }
     assert_true(gpu.findings() > 0);
     gpu.forget_findings();
     close_bench(&b);

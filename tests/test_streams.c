@@ -727,7 +727,7 @@ static void test_too_many_names_of_markers(void **state) {
         mark_now(w, stream, name);
     }
     assert_result(zt_stream_mark(stream, w->immediate, "one more"), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "too many names");
     mark_now(w, stream, "4095");
     finish_immediate(w, w->immediate);
@@ -985,7 +985,7 @@ static void consume_slowly(world *w, int reader) {
     other.stream = open_stream_with(w, &config);
     slow_reader slow = {other.stream, 0, 0, 0, 0};
     assert_true(zt_stream_get_info(other.stream).period_ns > config.period_ns);
-    zt_get_last_error(NULL);        /* a thread keeps its last message */
+    zt_last_error(NULL);            /* a thread keeps its last message */
     fall_behind(&other, &slow, 64); /* makes what is needed once */
     int64_t before = heap_bytes();
     /* A gap is counted before the row that follows it is read. */
@@ -1016,8 +1016,8 @@ static void expect_refusal(world *w, const char *group, ze_result_t expected, co
     config.group = group;
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), expected);
     assert_null(stream);
-    text = zt_get_last_error(NULL);
-    assert_result(zt_get_last_result(NULL), expected);
+    text = zt_last_error(NULL);
+    assert_result(last_result(), expected);
     assert_contains(text, part);
 }
 
@@ -1178,7 +1178,7 @@ static void test_refusals_say_why(void **state) {
     gpu.behave(SOFTGPU_STALL_SAMPLING, 1); /* its rows are of instructions, and not of periods */
     expect_refusal(w, "EuStallSampling", ZE_RESULT_ERROR_INVALID_ARGUMENT, "EuStallSampling");
     expect_refusal(w, "EuStallSamplings", ZE_RESULT_ERROR_INVALID_ARGUMENT, "Nearest: '");
-    assert_null(strstr(zt_get_last_error(NULL), "'EuStallSampling'"));
+    assert_null(strstr(zt_last_error(NULL), "'EuStallSampling'"));
     close_rows(open_rows(w, PERIOD), NULL);
     gpu.reset();
     gpu.behave(SOFTGPU_NO_PERMISSION, 1);
@@ -1210,7 +1210,7 @@ static void test_memory_limits(void **state) {
     config.period_ns = SLOW_PERIOD;
     config.memory_limit = 1000;
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_SIZE);
-    text = zt_get_last_error(NULL);
+    text = zt_last_error(NULL);
     assert_contains(text, "config.memory_limit");
     config.memory_limit = 64 << 10;
     int64_t before = heap_bytes();
@@ -1254,7 +1254,7 @@ static void open_without_memory(world *w, zt_profiler *profiler) {
         if (result == ZE_RESULT_SUCCESS)
             break;
         assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-        assert_contains(zt_get_last_error(NULL), "config.memory_limit of a stream");
+        assert_contains(zt_last_error(NULL), "config.memory_limit of a stream");
         assert_null(stream);
     }
     assert_true(enough > 5 && enough < 100);
@@ -1350,7 +1350,7 @@ static void test_no_thread_can_be_started(void **state) {
     assert_result(zt_stream_open(w->context, w->device, &config, &stream),
                   ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     assert_null(stream);
-    assert_contains(zt_get_last_error(NULL), "the system starts no thread");
+    assert_contains(zt_last_error(NULL), "the system starts no thread");
     close_rows(open_stream_with(w, &config), NULL);
 }
 

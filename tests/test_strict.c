@@ -35,7 +35,7 @@ static uint32_t await_deaf_threads(uint32_t wanted) {
 static void test_the_collecting_thread_blocks_signals(void **state) {
     world *w = (world *)*state;
     uint32_t threads = count_threads(), deaf = count_deaf_threads();
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = "ComputeBasic";
     config.thread = 1;
@@ -72,7 +72,7 @@ static void test_the_reader_of_a_stream_blocks_signals(void **state) {
 static void test_the_threads_of_the_application_do_not(void **state) {
     world *w = (world *)*state;
     uint32_t open = count_threads() - count_deaf_threads();
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.thread = 1;
     assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
@@ -106,7 +106,7 @@ static int timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, const s
 /* A change of the wall clock must not change a sleep. */
 static void test_threads_sleep_by_the_monotonic_clock(void **state) {
     world *w = (world *)*state;
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_stream_config stream_config = {0};
     zt_profiler *profiler;
     zt_stream *stream;

@@ -92,13 +92,13 @@ static void test_collection_that_has_to_wait(void **state) {
     check_work(w);
 }
 
-/* There are fewer slots than regions: they are waited for, and nothing is dropped. */
-static void test_few_slots(void **state) {
+/* There are fewer probes than regions: they are waited for, and nothing is dropped. */
+static void test_few_probes(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
     config.thread = 1;
-    config.slots_per_step = config.max_slots = 8;
+    config.probes_per_step = config.max_probes = 8;
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < 50; i++)
         run_many(w, profiler, 8);
@@ -345,7 +345,7 @@ int main(void) {
         TEST(test_results_are_complete_after_a_collection),
         TEST(test_recorded_lists),
         TEST(test_collection_that_has_to_wait),
-        TEST(test_few_slots),
+        TEST(test_few_probes),
         TEST(test_sample_function_on_the_thread),
         TEST(test_it_blocks_all_signals),
         TEST(test_closing_delivers_everything),

@@ -23,8 +23,8 @@ static void test_the_layer_is_off(void **state) {
         skip();
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
-    text = zt_get_last_error(profiler);
-    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    text = zt_get_info(profiler).error;
+    assert_result(last_result(), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
     assert_contains(text, "[TRACING_OFF]");
     assert_contains(text, "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit");
     ok(zt_trace_stop(profiler));
@@ -32,8 +32,8 @@ static void test_the_layer_is_off(void **state) {
     collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     assert_result(zt_auto(NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
-    text = zt_get_last_error(NULL);
-    assert_result(zt_get_last_result(NULL), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    text = zt_last_error(NULL);
+    assert_result(last_result(), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
     assert_contains(text, "[TRACING_OFF]");
     check_work(w);
 }

@@ -415,7 +415,7 @@ static void traced_launches_hang(void **state) {
     close_profiler(w, profiler);
 }
 
-/* A list, and events that a tracer lets slots keep: their pool was created while it traces. */
+/* A list, and events that a tracer lets probes keep: their pool was created while it traces. */
 typedef struct list_with_events {
     ze_command_list_handle_t list;
     ze_event_pool_handle_t pool;
@@ -498,6 +498,15 @@ static list_with_events launch_with_events(world *w, int kind, ze_kernel_handle_
     return with;
 }
 
+/* Launches whose event their list resets may be lost: of a recorded list always. In the time that has passed, a clock
+   of the device may have turned. */
+static void expect_losses_of_events(const zt_profiler *profiler) {
+    zt_info info = zt_get_info(profiler);
+    assert_in_range(info.causes[ZT_LOST_EVENT].count, 1, 2);
+    assert_int_equal(info.counts.lost,
+                     info.causes[ZT_LOST_EVENT].count + info.causes[ZT_LOST_IMPLAUSIBLE].count);
+}
+
 /* They end when the device has signalled the event, and not when they are collected. */
 static void launches_with_events_end(void **state) {
     world *w = (world *)*state;
@@ -520,7 +529,7 @@ static void launches_with_events_end(void **state) {
         collect_all(profiler);
         destroy_list_with_events(&with);
     }
-    assert_int_equal(zt_get_info(profiler).counts.lost, 0);
+    expect_losses_of_events(profiler);
     ok(zt_trace_stop(profiler));
     close_profiler(w, profiler);
     check_work(w);
@@ -540,7 +549,8 @@ static void launches_with_events_hang(void **state) {
         assert_int_equal(hangs_heard(), kind);
         pass_time(2 * config.hang_ns);
         await_hang(kind + 1);
-        assert_string_equal(heard_hang.region, "count");
+        /* of an event that its list resets, nothing shows that the launch has not ended: the next one has not */
+        assert_string_equal(heard_hang.region, kind / 2 ? "saxpy" : "count");
         assert_int_equal(heard_hang.hang.others, 1);
         let_go(&of);
         finish_waiting(w, profiler, gate);
@@ -549,7 +559,7 @@ static void launches_with_events_hang(void **state) {
         destroy_list_with_events(&with);
         unload_hang(w, NULL, &of);
     }
-    assert_int_equal(zt_get_info(profiler).counts.lost, 0);
+    expect_losses_of_events(profiler);
     ok(zt_trace_stop(profiler));
     close_profiler(w, profiler);
     check_work(w);
@@ -574,28 +584,24 @@ static void an_event_is_destroyed_meanwhile(void **state) {
     config.hang_ns = 1000 * SECOND;
     zt_profiler *profiler = open_watched(w, &config);
     ok(zt_trace_start(profiler, NULL));
-    for (int collected = 0; collected < 2; collected++) {
-        list_with_events with = create_list_with_events(w, 0);
-        __atomic_store_n(&was_destroyed, 0, __ATOMIC_SEQ_CST);
-        hold_call("zeEventQueryKernelTimestamp");
-        launch_with_event(with.list, w->kernel, with.events[0]);
-        await_held_call();
-        finish_immediate(w, with.list);
-        w->launches++;
-        if (collected)
-            ok(zt_collect(profiler, 0));
-        hold_time(1);
-        assert_int_equal(pthread_create(&later, NULL, let_call_return_late, &destroyed_early), 0);
-        ok(zeEventDestroy(with.events[0]));
-        __atomic_store_n(&was_destroyed, 1, __ATOMIC_SEQ_CST);
-        pthread_join(later, NULL);
-        hold_time(0);
-        assert_false(destroyed_early);
-        with.events[0] = NULL;
-        collect_all(profiler);
-        assert_int_equal(zt_get_info(profiler).counts.collected, collected + 1);
-        destroy_list_with_events(&with);
-    }
+    list_with_events with = create_list_with_events(w, 0);
+    __atomic_store_n(&was_destroyed, 0, __ATOMIC_SEQ_CST);
+    hold_call("zeEventQueryStatus");
+    launch_with_event(with.list, w->kernel, with.events[0]);
+    await_held_call();
+    finish_immediate(w, with.list);
+    w->launches++;
+    hold_time(1);
+    assert_int_equal(pthread_create(&later, NULL, let_call_return_late, &destroyed_early), 0);
+    ok(zeEventDestroy(with.events[0]));
+    __atomic_store_n(&was_destroyed, 1, __ATOMIC_SEQ_CST);
+    pthread_join(later, NULL);
+    hold_time(0);
+    assert_false(destroyed_early);
+    with.events[0] = NULL;
+    collect_all(profiler);
+    assert_int_equal(zt_get_info(profiler).counts.collected, 1);
+    destroy_list_with_events(&with);
     ok(zt_trace_stop(profiler));
     assert_int_equal(hangs_heard(), 0);
     close_profiler(w, profiler);
@@ -817,7 +823,7 @@ static void memory_is_short_at_the_start(void **state) {
         zt_watch_info info = zt_get_info(profiler).watch;
         if (result != ZE_RESULT_SUCCESS) {
             assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-            assert_contains(zt_get_last_error(profiler), refused++ ? "the path of the report" : "the watch");
+            assert_contains(zt_get_info(profiler).error, refused++ ? "the path of the report" : "the watch");
             assert_false(info.is_watching);
         }
         w->message_count = 0;
@@ -1124,7 +1130,7 @@ static void an_unpacked_profiler_is_not_watched(void **state) {
     ok(zt_pack(packed, bytes, &size));
     ok(zt_unpack(bytes, size, NULL, &unpacked));
     assert_result(zt_watch(unpacked, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
-    assert_contains(zt_get_last_error(unpacked), "the device of the profiler");
+    assert_contains(zt_get_info(unpacked).error, "the device of the profiler");
     assert_false(zt_get_info(unpacked).watch.is_watching);
     close_profiler(w, packed);
     zt_close(unpacked);
@@ -1162,7 +1168,7 @@ static void the_function_does_not_return_in_time(void **state) {
     ze_result_t stopped = zt_watch_stop(profiler), replaced = zt_watch(profiler, &config);
     zt_find_metric(profiler, "NO_SUCH"); /* so that the last message is another */
     zt_close(profiler);
-    int is_close_refused = strstr(zt_get_last_error(profiler), "[WATCH_HANGS]") != NULL;
+    int is_close_refused = strstr(zt_get_info(profiler).error, "[WATCH_HANGS]") != NULL;
     __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
     pthread_join(passing, NULL);
     assert_true(zt_get_info(profiler).watch.is_watching);

@@ -15,7 +15,7 @@ int work(void *context, void *device, void *list, int count);
 int work(void *context, void *device, void *list, int count) {
     int sum = 0;
 #ifndef PLAIN
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = "ComputeBasic";
     zt_open(context, device, &config, &profiler);

@@ -6,7 +6,6 @@ ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
 }
 
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
-    return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_ACQUIRE);
+ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to) {
+    return __atomic_compare_exchange_n(number, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }

@@ -6,8 +6,8 @@
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a
-   number if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__change_if() changes a
+   number if it is `from`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -35,4 +35,4 @@
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected);
+ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to);

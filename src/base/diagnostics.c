@@ -104,12 +104,13 @@ ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
         "implausible GPU time",
         "event used again",
         "device lost",
-        "no slot",
+        "no probe",
         "no memory",
         "too many names",
         "append failed",
         "not ended",
         "begun after device loss",
+        "never ran",
     };
     return (unsigned)cause < ZT_CAUSE_COUNT ? names[cause] : "unknown";
 }
@@ -258,19 +259,18 @@ ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics) {
-    zt__message_text last = zt__last_of_thread;
-    if (diagnostics) {
-        zt__lock(diagnostics->mutex);
-        last = diagnostics->last;
-        zt__unlock(diagnostics->mutex);
+ZT_API const char *zt_last_error(ze_result_t *result) {
+    if (result) {
+        *result = zt__last_of_thread.result;
     }
-    return last;
+    return zt__last_of_thread.text;
 }
 
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
     static ZT__THREAD_LOCAL zt__message_text copy;
-    copy = zt__get_last_message(diagnostics);
+    zt__lock(diagnostics->mutex);
+    copy = diagnostics->last;
+    zt__unlock(diagnostics->mutex);
     return copy.text;
 }
 

@@ -14,7 +14,7 @@
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
     X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Set both or none.")            \
-    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_slots, config.samples and "  \
+    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_probes, config.samples and " \
                  "config.timeline, or config.memory_limit of a stream.")                                     \
     X(DEVICE_LOST, "%s failed: %s. The device is lost; samples in flight are counted as lost. Open a new "   \
                    "profiler when the device is back.")                                                      \
@@ -52,23 +52,22 @@
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
-    X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
-               "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
-               "reset or destroyed, or raise config.max_slots.")                                             \
-    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
-                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
+    X(NO_PROBE, "zt_begin: all %u probes are in use, %u of them bound to recorded lists. Region '%.64s' is " \
+                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are " \
+                "reset or destroyed, or raise config.max_probes.")                                           \
+    X(PROBES_NOT_ENDED, "zt_begin: all %u probes are in use, %u of them by regions that were begun and not " \
+                        "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")   \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
-    X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
     X(TIMED_OUT,                                                                                             \
       "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
       "allow more time: timeouts are in nanoseconds.")                                                       \
     X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
                    "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
                    "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
-    X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only its " \
-                       "last execution before each collection is measured. Execute it with zt_execute().")   \
+    X(UNOBSERVED_LIST, "zt_collect: a command list with region '%.64s' ran outside of zt_execute. Only the " \
+                       "first execution that is seen is measured. Execute it with zt_execute().")            \
     X(SAMPLE_LOST, "zt_collect: a sample of region '%.64s' is lost: %s. It is counted, and kept out of the " \
                    "statistics.")                                                                            \
     X(SAMPLE_DROPPED, "zt_collect: a sample of region '%.64s' is dropped: %s. It is counted, and kept out "  \
@@ -85,8 +84,8 @@
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
     X(BAD_INDEX, "%s: index %u is too high. See %s_count of zt_get_info().")                                 \
-    X(NO_INDEX,                                                                                              \
-      "%s: the index is UINT32_MAX, which stands for none. Check what zt_find_path() has returned.")         \
+    X(NO_INDEX, "%s: the index is UINT32_MAX, which stands for none. Check what has returned it, such as "   \
+                "zt_find_path() or zt_find_metric().")                                                       \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
@@ -96,7 +95,6 @@
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
-    X(BAD_LATENCY, "zt_get_latency: %d is not a zt_latency. Pass ZT_LATENCY_QUEUE or ZT_LATENCY_LAUNCH.")    \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
@@ -279,7 +277,7 @@ typedef struct zt__log_call {
 /* Prints a line on standard error. If that cannot be written, the line is lost. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(1, 2) void zt__print_message(const char *format, ...);
 
-/* Returns the name of a cause: "report error", "no slot", ... */
+/* Returns the name of a cause: "report error", "no probe", ... */
 ZT__PRIVATE const char *zt__cause_name(zt_cause cause);
 
 ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user);
@@ -319,10 +317,8 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 /* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
-/* Returns the last message of a profiler, stream or debugger; if `diagnostics` is NULL, that of the thread. */
-ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics);
-
-/* Returns its text, which stays valid until this thread calls the library again. */
+/* Returns the last message of a profiler or stream, by whichever thread. The text is this thread's own copy,
+   valid until the thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
 /* Makes the last message of what is destroyed next that of the thread, with another result. */

@@ -63,7 +63,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     if (process) {
         return process;
     }
-    if (zt__increment_if(&handles_fork, 0)) {
+    if (zt__change_if(&handles_fork, 0, 1)) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);

@@ -250,7 +250,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     if (result != ZE_RESULT_SUCCESS) {
         zt__close_bench(bench);
         return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
-                          zt__get_last_error(NULL));
+                          zt_last_error(NULL));
     }
 
     /* The frequency domain of the GPU, if the system management interface has it. */

@@ -8,8 +8,10 @@
 #include "base/numbers.h"
 #include "base/writer.h"
 #include "bench/bench.h"
+#include "metrics/statistics.h"
 #include "regions/profiler.h"
 #include "results/ranking.h"
+#include "results/results.h"
 #include "results/roles.h"
 
 /* The figures of a row: these, the metrics as rates, and the derived columns of results/ranking. */
@@ -46,6 +48,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     is_complete = figures && table.rows && table.columns;
     for (i = 0; i < count && is_complete; i++) {
         const zt_bench_result *result = &results[i];
+        zt__subject subject = {NULL, NULL};
         double *row = figures + (size_t)i * figure_count;
         row[ZT__BENCH_MEDIAN] = result->median;
         row[ZT__BENCH_INTERVAL] = result->precision * 100;
@@ -58,8 +61,16 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         row[ZT__BENCH_END] = (double)result->end;
         row[ZT__BENCH_MHZ] = result->frequency_mhz;
         row[ZT__BENCH_SLOWDOWN] = result->perturbation;
+        if (profiler) {
+            subject = zt__subject_at(zt__mutable(profiler), result->region);
+        }
         for (m = 0; m < metrics; m++) {
-            row[ZT__BENCH_FIGURES + m] = zt_get_rate(profiler, result->region, m);
+            zt_stats stats;
+            zt__clear_stats(&stats);
+            if (subject.region) {
+                zt__get_column(zt__mutable(profiler), subject, 1 + m, &stats, NULL, NULL);
+            }
+            row[ZT__BENCH_FIGURES + m] = stats.rate;
         }
         table.rows[i].name = result->name;
         table.rows[i].figures = row;

@@ -68,7 +68,7 @@ struct zt_bench_result {
     uint32_t counter_runs;                 /* runs with metrics, in each pass */
     double counter_median;                 /* their median */
     double perturbation;                   /* counter_median divided by median */
-    uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
+    uint32_t region;                       /* of the profiler, for zt_get_stats; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };
@@ -151,7 +151,7 @@ struct zt_bench_changes {
    before   the file, which zt_report_benches wrote with the suffix .csv
    report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
    changes  receives how many benchmarks changed
-   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNKNOWN              the file cannot be read, or the table cannot be written
        UNSUPPORTED_VERSION  the file has a newer layout
        INVALID_SIZE         the file is cut off

@@ -62,7 +62,7 @@ typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, v
    pid       the process ID. 0: that of this process
    config    NULL: the defaults
    debugger  receives the debugger; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_FEATURE       the device cannot be debugged
        DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
        INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself

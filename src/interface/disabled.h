@@ -41,7 +41,8 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
 ZT__OFF ZT__RESULT zt__clear_stats(zt_stats *stats) {
     if (stats) {
         stats->count = 0;
-        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 = NAN;
+        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 =
+            stats->rate = NAN;
     }
     return ZT__SUCCESS;
 }
@@ -63,8 +64,8 @@ ZT__OFF void zt__clear_bench(zt_bench_result *result) {
 /* clang-format off */
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler)
-    { return "ZETOOLS_DISABLE is defined: nothing is measured."; }
+ZT__OFF const char *zt_last_error(ZT__RESULT *result)
+    { ZT__CLEAR(result); return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
@@ -83,43 +84,32 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
     int i;
     zt__clear(&info, sizeof info);
     info.availability = ZT_AVAILABILITY_UNKNOWN;
-    info.availability_text = "";
+    info.availability_text = info.error = "";
     info.pass_count = 1;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = "";
     }
     return info;
 }
-ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
-      info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
+      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
-ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
-    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
-      return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-    zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return zt__clear_stats(stats); }
-ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return NAN; }
-ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-    uint32_t metric, zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
-ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
-ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
-    { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
-      empty.copy_ns = empty.both_ns = empty.idle_ns = empty.at_once_ns = NAN; return empty; }
-ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
-    { return zt__clear_stats(time_ns); }
+ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler)
+    { zt_timeline_info empty; zt__clear(&empty, sizeof empty); empty.overlap.span_ns = empty.overlap.busy_ns =
+      empty.overlap.kernel_ns = empty.overlap.copy_ns = empty.overlap.both_ns = empty.overlap.idle_ns =
+      empty.overlap.at_once_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
@@ -146,10 +136,6 @@ ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
     { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = empty.error = "";
       return empty; }
 ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
-ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
-ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_streamed *streamed)
-    { ZT__CLEAR(streamed); if (streamed) { streamed->mean = streamed->peak = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
     { if (result) { zt__clear_bench(result); } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -167,7 +153,6 @@ ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_benc
 ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_hotspots_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
     { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; info->share = NAN; } return ZT__SUCCESS; }
 #endif
@@ -198,7 +183,6 @@ ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, 
 ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, const void *bytes, size_t size) { return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
 ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
     { return ZT__CLEAR(group); }
 ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)

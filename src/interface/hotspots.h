@@ -20,7 +20,7 @@ struct zt_hotspots_config {
 /* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
    earlier starts.
    config  NULL: the defaults
-   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        NOT_READY               the profiler does not trace
        UNSUPPORTED_FEATURE     the device has no metric group that samples instructions, or is a root device
                                of several tiles; or the driver does not report where kernels lie
@@ -32,11 +32,12 @@ struct zt_hotspots_config {
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
-/* Reads what is left, and stops sampling. What was sampled stays. Does nothing if hot spots are not sampled.
-   zt_trace_stop and zt_close do this first.
-   Returns SUCCESS; NOT_READY if another thread reads samples for longer than config.wait_timeout_ns, or the
-   library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
-   about reading. */
+/* Reads what is left, stops sampling, and finds the source lines of all hot spots, as reports do. What was
+   sampled stays. For the lines it runs addr2line, llvm-addr2line or llvm-symbolizer, whichever is in PATH,
+   for up to 24 seconds for each module. zt_trace_stop and zt_close also stop sampling, and find no lines.
+   Returns SUCCESS, also if hot spots are not sampled or no line is known; NOT_READY if another thread reads
+   samples or finds lines for longer than config.wait_timeout_ns, or the library's own thread does not end in
+   2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message about reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
 
 #endif
@@ -61,7 +62,7 @@ struct zt_hotspot_info {
     uint64_t active; /* samples in which the instruction was executed; the others are stalls */
     uint32_t stall_count;
     zt_stall stalls[ZT_MAX_STALLS];
-    const char *file; /* of the source. "": not known; see zt_hotspots_find_lines */
+    const char *file; /* of the source. "": not known; see zt_hotspots_stop */
     uint32_t line;    /* from 1; 0: not known */
 };
 
@@ -69,11 +70,6 @@ struct zt_hotspot_info {
 
 /* Gets a hot spot by its index. Hot spots are in the order of their first sample. */
 ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
-
-/* Finds the source lines of all hot spots that were sampled so far, as reports do. Runs addr2line,
-   llvm-addr2line or llvm-symbolizer, whichever is in PATH, for up to 24 seconds for each module.
-   Returns SUCCESS, also where no line is known; NOT_READY if another thread does it now. */
-ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler);
 
 #endif
 

@@ -17,7 +17,7 @@ static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_com
     return profiler ? zt_begin(profiler, list, name) : none;
 }
 static inline ZT__UNUSED void zt__close_region(zt_region *region) {
-    if (region->slot)
+    if (region->probe)
         zt_end(region);
 }
 

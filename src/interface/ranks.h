@@ -25,7 +25,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
    config    NULL: the defaults. Only `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance`
              count
    profiler  receives the profiler; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        UNSUPPORTED_VERSION  the statistics have another layout
        INVALID_SIZE         the buffer is cut off
        INVALID_ARGUMENT     it is damaged, or claims what is impossible

@@ -4,18 +4,27 @@
 struct zt_stats {
     uint64_t count; /* samples that have the figure */
     double sum, mean, stddev, min, max, median, p95;
+    double rate; /* of a metric that adds up: its sum divided by the GPU time of the samples that have it, in
+                    units a second. Of a metric that is averaged: its mean. Of others and of times: NaN.
+                    Rates of different passes can be compared */
 };
 
-/* A region. */
+/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like. A
+   path is a region inside certain others, such as "step;solve"; see NESTING. Counts of lost and dropped
+   samples are those of the region. */
+#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
+
+/* A region, or a path. */
 struct zt_region_info {
-    const char *name;
+    const char *name; /* of a path, that of its last region */
+    uint32_t region;  /* the index of the region with that name */
+    uint32_t parent;  /* the region that it is directly inside; of a path, ZT_PATH of what is before its last
+                         region. UINT32_MAX: none, or not the same each time */
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
     zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count` */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
-    uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
-                         See NESTING */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
                          counts. NaN: not known */
@@ -26,9 +35,14 @@ struct zt_region_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
-   the index of a region also take ZT_PATH(index) for the samples on one path. */
+/* Gets a region by its index, or the samples on one path by ZT_PATH of its index. Regions are in the order of
+   their first begin; a path has a higher index than its parent. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
+
+/* Finds a region by its name, whose statistics are those of all its paths together; or a path, such as
+   "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
+   for all functions that take a region; UINT32_MAX if there is none. */
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif
 
@@ -54,26 +68,51 @@ struct zt_metric {
     uint32_t pass; /* in which it is measured, from 0 */
 };
 
+/* zt_get_metric and zt_get_stats take the index of a metric, or one of these in its place. Times are in
+   nanoseconds. */
+
+/* The GPU time of all samples. */
+#define ZT_GPU_TIME 0x80000000u
+
+/* How long a region or a launch waits before it runs; see LATENCY.
+   queue   from its append to the execution of its recorded list
+   launch  from its submission by the host to its start on the device. Figures that are not larger than its
+           error are NaN */
+#define ZT_QUEUE_LATENCY 0x80000001u
+#define ZT_LAUNCH_LATENCY 0x80000002u
+
+/* The GPU time of the samples with the metrics of a pass, counted from 0, or of all samples if no metrics are
+   measured. */
+#define ZT_PASS_TIME(pass) ((uint32_t)(pass) | 0x90000000u)
+
+/* A metric of attached streams (zt_stream_config.profiler), by its index. Its statistics are of rows, as far
+   as they belong to samples; see STREAMED ROWS. The mean of a metric that is averaged is weighted by the
+   length of the rows. */
+#define ZT_STREAMED(index) ((uint32_t)(index) | 0xA0000000u)
+
+/* A metric of one tile, counted from 0. */
+#define ZT_TILE(tile, metric) zt__metric_of_tile(tile, metric)
+
+/* Only ZT_TILE calls this. A tile that is too high for its bits becomes one that no device has, such a metric
+   becomes UINT32_MAX. */
+static inline ZT__UNUSED uint32_t zt__metric_of_tile(uint32_t tile, uint32_t metric) {
+    return metric <= 0xFFFFFFu ? metric | (tile < 63 ? tile : 63) << 24 | 0x40000000u : UINT32_MAX;
+}
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns a metric by its index, or NULL if that is too high. */
+/* Returns a metric, or NULL if there is none. */
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
 
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error has the nearest names. */
+/* Finds a metric by its name. Returns its index or, if attached streams alone have it, ZT_STREAMED of its
+   index, which is none of zt_sample.values. Returns UINT32_MAX if there is none; then zt_last_error has the
+   nearest names. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
 /* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Median
-   and 95th percentile are NaN without config.samples or without memory. */
+   and 95th percentile of metrics are NaN without config.samples or without memory. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
-
-/* Returns the rate of a metric in a region:
-   - of a metric that adds up, its sum divided by the GPU time of the samples that have it (zt_get_pass), in
-     units a second
-   - of a metric that is averaged, its mean
-   - of others, NaN
-   Rates of different passes can be compared. */
-ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
 
 #endif
 
@@ -96,10 +135,6 @@ typedef enum zt_availability {
 } zt_availability;
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the result that belongs to the message of zt_get_last_error with the same profiler or NULL; SUCCESS
-   if there is no message. */
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 
 /* Returns the name of a result: "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on. */
 ZT_API const char *zt_result_name(ze_result_t result);
@@ -128,25 +163,28 @@ typedef enum zt_cause {
     ZT_LOST_QUERY_SPLIT,
     /* lost: other */
     ZT_LOST_NEVER_DELIVERED, /* the region ended, but its data never came; or it did not end in time */
-    ZT_LOST_OVERWRITTEN,     /* it was executed again before it was collected */
+    ZT_LOST_OVERWRITTEN,     /* it was executed again before it was collected, or by means that nobody
+                                reports (see UNREPORTED EXECUTIONS) */
     ZT_LOST_OTHER_PASS,      /* it ran in another pass than the one in which it was begun */
     ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
-    ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
+    ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted, or the device's
+                                clock may have turned more often than its time stamps show */
     ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
     ZT_LOST_DEVICE, /* the device was lost */
     /* dropped */
-    ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
-    ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
+    ZT_DROPPED_NO_PROBE,       /* all config.max_probes are in use */
+    ZT_DROPPED_NO_MEMORY,      /* no memory for probes or statistics */
     ZT_DROPPED_TOO_MANY_NAMES, /* more than 65,536 names */
     ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
     ZT_DROPPED_NOT_CLOSED,     /* the list was released or the profiler closed before zt_end */
     ZT_DROPPED_DEVICE_LOST,    /* begun after the device was lost */
+    ZT_DROPPED_NEVER_RAN, /* its list ran without it: it was recorded before a reset that nobody reported */
     ZT_CAUSE_COUNT
 } zt_cause;
 
 /* Samples that were lost or dropped by one cause. */
 struct zt_cause_count {
-    const char *name; /* "report error", "no slot", ... */
+    const char *name; /* "report error", "no probe", ... */
     uint64_t count;
 };
 
@@ -194,6 +232,8 @@ struct zt_watch_info {
 struct zt_info {
     zt_availability availability;  /* whether metrics are measured, and if not, why */
     const char *availability_text; /* the same as a text, with the call that failed and what to do */
+    const char *error; /* the last message of the profiler, by whichever thread. "": none. This thread's own
+                          copy, valid until the thread calls the library again */
     zt_counts counts;
     zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
     uint32_t region_count;                 /* regions, that is, different names */
@@ -270,60 +310,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 #endif
 
-/* ---- nested regions ------------------------------------------------------------------------------------ */
-
-/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like.
-   Counts of lost and dropped samples are those of the region. */
-#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
-
-/* A path: a region inside certain others, such as "step;solve"; see NESTING. */
-struct zt_path_info {
-    uint32_t region; /* its index, for zt_get_region */
-    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
-    uint64_t count;  /* samples that were collected there, with a GPU time */
-    double total_ns; /* the sum of their GPU times */
-    double own_ns;   /* total_ns, less that of the paths directly inside. NaN: not known */
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
-   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
-   UINT32_MAX if there is none. */
-ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
-
-/* Gets a path by its index, which is higher than that of its parent. */
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
-
-#endif
-
-/* ---- latencies ----------------------------------------------------------------------------------------- */
-
-/* How long a region or a launch waits before it runs; see LATENCY. */
-typedef enum zt_latency {
-    ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
-    ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
-    ZT_LATENCY_COUNT
-} zt_latency;
-
-#ifndef ZETOOLS_DISABLE
-
-/* Gets the statistics of a latency in nanoseconds, over those collected samples of a region whose latency is
-   known. Figures of the launch latency that are not larger than its error are NaN.
-   Returns SUCCESS; INVALID_ENUMERATION. */
-ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-                                  zt_stats *stats);
-
-#endif
-
 /* ---- the timeline -------------------------------------------------------------------------------------- */
-
-/* What a timeline holds. */
-struct zt_timeline_info {
-    uint64_t samples, rows;           /* kept */
-    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
-    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
-};
 
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
@@ -340,13 +327,18 @@ struct zt_overlap {
     double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
+/* What a timeline holds. */
+struct zt_timeline_info {
+    uint64_t samples, rows;           /* kept */
+    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
+    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
+    zt_overlap overlap;               /* how the samples cover the time of the device */
+};
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns what the timeline holds. */
+/* Returns what the timeline holds. Without memory, all times of the overlap are NaN. */
 ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
-
-/* Returns how the samples of the timeline cover the time of the device. Without memory, all times are NaN. */
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
 
 #endif
 
@@ -373,26 +365,11 @@ enum {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Gets the statistics of the GPU time of a region in one pass, counted from 0, in nanoseconds: those of the
-   samples with the metrics of the pass, or of all samples if no metrics are measured. */
-ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
-                               zt_stats *time_ns);
-
 /* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or 0 when
    there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the first
    pass. Not by two threads at once. */
 ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler);
 ZT_API int zt__next_pass(zt__pass_state *passes);
 ZT_API void zt__end_passes(zt__pass_state *passes);
-
-#endif
-
-/* ---- tiles --------------------------------------------------------------------------------------------- */
-
-#ifndef ZETOOLS_DISABLE
-
-/* As zt_get_stats, for one tile, counted from 0. */
-ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-                                     uint32_t metric, zt_stats *stats);
 
 #endif

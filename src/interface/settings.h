@@ -13,7 +13,7 @@ struct zt_sample {
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
 typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
 
-/* How a profiler is opened. Start from zt_config_default(). */
+/* How a profiler is opened. */
 struct zt_config {
     const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
                             alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
@@ -34,12 +34,12 @@ struct zt_config {
     int require_metrics;   /* Not 0: zt_open fails if metrics cannot be measured. 0: regions then have
                               times. */
 
-    uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
+    uint32_t probes_per_step; /* Probes are made as they are needed, this many at a time. A lower number saves
                                 device memory where few regions are in flight. Default: 256. */
-    uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
+    uint32_t max_probes;      /* The most probes of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each path with all their figures, up to 1,048,576, for median
+    uint32_t samples;         /* Samples kept of each path with all their figures, up to 1,048,576, for median
                                 and 95th percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU
                                 times are kept and, with a timeline, latencies; metrics then have neither.
                                 A path also needs 56 bytes a metric: at most 8 KiB with the metrics of most
@@ -56,19 +56,12 @@ struct zt_config {
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */
 
-    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
+    zt_log_fn log; /* Receives messages. NULL: none does; zt_last_error returns the last one. */
     void *log_user;
     zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
     void *sample_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_config zt_config_default(void);
-
-#endif
 
 /* ---- settings of zt_auto ------------------------------------------------------------------------------- */
 
@@ -98,7 +91,7 @@ typedef struct _zet_metric_group_handle_t *zt_group;
 /* Finds a metric group of a device by its name.
    type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
    group  receives the group; NULL on failure
-   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
+   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_last_error has the nearest names;
    otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
 

@@ -16,8 +16,8 @@
                    the profiler, stream or debugger that they are from.
    Structures      A structure to be filled in is empty on failure, and where the function does nothing.
    Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
-                   of a field: zt_stream_config config = {0}; sets all of them. Start zt_config from
-                   zt_config_default(). Strings and arrays need not outlive the call.
+                   of a field: zt_config config = {0}; sets all of them, in C++ zt_config config = {};
+                   Strings and arrays need not outlive the call.
    Callbacks       What a callback receives is valid during the call. CALLBACKS lists what it may call.
    Versions        Everything is there since 0.1, unless its declaration names a later version. */
 
@@ -39,12 +39,11 @@ typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what beca
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
-typedef struct zt_region_info zt_region_info; /* a region: its counts, times and parent */
-typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
+typedef struct zt_region_info zt_region_info; /* a region or a path: its counts, times and parent */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
+typedef struct zt_overlap zt_overlap;         /* how samples cover the time of the device */
 typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
-typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
 typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
 #ifdef ZETOOLS_TRACER
@@ -70,7 +69,6 @@ typedef struct zt_stream_config zt_stream_config; /* how a stream is opened */
 typedef struct zt_row zt_row;                     /* the metrics of one period */
 typedef struct zt_stream_info zt_stream_info;     /* what a stream measures, and what became of it */
 typedef struct zt_stream_counts zt_stream_counts; /* its reports, and what became of them */
-typedef struct zt_streamed zt_streamed;           /* a streamed metric in a region */
 
 /* benchmarks */
 typedef struct zt_bench_config zt_bench_config;   /* what to benchmark, and how precisely */
@@ -111,7 +109,7 @@ typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all 
 
 /* A region that was begun. Its fields are private. A copy refers to the same region. */
 struct zt_region {
-    void *slot;
+    void *probe;
     uint32_t generation;
     uint32_t profiler;
     uint32_t body;
@@ -124,7 +122,7 @@ struct zt_region {
    config    NULL: the defaults
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS, also where metrics cannot be measured: regions then have times alone, and
-   zt_info.availability_text is why. On failure, zt_get_last_error(NULL) has the message:
+   zt_info.availability_text is why. On failure, zt_last_error has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
@@ -133,10 +131,11 @@ struct zt_region {
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Returns the last message of a profiler, or "". With NULL, the last message of this thread, whatever it is
-   about: a profiler, a stream, a debugger, or none, as after zt_open has failed. The text is this thread's
-   own copy, and valid until the thread calls the library again. */
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
+/* Returns the last message of this thread, whatever it is about: a profiler, a stream, a debugger, or none of
+   them, as after zt_open has failed. "": there is none. The text is valid until the thread calls the library
+   again. zt_info.error is the last message of a profiler, by whichever thread.
+   result  receives the result that the message is about, or SUCCESS; may be NULL */
+ZT_API const char *zt_last_error(ze_result_t *result);
 
 /* ZT_REGION(profiler, list, name) statement
        makes a region of the statement. In C++ and GNU C the region ends however the statement is left: at its
@@ -169,7 +168,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* Declares that what is on a list never runs again. Call it when the device is done with the list, before the
    list is destroyed or after it was reset. It never waits.
-   Slots of the list that are ready are freed now, others when they are collected. Regions that never ran no
+   Probes of the list that are ready are freed now, others when they are collected. Regions that never ran no
    longer count as begun. Regions that are not ended are dropped. If the driver refuses to destroy the list,
    reset it before it is executed again.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
@@ -182,7 +181,7 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* Collects samples that are ready, and with a timeout also those that are on their way; see COLLECTING.
    timeout_ns  how long it waits at the most, in nanoseconds. 0: not at all
-   Returns SUCCESS; with a timeout NOT_READY if it expired, or if a region is not ended; DEVICE_LOST;
+   Returns SUCCESS; with a timeout NOT_READY if it expired; DEVICE_LOST;
    HANDLE_OBJECT_IN_USE inside a sample function. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
@@ -198,7 +197,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
    UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
-   zt_get_last_error has the reason. */
+   zt_last_error has the reason. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Call it
@@ -245,9 +244,9 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
    TRACING. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
    The files that it has written are named on standard error. A failure is also printed there. If a report
-   cannot be written, a message and the table go there, and zt_get_last_error(NULL) has the message for
-   functions that run at exit later. A report without a region is followed by what was seen and not measured:
-   below a table on standard output or error, else on standard error.
+   cannot be written, a message and the table go there, and zt_last_error has the message for functions that
+   run at exit later. A report without a region is followed by what was seen and not measured: below a table
+   on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start.
@@ -260,8 +259,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that
-   differ in numbers alone are one, and at most eight of a kind are logged.
+/* Called once with each message, such as "[NO_PROBE] zt_begin: all 16384 probes are in use, ...". Messages
+   that differ in numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */

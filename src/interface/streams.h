@@ -55,7 +55,7 @@ struct zt_stream_counts {
 /* Opens a stream on a device or sub-device of an initialised driver, which begins to sample.
    config  NULL: the defaults
    stream  receives the stream; NULL on failure
-   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_last_error has the message:
        NOT_AVAILABLE           the counters are in use, and the message names by whom
        HANDLE_OBJECT_IN_USE    likewise
        INVALID_ARGUMENT        there is no such group, it samples instructions instead of periods, or the
@@ -119,30 +119,7 @@ struct zt_stream_info {
 /* Returns what the stream measures, and what became of it so far. */
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error(NULL) has the nearest
-   names. */
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_last_error has the nearest names. */
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
-
-#endif
-
-/* ---- streamed metrics of regions ----------------------------------------------------------------------- */
-
-/* One streamed metric over the rows that belong to the samples of a region; see STREAMED ROWS. NaN where
-   there are none. The mean is that of a row; of a metric that is averaged, it is weighted by the length of
-   the rows. */
-struct zt_streamed {
-    uint64_t rows;
-    double mean, peak;
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a streamed metric by its index, or NULL if that is too high. */
-ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
-
-/* Gets the mean and peak of a streamed metric in a region, over those collected samples that ended before the
-   last row that was read. Needs zt_stream_config.profiler. */
-ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed);
 
 #endif

@@ -103,7 +103,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
             replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
             with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
    name     of the kernel in that module. NULL: the same name; kernels that the module lacks are not replaced
-   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
+   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_last_error has the
    nearest names; NOT_READY if, after config.wait_timeout_ns, another thread still creates a kernel of a
    module whose replacement has ended: then keep that module. */
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,

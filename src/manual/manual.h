@@ -52,8 +52,8 @@
            }
 
        If zt_open fails, the profiler is NULL, and calls with it do nothing. To choose what is measured,
-       pass a zt_config: start from zt_config_default(), and set, for example, config.groups =
-       "ComputeBasic". Messages go to config.log, and zt_get_last_error returns the last one.
+       pass a zt_config: zt_config config = {0}; has all defaults, and config.groups = "ComputeBasic", for
+       example, names what to measure. Messages go to config.log, and zt_last_error returns the last one.
 
        Build it with `cc app.c -lze_loader -lm`. Other files of a program include the header without
        ZETOOLS_IMPLEMENTATION. Some builds need more:
@@ -77,7 +77,8 @@
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
        on its way     in flight, and submitted to the device
-       slot           what a sample needs while it is in flight: a metric query for each group, and an event
+       probe          measures one region: a metric query for each group, an event and time stamps. A sample
+                      has it while it is in flight
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
        tile           a sub-device of a device that has several
@@ -113,9 +114,9 @@
 
    COMMAND LISTS
 
-       On an immediate list, each region runs once. Its slot is free again when its sample is collected.
+       On an immediate list, each region runs once. Its probe is free again when its sample is collected.
 
-       On a recorded list (from zeCommandListCreate), a region keeps its slot until the list is reset or
+       On a recorded list (from zeCommandListCreate), a region keeps its probe until the list is reset or
        destroyed, because the list may be executed again. An execution overwrites the figures of the one
        before. So the library has to know what happens to the list. Unless a tracer observes it, call
 
@@ -142,16 +143,16 @@
        Samples are collected by
 
        - zt_collect: ready samples, and with a timeout also samples that are on their way
-       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free slot
+       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free probe
        - zt_execute, zt_release and zt_reset, for the lists that they are given
        - a thread of the library, with config.thread; threads that submit work then do not read or calculate
 
-       Samples wait in their slots, so a program may collect seldom, or only at the end. One thread collects
+       Samples wait in their probes, so a program may collect seldom, or only at the end. One thread collects
        at a time. Others skip collecting, unless they have a timeout or need what is being collected.
 
        With config.thread, the application must not call zetMetricGroupCalculateMetricValues, because
        drivers cannot calculate metrics on two threads at once. The library serialises its own calculations.
-       Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
+       Once all names, lists and probes exist, beginning, ending and collecting regions allocates no memory.
        Functions that return results may allocate, because quantiles need memory for sorting.
 
    PASSES
@@ -169,7 +170,7 @@
    COUNTS
 
        begun = collected + lost + dropped + in_flight, at any time. A lost sample ran, but its data is
-       missing or invalid. A dropped one was not measured: there was no slot or memory, or a call failed.
+       missing or invalid. A dropped one was not measured: there was no probe or memory, or a call failed.
        Both are counted by cause (zt_info.causes) and are not in the statistics.
 
        A collected sample has a GPU time and, if they are measured, metrics. Launches outside of
@@ -396,5 +397,5 @@
                        INSTRUCTIONS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
-       Implementation  LOCKS, THE LIFE OF A SLOT, PATHS
+       Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
 */

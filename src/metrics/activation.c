@@ -5,22 +5,63 @@
 #include "base/compiler.h"
 #include "base/platform.h"
 #include "base/shared.h"
+#include "base/threads.h"
 #include "metrics/availability.h"
 #include "metrics/groups.h"
 
+/* A driver may take long for a call, so that neither waits longer for the other. */
+enum { ZT__LONGEST_EXCLUSION_NS = 1000000000 };
+
+/* Calls that execute lists which this thread is in: a hook may execute others inside of one. */
+static ZT__THREAD_LOCAL uint32_t zt__own_submissions;
+
+ZT__PRIVATE void zt__begin_submission(void) {
+    zt__process *process = zt__get_process();
+    zt__wait wait;
+    if (!process || zt__own_submissions++ > 0) {
+        return;
+    }
+    zt__add(&process->submissions, 1u);
+    if (zt__add(&process->activations, 0u) == 0) {
+        return;
+    }
+    wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
+    do {
+        zt__add(&process->submissions, UINT32_MAX);
+        while (zt__add(&process->activations, 0u) > 0 && zt__wait_again(&wait)) {
+        }
+        zt__add(&process->submissions, 1u);
+    } while (zt__add(&process->activations, 0u) > 0 && zt__wait_again(&wait));
+}
+
+ZT__PRIVATE void zt__end_submission(void) {
+    zt__process *process = zt__get_process();
+    if (process && --zt__own_submissions == 0) {
+        zt__add(&process->submissions, UINT32_MAX);
+    }
+}
+
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
-static ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
+static ze_result_t zt__update_activation(zt__process *process, ze_context_handle_t context,
                                          ze_device_handle_t device) {
     zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
     uint32_t i, count = 0;
+    zt__wait wait;
+    ze_result_t result;
     for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
         const zt__active_group *active = &process->active_groups[i];
         if (active->users && active->device == device) {
             groups[count++] = active->group;
         }
     }
-    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+    zt__add(&process->activations, 1u);
+    wait = zt__wait_until(zt__deadline(ZT__LONGEST_EXCLUSION_NS));
+    while (zt__add(&process->submissions, 0u) > (zt__own_submissions > 0) && zt__wait_again(&wait)) {
+    }
+    result = zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+    zt__add(&process->activations, UINT32_MAX);
+    return result;
 }
 
 ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_device_handle_t device,

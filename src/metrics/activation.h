@@ -7,6 +7,11 @@
 #include "metrics/availability.h"
 #include "metrics/groups.h"
 
+/* Called around a call that executes lists. Groups are not activated meanwhile: drivers do not expect that. */
+ZT__PRIVATE void zt__begin_submission(void);
+
+ZT__PRIVATE void zt__end_submission(void);
+
 /* Activates a group in addition to those that this process has activated. Profilers share a group; a stream
    has its group alone. Returns HANDLE_OBJECT_IN_USE if the domain is in use by a profiler or stream of this
    process that cannot share it; `holder` then names it, and is empty otherwise. */

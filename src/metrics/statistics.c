@@ -10,21 +10,26 @@
 
 /* ---- moments --------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
+/* Inline, because it is most of what a sample with all metrics of a group costs. */
+static inline void zt__add_weighted(zt__moments *moments, double value, double weight) {
     double distance = value - moments->mean;
-    if (moments->count == 0 || value < moments->min) {
+    if (moments->count++ == 0) {
+        moments->min = moments->max = value;
+    } else if (value < moments->min) {
         moments->min = value;
-    }
-    if (moments->count == 0 || value > moments->max) {
+    } else if (value > moments->max) {
         moments->max = value;
     }
-    moments->count++;
     moments->sum += value;
     if (weight > 0) {
         moments->weight += weight;
         moments->mean += distance * (weight / moments->weight); /* exact for the first value */
         moments->m2 += weight * distance * (value - moments->mean);
     }
+}
+
+ZT__PRIVATE void zt__add_value(zt__moments *moments, double value, double weight) {
+    zt__add_weighted(moments, value, weight);
 }
 
 ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from) {
@@ -131,7 +136,8 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
-            zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
+            zt__add_weighted(&statistics->moments[column], row[column],
+                             weights[layout->aggregations[column]]);
         }
     }
 }
@@ -203,7 +209,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
     stats->count = 0;
     stats->sum = stats->mean = stats->stddev = zt__nan();
     stats->min = stats->max = zt__nan();
-    stats->median = stats->p95 = zt__nan();
+    stats->median = stats->p95 = stats->rate = zt__nan();
 }
 
 ZT__PRIVATE void zt__get_moments(zt_aggregation aggregation, const zt__moments *moments, zt_stats *stats) {

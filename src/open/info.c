@@ -16,6 +16,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     memset(&info, 0, sizeof info);
     info.availability = zt__get_availability(profiler);
     info.availability_text = zt__get_availability_text(profiler);
+    info.error = "";
     info.pass_count = 1;
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = zt__cause_name((zt_cause)i);
@@ -24,6 +25,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     if (!profiler) {
         return info;
     }
+    info.error = zt__get_last_error(zt__diagnostics_of(profiler));
     info.counts = zt__get_counts(profiler);
     info.path_count =
         zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */

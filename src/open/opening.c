@@ -19,8 +19,8 @@
 #include "regions/creation.h"
 #include "regions/ending.h"
 #include "regions/first_query.h"
+#include "regions/probes.h"
 #include "regions/profiler.h"
-#include "regions/slots.h"
 #include "results/attribution.h"
 #include "results/clocks.h"
 #include "results/timeline.h"
@@ -89,7 +89,7 @@ static int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows
+/* Selects and activates the metric groups, and makes the first probes: whether metrics can be used shows
    only when query pools are created. On failure, one pass without groups remains. */
 static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
@@ -132,7 +132,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     }
     if (result == ZE_RESULT_SUCCESS) {
         profiler->is_stamped |= profiler->config.timeline != 0;
-        result = zt__make_slots(profiler, pass, &call);
+        result = zt__make_probes(profiler, pass, &call);
     }
     if (result == ZE_RESULT_SUCCESS) {
         zt__run_first_query(profiler, pass, NULL);
@@ -275,7 +275,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     }
     if (result == ZE_RESULT_SUCCESS && opened->selection.group_count == 0) {
         opened->is_stamped = 1;
-        result = zt__make_slots(opened, &opened->passes[0], &call);
+        result = zt__make_probes(opened, &opened->passes[0], &call);
         zt__check(diagnostics, result, call, "No region can be measured on this device.");
     }
     if (result == ZE_RESULT_SUCCESS) {
@@ -359,7 +359,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
         return;
     }
     if (profiler->device) {
-        zt__abandon_slots(profiler, "zt_close");
+        zt__abandon_recordings(profiler, "zt_close");
     }
     if (profiler->reports) {
         zt__write_reports(profiler, profiler->reports, profiler->report_number, 0);

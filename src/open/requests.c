@@ -15,7 +15,7 @@
 /* Prints the last message of a profiler, unless its log function prints it. */
 static void zt__print_error(const zt_profiler *profiler) {
     if (profiler->diagnostics.log != zt__log_to_stderr) {
-        zt__print_message("%s", zt_get_last_error(profiler));
+        zt__print_message("%s", zt__get_last_error(zt__diagnostics_of(profiler)));
     }
 }
 

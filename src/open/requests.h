@@ -19,7 +19,7 @@ ZT__PRIVATE int zt__shows_timeline(const char *list);
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list);
 
 /* Writes the reports of a list, for the n-th profiler of the process that has such a list. It is closed next.
-   Messages go to standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table
+   Messages go to standard error, and to zt_last_error. If a report cannot be written, the table
    goes to standard error instead. With `names_files`, each file that was written is named there. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n, int names_files);
 

@@ -1,4 +1,4 @@
-/* Adds collected samples to the statistics of their paths. */
+/* What was read and calculated is counted, and added to the statistics of its path. */
 
 #include "regions/adding.h"
 
@@ -6,14 +6,17 @@
 #include "base/numbers.h"
 #include "metrics/statistics.h"
 #include "regions/profiler.h"
+#include "regions/recordings.h"
 
 ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more) {
     return zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
                                &path->statistics, more);
 }
 
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes) {
+/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
+   The mutex is held. */
+static void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                            uint64_t bytes) {
     zt__add_sample(&profiler->layout, &path->statistics, row);
     path->with_metrics += profiler->passes[pass].group_count > 0;
     if (!zt__is_nan(row[0])) {
@@ -23,4 +26,37 @@ ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t
         path->bytes += bytes;
         path->bytes_ns += row[0];
     }
+}
+
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row) {
+    if (reading->outcome == ZT__NO_SAMPLE) {
+        return;
+    }
+    if (reading->begins) {
+        zt__count_begun(profiler, reading->path);
+        reading->path->missing += (uint64_t)reading->has_others;
+    } else {
+        profiler->awaited--;
+    }
+    if (reading->never_began) {
+        profiler->counts.begun--;
+        reading->path->missing--;
+        return;
+    }
+    if (reading->outcome == ZT__LOST) {
+        zt__missing missing = {reading->region,
+                               reading->times.list,
+                               reading->origin.list_name,
+                               reading->submitted_ns,
+                               reading->cause,
+                               1,
+                               0};
+        zt__count_missing(profiler, &missing);
+        return;
+    }
+    profiler->counts.collected++;
+    if (profiler->sample_collected) {
+        profiler->sample_collected(profiler, reading, row);
+    }
+    zt__add_to_path(profiler, reading->path, profiler->batch.pass->index, row, reading->bytes);
 }

@@ -1,4 +1,4 @@
-/* Adds collected samples to the statistics of their paths. */
+/* What was read and calculated is counted, and added to the statistics of its path. */
 
 #pragma once
 
@@ -10,7 +10,5 @@
    Returns 0 without memory. */
 ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
 
-/* Adds a collected sample, for which room was reserved. `pass` is that of its slot; `bytes` were copied or filled.
-   The mutex is held. */
-ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                                 uint64_t bytes);
+/* Counts what has become of a reading. With the mutex held. */
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row);

@@ -1,4 +1,4 @@
-/* zt_collect and its thread: what was read is calculated, counted and delivered, and slots are freed. */
+/* Collections, and the thread that makes them: recordings are visited, and what was read is calculated, counted and delivered. */
 
 #pragma once
 
@@ -8,18 +8,24 @@
 
 /* What zt__collect_until waits for. */
 typedef enum zt__goal {
-    ZT__ONE_COLLECTION, /* slots that are ready when zt__collect_until is called are read */
-    ZT__ALL_SAMPLES     /* besides, no sample is on its way, as far as is known, or being delivered */
+    ZT__ONE_COLLECTION, /* what is ready when zt__collect_until is called is read */
+    ZT__ALL_SAMPLES     /* besides, no sample that was submitted is in flight, or being delivered */
 } zt__goal;
 
 /* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
    config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has
    collected. */
-ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough);
+ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle);
 
 /* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
    collector. */
 ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t deadline);
+
+/* Requests to look at each recording that nobody has reported as executed. */
+ZT__PRIVATE void zt__request_looks(zt_profiler *profiler);
+
+/* Looks at what nobody has reported, and collects what is ready. */
+ZT__PRIVATE void zt__collect_ready(zt_profiler *profiler);
 
 /* Reports and returns 1 if this thread holds the collector, that is, `call` was called from the sample or log
    function. */

@@ -24,6 +24,15 @@ ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t la
     return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
 }
 
+ZT__PRIVATE uint32_t zt__time_column(const zt_profiler *profiler, uint32_t column) {
+    uint32_t metric = column - 1, first = zt__tile_column(profiler, 0, 0);
+    if (column >= first && column < zt__latency_column(profiler, 0)) {
+        metric = (column - first) % profiler->metric_count;
+    }
+    return metric < profiler->metric_count ? zt__pass_time_column(profiler, profiler->metrics[metric].pass)
+                                           : UINT32_MAX;
+}
+
 /* Returns whether the values of a column are kept for quantiles: all if config.samples asks for it. Otherwise the
    GPU times, also those of passes where they are compared, and the latencies if they are measured. */
 static int zt__keeps_column(const zt_profiler *profiler, uint32_t column) {
@@ -36,7 +45,7 @@ static int zt__keeps_column(const zt_profiler *profiler, uint32_t column) {
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     enum { GPU_TIMES_KEPT = 512 };
     zt__sample_layout *layout = &profiler->layout;
-    uint32_t column, metric, tile, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
+    uint32_t column, metric, tile, count = zt__latency_column(profiler, ZT__LATENCY_COUNT);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
     uint32_t *kept = (uint32_t *)zt__allocate(&profiler->config.allocator, count, sizeof *kept);

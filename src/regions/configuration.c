@@ -10,31 +10,6 @@
 #include "base/text.h"
 #include "regions/profiler.h"
 
-static void zt__fill_config(zt_config *config) {
-    if (!config->slots_per_step) {
-        config->slots_per_step = 256;
-    }
-    if (!config->max_slots) {
-        config->max_slots = 16384;
-    }
-    if (!config->max_passes) {
-        config->max_passes = 1;
-    }
-    if (!zt__is_positive(config->pass_tolerance)) {
-        config->pass_tolerance = 0.1;
-    }
-    if (!config->wait_timeout_ns) {
-        config->wait_timeout_ns = 1000000000u;
-    }
-}
-
-ZT_API zt_config zt_config_default(void) {
-    zt_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_config(&config);
-    return config;
-}
-
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
                *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
@@ -43,7 +18,21 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (given) {
         config = *given;
     }
-    zt__fill_config(&config);
+    if (!config.probes_per_step) {
+        config.probes_per_step = 256;
+    }
+    if (!config.max_probes) {
+        config.max_probes = 16384;
+    }
+    if (!config.max_passes) {
+        config.max_passes = 1;
+    }
+    if (!zt__is_positive(config.pass_tolerance)) {
+        config.pass_tolerance = 0.1;
+    }
+    if (!config.wait_timeout_ns) {
+        config.wait_timeout_ns = 1000000000u;
+    }
     if (groups || metrics) {
         config.groups = groups;
         config.metrics = metrics;

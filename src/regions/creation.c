@@ -49,6 +49,11 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     }
     zt__free_lists(&allocator, profiler->lists);
     zt__free_lists(&allocator, profiler->unused_lists);
+    while (profiler->all_recordings) {
+        zt__recording *recording = profiler->all_recordings;
+        profiler->all_recordings = recording->next_of_all;
+        zt__free(&allocator, recording);
+    }
     for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
         zt__free(&allocator, profiler->batch.raw[i]);
         zt__free(&allocator, profiler->batch.values[i]);

@@ -11,92 +11,92 @@
 #include "regions/collecting.h"
 #include "regions/creation.h"
 #include "regions/first_query.h"
+#include "regions/probes.h"
 #include "regions/profiler.h"
-#include "regions/slots.h"
+#include "regions/recordings.h"
 
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    zt__list *list;
+    zt__recording *recording;
     uint32_t i;
     zt__unregister_profiler(profiler);
     for (i = 0; i < ZT__MAX_PASSES; i++) {
         ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
     }
     while (profiler->blocks) {
-        zt__slot_block *block = profiler->blocks;
+        zt__probe_block *block = profiler->blocks;
         profiler->blocks = block->next;
         ZT__INTERNAL(zt__destroy_block(profiler, block));
     }
     if (profiler->device) {
         zt__deactivate_groups(profiler, pass, pass->group_count);
     }
-    for (list = profiler->lists; list; list = list->next) {
-        list->first = list->last = NULL;
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        recording->first = recording->last = recording->unread = NULL;
+        recording->count = 0;
+        recording->chain = NULL;
     }
+    memset(&profiler->in_flight, 0, sizeof profiler->in_flight);
+    memset(&profiler->idle, 0, sizeof profiler->idle);
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
-    memset(profiler->state_counts, 0, sizeof profiler->state_counts);
     profiler->device = NULL;
     profiler->context = NULL;
     zt__register_profiler(profiler);
 }
 
-/* Returns whether a list may be running unseen: it runs without zt_execute, or may be immediate. */
-static int zt__may_run_unseen(const zt__list *list) {
-    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
+/* Returns whether the device may still write to the probes of a recording, as far as is known. */
+static int zt__may_run(const zt__recording *recording) {
+    switch (recording->state) {
+    case ZT__RECORDING_OPEN:
+    case ZT__RECORDING_READY: /* an immediate list of unknown kind may be running */
+        return recording->unread && recording->list && recording->list->kind == ZT__LIST_UNKNOWN;
+    case ZT__RECORDING_CLOSED:
+        return !recording->has_ended;
+    default:
+        return !recording->has_ended || recording->is_queue;
+    }
 }
 
-ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
-    const char *not_ended = NULL;
-    unsigned long long unfinished = 0, running = 0;
-    zt__slot_block *block;
-    uint32_t i;
-    int may_run;
-    zt__lock(&profiler->mutex);
-    for (block = profiler->blocks; block; block = block->next) {
-        for (i = 0; i < block->count; i++) {
-            zt__slot *slot = &block->slots[i];
-            switch (slot->state) {
-            case ZT__SLOT_OPEN:
-                not_ended = slot->region->name;
-                zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
-                                  ZT_DROPPED_NOT_CLOSED);
-                zt__leave_nesting(profiler, slot);
-                zt__add(&slot->generation, 1);
-                break;
-            case ZT__SLOT_PENDING:
-                unfinished++;
-                zt__count_lost(profiler, slot, ZT_LOST_NEVER_DELIVERED, 1);
-                break;
-            case ZT__SLOT_RECORDED:
-                if (zt__may_run_unseen(slot->list)) {
-                    break;
-                }
-                zt__unbind_slot(slot);
-                zt__free_slot(profiler, slot);
-                continue;
-            case ZT__SLOT_PARTIAL:
-                /* The device may still execute what it has on its list. */
-                may_run = zt__is_submitted(slot);
-                if (zt__may_run_unseen(slot->list)) {
-                    may_run = slot->is_dropped && slot->needs_reset && !zt__is_complete(slot) &&
-                              (slot->list->state == ZT__LIST_UNOBSERVED ||
-                               slot->number > slot->list->ran_up_to); /* else it has run */
-                }
-                if (!may_run) {
-                    continue;
-                }
-                running++;
-                break;
-            default:
-                continue;
-            }
-            /* Around a launch that signals an event of the application, the device writes nothing. */
-            slot->may_be_written = slot->measurement != ZT__KEPT_EVENT_STAMPS;
-            zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
+/* Loses the samples in flight, and marks what the device may still write to. Returns how many dropped regions
+   may run. With the mutex held. */
+static unsigned long long zt__abandon_samples(zt_profiler *profiler, unsigned long long *unfinished) {
+    unsigned long long running = 0;
+    zt__recording *recording;
+    zt__probe *probe;
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        int may_run = recording->first && zt__may_run(recording);
+        if (recording->state == ZT__RECORDING_OPEN) { /* its list may have been immediate */
+            zt__lose_samples(profiler, recording, ZT_DROPPED_NEVER_RAN);
         }
+        *unfinished += zt__lose_samples(profiler, recording, ZT_LOST_NEVER_DELIVERED);
+        for (probe = may_run ? recording->first : NULL; probe; probe = probe->next) {
+            /* Around a launch that signals an event of the application, the device writes nothing. */
+            int was_read = probe->needs_reset && recording->state != ZT__RECORDING_DIRTY;
+            int is_written = !probe->is_settled && !probe->way->is_foreign && !was_read;
+            probe->may_be_written |= is_written;
+            running += is_written && probe->is_dropped;
+        }
+    }
+    return running;
+}
+
+ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call) {
+    const char *not_ended = NULL;
+    unsigned long long unfinished = 0, running;
+    zt__list *list;
+    zt__lock(&profiler->mutex);
+    running = zt__abandon_samples(profiler, &unfinished);
+    for (list = profiler->lists; list; list = list->next) {
+        while (list->innermost) {
+            not_ended = list->innermost->region->name;
+            zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
+        }
+    }
+    if (not_ended) {
+        zt__abandon_samples(profiler, &unfinished);
     }
     zt__unlock(&profiler->mutex);
     if (not_ended) {
@@ -111,24 +111,25 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     }
 }
 
+/* Returns whether a recording may be on its way: OPEN ones may be of an immediate list. With the mutex held. */
+static int zt__may_be_on_its_way(const zt__recording *recording, int is_brief) {
+    return recording->state != ZT__RECORDING_OPEN || is_brief || recording->unread != recording->first;
+}
+
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
-    uint64_t timeout_ns = profiler->config.wait_timeout_ns;
-    zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
-    for (;;) {
-        const zt__list *list;
-        int is_running;
+    uint64_t brief_end_ns = zt__now_ns() + brief_ns;
+    zt__wait wait = zt__wait_until(zt__deadline(profiler->config.wait_timeout_ns));
+    const zt__recording *running;
+    zt__request_looks(profiler);
+    do {
+        int is_brief = zt__now_ns() < brief_end_ns;
+        zt__try_collect(profiler, NULL);
         zt__lock(&profiler->mutex);
-        is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
-        list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
-        for (; list && !is_running; list = list->next) {
-            is_running = zt__awaits_ends(list);
+        running = profiler->in_flight.first;
+        while (running && !zt__may_be_on_its_way(running, is_brief)) {
+            running = running->next;
         }
         zt__unlock(&profiler->mutex);
-        if (!is_running || !zt__wait_again(&wait)) {
-            return;
-        }
-        zt__try_collect(profiler, NULL, 1);
-    }
+    } while (running && zt__wait_again(&wait));
 }

@@ -10,13 +10,11 @@
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
 
-/* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
-   way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
-   may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
-   not running. `call` is zt_close, or the call that destroys the context of the profiler. */
-ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call);
+/* Counts what is still in flight: regions that are not ended are dropped, and samples on their way are lost.
+   Marks what the device may still write to. By the conditions of zt_close, a recording that was read, or not seen
+   to run, is not running. `call` is zt_close, or the call that destroys the context of the profiler. */
+ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call);
 
-/* Collects until no region is known to be on its way, also none that was dropped, but no longer than the
-   configured time. Recorded regions whose execution is not submitted are waited for only briefly, because
-   most likely they will never run. */
+/* Collects until nothing is known to be on its way, also no region that was dropped, but no longer than the
+   configured time. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler);

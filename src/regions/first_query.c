@@ -8,8 +8,9 @@
 #include "base/threads.h"
 #include "metrics/activation.h"
 #include "metrics/availability.h"
+#include "regions/probes.h"
 #include "regions/profiler.h"
-#include "regions/slots.h"
+#include "regions/recordings.h"
 
 /* ---- activation ------------------------------------------------------------------------------------------ */
 
@@ -50,7 +51,7 @@ static ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t 
     do {
         *call = has_run ? "zeCommandQueueSynchronize" : "zeEventQueryStatus";
         result =
-            has_run ? zeCommandQueueSynchronize(query->queue, 0) : zeEventQueryStatus(query->slot->event);
+            has_run ? zeCommandQueueSynchronize(query->queue, 0) : zeEventQueryStatus(query->probe->event);
         if (result == ZE_RESULT_SUCCESS && has_run) {
             return result;
         }
@@ -73,14 +74,14 @@ static void zt__destroy_first_query(zt__first_query *query) {
 ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, uint64_t deadline) {
     zt__first_query *query = &pass->first_query;
     const char *call;
-    if (!query->slot) {
+    if (!query->probe) {
         return 1;
     }
     if (!zt__is_device_lost(&profiler->diagnostics) &&
         zt__await_first_query(query, deadline, &call) != ZE_RESULT_SUCCESS) {
         return 0;
     }
-    query->slot->may_be_written = 0;
+    query->probe->may_be_written = 0;
     zt__destroy_first_query(query);
     return 1;
 }
@@ -93,7 +94,7 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
     zt__first_query query;
-    zt__slot *slot;
+    zt__probe *probe;
     const char *call = "zeDeviceGetCommandQueueGroupProperties";
     uint32_t i, g, count = ZT__COUNT_OF(groups);
     int is_clean = 1;
@@ -102,13 +103,13 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
         return 0;
     }
     zt__lock(&profiler->mutex);
-    slot = zt__pop_free_slot(pass);
+    probe = zt__pop_free_probe(pass);
     zt__unlock(&profiler->mutex);
-    if (!slot) {
+    if (!probe) {
         return 0;
     }
     memset(&query, 0, sizeof query);
-    query.slot = slot;
+    query.probe = probe;
 
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
@@ -136,16 +137,16 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     }
     if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
         call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(query.list, slot->event, 0, NULL);
+        result = zeCommandListAppendBarrier(query.list, probe->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
         call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(query.list, slot->queries[g]);
+        result = zetCommandListAppendMetricQueryBegin(query.list, probe->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
         call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(query.list, slot->queries[g], g ? NULL : slot->event, 0,
-                                                    &slot->event);
+        result = zetCommandListAppendMetricQueryEnd(query.list, probe->queries[g], g ? NULL : probe->event, 0,
+                                                    &probe->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
         call = "zeCommandListClose";
@@ -158,25 +159,22 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
 
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
-        slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        probe->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS && stamps) {
             call = "zeEventQueryKernelTimestamp";
-            result = zeEventQueryKernelTimestamp(slot->event, stamps);
+            result = zeEventQueryKernelTimestamp(probe->event, stamps);
         }
         if (result == ZE_RESULT_SUCCESS) {
-            result = zt__reset_handles(pass, slot, &call);
+            result = zt__reset_probe(profiler, probe, &call);
         }
         is_clean = result == ZE_RESULT_SUCCESS;
     }
     zt__lock(&profiler->mutex);
-    if (is_clean) {
-        zt__push_free_slot(profiler, slot);
-    } else {
-        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-    }
+    probe->is_retired = !is_clean;
+    zt__free_probe(profiler, probe);
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
-    if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
+    if (probe->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
         pass->first_query = query;
     } else {
         zt__destroy_first_query(&query);

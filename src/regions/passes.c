@@ -1,23 +1,24 @@
 /* ZT_PASSES: activates the groups of one pass after another. */
 
+#include "regions/passes.h"
+
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/platform.h"
 #include "base/shared.h"
-#include "base/system.h"
 #include "base/threads.h"
 #include "metrics/availability.h"
 #include "regions/collecting.h"
 #include "regions/first_query.h"
+#include "regions/probes.h"
 #include "regions/profiler.h"
-#include "regions/slots.h"
+#include "regions/recordings.h"
 
 /* Collects the samples of the active pass, and activates the groups of another. If that fails, returns to the
    groups of the active pass. */
 static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    uint64_t states[ZT__SLOT_STATE_COUNT];
     zt__counter_holder holder;
     const char *call = "zetContextActivateMetricGroups";
     ze_result_t result;
@@ -25,9 +26,12 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
         return ZE_RESULT_SUCCESS;
     }
     if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
-        zt__count_states(profiler, states);
+        uint64_t awaited;
+        zt__lock(&profiler->mutex);
+        awaited = profiler->awaited;
+        zt__unlock(&profiler->mutex);
         zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
-                   (unsigned long long)states[ZT__SLOT_PENDING]);
+                   (unsigned long long)awaited);
     }
     if (!zt__lock_until(&profiler->collector, deadline)) {
         return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
@@ -37,8 +41,8 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     zt__unlock(&profiler->mutex);
     zt__deactivate_groups(profiler, before, before->group_count);
     result = zt__activate_groups(profiler, pass, &holder);
-    if (result == ZE_RESULT_SUCCESS && pass->slot_count == 0) {
-        result = zt__make_slots(profiler, pass, &call);
+    if (result == ZE_RESULT_SUCCESS && pass->probe_count == 0) {
+        result = zt__make_probes(profiler, pass, &call);
         if (result != ZE_RESULT_SUCCESS) {
             zt__deactivate_groups(profiler, pass, pass->group_count);
         }
@@ -58,11 +62,27 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     return result;
 }
 
+ZT__PRIVATE void zt__return_to_first_pass(zt_profiler *profiler) {
+    int is_due;
+    zt__lock(&profiler->mutex);
+    is_due = profiler->returns_to_first_pass;
+    profiler->returns_to_first_pass = 0;
+    zt__unlock(&profiler->mutex);
+    if (is_due && zt__enter_pass(profiler, 0) != ZE_RESULT_SUCCESS) {
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 1;
+        zt__unlock(&profiler->mutex);
+    }
+}
+
 ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
     zt__pass_state passes = {NULL, 0, 0};
     if (profiler && profiler->pass_count > 1 && profiler->device &&
         !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
         passes.profiler = profiler;
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 0; /* these begin with it */
+        zt__unlock(&profiler->mutex);
     }
     return passes;
 }
@@ -83,8 +103,12 @@ ZT_API int zt__next_pass(zt__pass_state *passes) {
 }
 
 ZT_API void zt__end_passes(zt__pass_state *passes) {
-    if (passes->profiler) {
-        zt__enter_pass(passes->profiler, 0);
+    zt_profiler *profiler = passes->profiler;
+    if (profiler) {
         passes->profiler = NULL;
+        zt__lock(&profiler->mutex);
+        profiler->returns_to_first_pass = 1;
+        zt__unlock(&profiler->mutex);
+        zt__return_to_first_pass(profiler);
     }
 }

@@ -1,4 +1,4 @@
-/* What a profiler is made of: slots, lists, regions, paths, passes. */
+/* What a profiler is made of: probes, recordings, lists, regions, paths, passes. */
 
 #pragma once
 
@@ -20,8 +20,8 @@ enum {
     ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 64,
-    ZT__TIMES_PASS = ZT__MAX_PASSES, /* of slots for times alone, where other slots have metrics */
-    ZT__STAMPS = 4 /* of a slot: begin and end of its region, or a ze_kernel_timestamp_result_t */
+    ZT__TIMES_PASS = ZT__MAX_PASSES, /* of probes for times alone, where other probes have metrics */
+    ZT__STAMPS = 2                   /* of a probe */
 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
@@ -31,44 +31,33 @@ enum {
 
 typedef struct zt__list zt__list;
 
-typedef struct zt__slot zt__slot;
+typedef struct zt__probe zt__probe;
 
-/* The page THE LIFE OF A SLOT explains each state. */
-typedef enum zt__slot_state {
-    ZT__SLOT_FREE,
-    ZT__SLOT_OPEN,
-    ZT__SLOT_RECORDED,
-    ZT__SLOT_PENDING,
-    ZT__SLOT_READING,
-    ZT__SLOT_ARMED,
-    ZT__SLOT_PARTIAL,
-    ZT__SLOT_RETIRED,
-    ZT__SLOT_STATE_COUNT
-} zt__slot_state;
+typedef struct zt__recording zt__recording;
 
-/* Whether a slot may go from one state to another, and whether that counts one more sample as begun
-   (ZT__BEGINS) or one less (ZT__BACK). */
-typedef enum zt__transition { ZT__NO, ZT__OK, ZT__BEGINS, ZT__BACK } zt__transition;
+typedef struct zt__sample_times zt__sample_times;
 
-/* In which condition the collector leaves a slot. */
-typedef enum zt__slot_condition {
-    ZT__NOT_READY,  /* it is read again */
-    ZT__NEVER_RUNS, /* it has not run since it was last read, and never will */
-    ZT__RESET,
-    ZT__NOT_RESET,
-    ZT__STILL_USED, /* the device may still write to it */
-    ZT__CONDITION_COUNT
-} zt__slot_condition;
+/* The page THE LIFE OF A RECORDING explains each state. */
+typedef enum zt__recording_state {
+    ZT__RECORDING_OPEN,
+    ZT__RECORDING_READY,
+    ZT__RECORDING_SUBMITTING,
+    ZT__RECORDING_SUBMITTED,
+    ZT__RECORDING_READING,
+    ZT__RECORDING_DIRTY,
+    ZT__RECORDING_CLOSED,
+    ZT__RECORDING_STATES
+} zt__recording_state;
 
-/* What measures a slot. */
-typedef enum zt__measurement {
-    ZT__SURROUNDING_COMMANDS, /* queries or time stamps, appended before and after the work */
-    ZT__EVENT_STAMPS,         /* the time stamps of the kernel in the event that its launch signals */
-    ZT__COPIED_STAMPS,        /* the same, copied by a command that waits for the event: until it has run, the
-                                 event must not be reset */
-    ZT__KEPT_EVENT_STAMPS,    /* the same in an event of the application, which the launch signals */
-    ZT__KEPT_EVENT_COPY       /* the same, copied before a command resets that event */
-} zt__measurement;
+/* How a probe is read and reset: by the commands around its region, or by what a later floor sets. */
+typedef struct zt__way {
+    /* Returns SUCCESS if the device is done with what the probe measures, and then stores when that ran, unless
+       `times` is NULL; NOT_READY if it is not done; INVALID_SYNCHRONIZATION_OBJECT if what shows this was
+       taken away; else the result of the call that failed. */
+    ze_result_t (*read)(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times, const char **call);
+    ze_result_t (*reset)(zt_profiler *profiler, zt__probe *probe, const char **call);
+    int is_foreign; /* the device writes nothing that is the library's */
+} zt__way;
 
 typedef struct zt__path zt__path;
 
@@ -97,7 +86,7 @@ struct zt__path {
     int is_repeated;        /* its region is also one of those around it */
     int outlives_outer;     /* a region on it has ended after the one around that */
     int is_own_unknown;     /* regions directly inside were not measured, or have outlived it */
-    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time */
+    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time; open regions */
     uint64_t with_metrics;  /* collected samples that have metrics */
     uint64_t bytes;         /* that collected samples have copied or filled, */
     double bytes_ns;        /* and the GPU time of these samples */
@@ -122,140 +111,146 @@ typedef struct zt__origin {
     uint32_t appended_by;  /* the thread that began it */
     uint32_t submitted_by; /* that thread, or the one that has executed its list */
     uint32_t append_ns;    /* from its begin to its end on the host */
-    uint32_t executions;   /* of its list. After the first, slot->submitted_ns is of that call */
+    uint32_t executions;   /* of its list. After the first, submitted_ns is of that call */
     uint64_t appended_ns;  /* host time of its begin */
     zt__region_kind kind;
     uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
 } zt__origin;
 
-struct zt__slot {
-    zt__slot_state state;      /* changed only by zt__move_slot */
-    zt__slot *next, *previous; /* in the chain of free slots (`next` only), or in that of its list */
-
-    /* its region, and the list that has its commands */
+/* What one sample needs. It has no state of its own: it is in the pool of its pass, open, or in a recording. */
+struct zt__probe {
+    zt__probe *next; /* in the pool or the recording */
     zt__region_record *region;
-    zt__path *path;      /* of that region */
-    zt__slot *outer;     /* while it is open: the region around it, or NULL */
-    zt__list *list;      /* NULL: no list has its commands */
-    uint64_t number;     /* its list numbers its slots from 1 as they end */
+    zt__path *path;      /* of the region, or of those that have no path of their own */
+    zt__list *list;      /* while it is open: its list, */
+    zt__probe *outer;    /* and the region around it, or NULL */
+    uint64_t number;     /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
-    int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
-    int is_dropped;      /* the region was dropped, so it lacks commands: no sample is ever read */
-    zt__measurement measurement;
-    /* an event of the application whose time stamps are to be read, or NULL. Before a call destroys, resets
-       or signals it, the tracer reads them if it has signalled. While the slot is READING, and while the watch
-       queries such events, that call waits */
-    ze_event_handle_t kept;
-    int was_signalled;        /* it had signalled before the launch, */
-    uint64_t signalled_end;   /* with time stamps of which this is the end */
-    int has_saved_stamps;     /* the time stamps of the launch were read, */
-    uint64_t saved_stamps[2]; /* and these are begin and end */
-    int copy_may_be_late;     /* a reset of the event may overtake the copy: the sample will be lost */
-    int trails_event;         /* its last command follows a launch for which the application has an event */
-    int is_unordered;       /* its event may signal before the work that is before it on the list has ended */
-    uint64_t submitted_ns;  /* host time; it was begun, or zt_execute was called, at this time or later */
-    uint64_t not_before_ns; /* host time; what is read next was submitted at this time or later, also if
-                               zt_execute did not submit it */
-    uint64_t bytes;         /* that its command copies or fills; 0: none, or not known */
-
-    /* for zt_execute: the state in which it found the slot, or FREE if it has not submitted the slot */
-    zt__slot_state submitted_from;
-    uint32_t overwritten; /* executions whose samples it has counted as overwritten */
-
-    /* for the collector */
-    uint64_t failing_since_ns; /* host time since which reading it fails, or 0. It is lost if that goes on */
-    int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
-    int shows_end;             /* while PARTIAL: its event signals when its commands are complete */
-    int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
+    const zt__way *way;
+    int is_due;       /* its sample is counted as begun, and not yet as collected, lost or dropped */
+    int is_taken;     /* in a queue: the visit that is in progress has read it */
+    int is_settled;   /* all of the last execution was read, and reset */
+    int is_dropped;   /* its commands are not all on the list: it has no sample */
+    int shows_end;    /* `way->read` shows when the device is done with it */
+    int is_unordered; /* it may end before what is before it on the list */
+    int spans_passes; /* the region was begun in one pass, and ended in another: its sample is lost */
+    int has_trail;    /* commands of the library follow a launch that signals an event of the application */
+    int is_retired;   /* it is never used again */
+    int needs_reset;  /* it could not be reset: the driver has refused, or the device may not have begun it */
+    int may_be_written;        /* the device may still write to it: its pools are never destroyed */
+    uint32_t failures;         /* how often in a row the driver has failed to read or reset it */
+    uint64_t failing_since_ns; /* the host time of the first of these */
+    uint64_t begun_ns;         /* host time; it was begun at this time or later */
+    uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
+    uint32_t submissions;      /* of its list that were counted. Atomic */
+    int source_state;          /* this and the next two belong to the way */
+    void *source;
+    ze_event_handle_t lent;
+    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 
     /* constant */
     uint32_t pass; /* its queries are of this pass's groups */
     ze_event_handle_t event;
-    uint64_t *stamps; /* ZT__STAMPS time stamps of the device, or NULL */
+    uint64_t *stamps; /* begin and end: two time stamps of the device, or NULL */
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
-
-    zt__origin origin; /* with a timeline; written by the thread that uses the list */
 };
 
-/* Slots are made in blocks. */
-typedef struct zt__slot_block {
-    struct zt__slot_block *next;
+/* Probes are made in blocks. */
+typedef struct zt__probe_block {
+    struct zt__probe_block *next;
     ze_event_pool_handle_t event_pool;
     zet_metric_query_pool_handle_t query_pools[ZT__MAX_GROUPS_IN_PASS];
     uint64_t *stamps;
     uint32_t count;
-    zt__slot *slots;
-} zt__slot_block;
+    zt__probe *probes;
+} zt__probe_block;
 
 /* The first query of a pass: see zt__run_first_query(). */
 typedef struct zt__first_query {
-    zt__slot *slot; /* NULL: there is none, or it is complete */
+    zt__probe *probe; /* NULL: there is none, or it is complete */
     ze_command_queue_handle_t queue;
     ze_command_list_handle_t list;
 } zt__first_query;
 
-/* Groups that are active together, and the slots for them. */
+/* Groups that are active together, and the probes for them. */
 typedef struct zt__pass {
     zt__group *groups;
     uint32_t group_count;
     uint32_t index;
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
-    uint32_t slot_count;  /* slots that are made or being made */
-    zt__slot *first_free, *last_free;
+    uint32_t probe_count; /* probes that are made or being made */
+    zt__probe *first_free, *last_free;
     zt__first_query first_query; /* the device may still execute it */
 } zt__pass;
 
-/* What is known about a command list. */
-typedef enum zt__list_state {
-    ZT__LIST_UNKNOWN,    /* its kind cannot be told, or the query has failed: it is treated as recorded */
-    ZT__LIST_RECORDED,   /* recorded, and not known to have run */
-    ZT__LIST_SUBMITTED,  /* recorded, and submitted by zt_execute or seen by a tracer */
-    ZT__LIST_UNOBSERVED, /* recorded, and known to have run by other means */
+/* A chain of recordings. */
+typedef struct zt__chain {
+    zt__recording *first, *last;
+} zt__chain;
+
+/* The probes of a list between two resets, or those of an immediate list that were not read yet: a queue. */
+struct zt__recording {
+    zt__recording *next_of_all;     /* in use or not; never freed before the profiler */
+    zt__recording *next, *previous; /* in its chain, or in that of unused ones (`next` only) */
+    zt__chain *chain;               /* NULL: in none */
+    zt__list *list;                 /* NULL: closed */
+    ze_command_list_handle_t handle;
+
+    zt__recording_state state;  /* changed only by zt__move_recording */
+    zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
+    int is_queue;
+    int is_reported;  /* zt_execute or a tracer has submitted it */
+    int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
+                          executions are treated as unreported */
+    int is_looked_at;   /* when all is read, the next visit looks for an execution that nobody has reported */
+    int has_ended;      /* the device is done with the last execution */
+    int is_unordered;   /* some of its probes are */
+    int is_overlapped;  /* executions of it have overlapped */
+    int is_mixed;       /* nothing shows of which of them a sample would be: none is measured */
+    int ran_again;      /* it ran unreported, and not for the first time */
+    int ran_unreported; /* it ran at all, and its list is counted as such */
+    uint32_t calls;     /* of the driver that are in progress with it */
+    uint32_t executions;
+    uint32_t visit;          /* the collection that has visited it last */
+    uint32_t count, due;     /* probes, and samples that they owe */
+    zt__probe *first, *last; /* in the order in which they ended */
+    zt__probe *unread;       /* the first that is not settled, or one before it */
+    zt__probe *witness;      /* the last that shows its end and is in order, or NULL */
+    zt__probe *polled;       /* those before it that are not in order have ended */
+
+    /* of the last execution */
+    const void *runs_on;   /* the queue, or the immediate list that it was appended to */
+    uint64_t submitted_ns; /* host time */
+    uint64_t call_ns;      /* the same, of the call that is in progress */
+    uint32_t thread;
+};
+
+/* Whether a list is immediate. */
+typedef enum zt__list_kind {
+    ZT__LIST_UNKNOWN, /* that cannot be queried, or the query has failed: it is treated as recorded */
+    ZT__LIST_RECORDED,
     ZT__LIST_IMMEDIATE
-} zt__list_state;
+} zt__list_kind;
 
 struct zt__list {
     ze_command_list_handle_t handle;
-    const char *name;     /* of zt_name_list, or NULL */
-    zt__list_state state; /* changed only by zt__move_list */
+    const char *name; /* of zt_name_list, or NULL */
+    zt__list_kind kind;
+    int ran_unreported;   /* and is counted as such */
+    int may_be_destroyed; /* a call was about to destroy it, and may have been refused */
     zt__list *next;
-    zt__slot *first, *last; /* slots that ended and still belong to the list, in order of their numbers */
-    zt__slot *innermost;    /* the open region that was begun last; `outer` leads to the others. Or NULL */
+    zt__recording *current; /* its recording or queue, or NULL */
+    zt__probe *innermost;   /* the open region that was begun last; `outer` leads to the others. Or NULL */
     uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
+    uint64_t ended;         /* regions that ended */
     uint64_t begun_ns;      /* host time when the first region of the recording was begun, or earlier */
 
-    /* Numbers of slots. None is higher than `ended`. */
-    uint64_t ended;          /* the slot that ended last */
-    uint64_t ran_up_to;      /* the last slot whose event has signalled, or that zt_execute has submitted */
-    uint64_t final_up_to;    /* all slots up to this one are final, */
-    uint64_t complete_up_to; /* or complete: see THE LIFE OF A SLOT */
-    uint64_t unsubmitted_up_to; /* zt_execute submits no slot up to this one: it may have been recorded before
-                                   a reset that was not seen */
-
-    /* Handles come back. What is read late of a destroyed list says nothing about the next one. */
-    uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
-    int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
-    int may_be_destroyed;         /* a call was about to destroy it, and may have been refused */
-
-    int keeps_events; /* slots of it have kept events of the application */
-
-    /* for the last zt_execute */
-    uint32_t submissions; /* how often the call that is being made names the list */
-    int overlaps;         /* it was submitted before the one before it was known to be complete, so events do
-                             not show which of them has ended. Until a region is begun, or their queue is
-                             seen to be idle */
-    uint32_t overwritten; /* samples of the execution before it that it overwrites */
-    uint64_t ran_before, complete_before; /* the numbers before it, restored if the driver refuses it */
-    int overlapped_before;
-    ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
-                                        NULL: not known, or not the same */
-
-    /* for a watch, when it last looked: the first slot that had not signalled, its submission, and since when
-       it is known to be the first; and the slots up to which all had, with the last submission of these */
+    /* for a watch, when it last looked: the first region that had not ended, its submission, and since when
+       it is known to be the first; and the regions up to which all had, with the last submission of these */
     uint64_t watched_number, watched_submission_ns, watched_since_ns;
-    uint64_t watched_signalled_up_to, watched_signalled_ns;
+    uint64_t watched_ended_up_to, watched_ended_ns;
 };
 
 /* A metric of a report: if it is not 0, the sample is lost. */
@@ -265,13 +260,13 @@ typedef struct zt__lost_flag {
 } zt__lost_flag;
 
 /* When a sample ran, for the timeline. */
-typedef struct zt__sample_times {
+struct zt__sample_times {
     ze_command_list_handle_t list;
     uint64_t begin_ticks, end_ticks; /* time stamps of the device */
     int is_kernel;                   /* they are those of a kernel, else global ones */
-    uint64_t not_before_ns;          /* host time; slot->not_before_ns */
+    uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
     uint64_t not_after_ns;           /* host time; it was complete at this time */
-} zt__sample_times;
+};
 
 /* Samples that are missing on the timeline: of one region, one after the other, for one reason. */
 typedef struct zt__missing {
@@ -284,35 +279,33 @@ typedef struct zt__missing {
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
-/* What becomes of the sample of a slot that is read. */
+/* What becomes of the sample of a probe that is read. */
 typedef enum zt__outcome {
     ZT__NO_SAMPLE, /* there is none, or none yet */
     ZT__READ,
     ZT__LOST
 } zt__outcome;
 
-/* A slot that the collector reads. */
+/* What the collector has read of a probe, which another region may use by the time that it is calculated. */
 typedef struct zt__reading {
-    zt__slot *slot;
-    zt__slot_state from;
-    ze_event_handle_t kept; /* slot->kept */
-    int is_final;           /* it was, before its event was queried */
-    int is_immediate;       /* its list was then. Later the handle of that may have come back */
-    int is_gone;            /* unless its event has signalled, its condition is NEVER_RUNS */
-    int is_submitted;       /* this execution was, or its list is immediate */
-    int has_signalled;      /* its event has, after this execution */
-    zt__slot_condition condition;
     zt__outcome outcome;
-    zt_cause cause;     /* why its sample is lost, or will be when it is read; or ZT_CAUSE_COUNT */
+    zt_cause cause; /* why the sample is lost or dropped */
+    zt__path *path;
+    zt__region_record *region;
+    int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
+    int begins;          /* it is counted as begun now, because nobody has reported its execution */
+    int has_others;      /* there may have been more executions than this one */
+    int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
+    int knows_execution; /* it is of the execution that was submitted last */
+    uint64_t submitted_ns, bytes;
+    uint32_t report;    /* index among the reports of the batch */
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
-    uint32_t report; /* index among the reports of the batch */
-    zt__region_record *region;
-    int is_unobserved; /* for the message: its sample shows that its list ran without zt_execute */
     zt__sample_times times;
+    zt__origin origin;
 } zt__reading;
 
-/* The slots that are read and calculated together. Only the thread that holds the collector uses this. */
+/* What is calculated together. Only the thread that holds the collector uses this. */
 typedef struct zt__batch {
     uint32_t count;
     const zt__pass *pass; /* all are of one pass */
@@ -377,7 +370,7 @@ struct zt_profiler {
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
     uint32_t report_number; /* 1 for the first profiler that has such reports */
     char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
-    zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has slots without queries */
+    zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has probes without queries */
 
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
@@ -388,12 +381,14 @@ struct zt_profiler {
     zt__peaks peaks;
     int peaks_are_overridden; /* by ZT_PEAKS */
     uint64_t causes[ZT_CAUSE_COUNT];
-    uint32_t state_counts[ZT__SLOT_STATE_COUNT]; /* slots in each state */
-    zt__slot_block *blocks;
-    uint64_t no_growth_until_ns; /* making slots has failed: it is not tried again before this time */
+    uint64_t awaited;      /* samples in flight, but for those of DIRTY recordings */
+    uint32_t open_regions; /* begun, and not ended or dropped */
+    zt__probe_block *blocks;
+    uint64_t no_growth_until_ns; /* making probes has failed: it is not tried again before this time */
     uint32_t active_pass;
-    uint32_t activation; /* number of changes of the pass */
-    zt__map names;       /* to region records */
+    uint32_t activation;       /* number of changes of the pass */
+    int returns_to_first_pass; /* the return has failed, and is tried again by zt_collect */
+    zt__map names;             /* to region records */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
@@ -405,14 +400,16 @@ struct zt_profiler {
     zt__list *lists;
     zt__list *unused_lists; /* records for reuse */
     uint32_t list_count, lists_after_cleaning;
-    int has_submitted;    /* zt_execute has submitted a list, or the tracer has seen it */
-    uint32_t uncollected; /* regions ended on lists that may be immediate since the last collection began */
-    int is_delivering;    /* the collector delivers samples to the application */
-    int thread_is_idle;   /* the thread below sleeps for long, so it has to be woken */
+    zt__recording *all_recordings, *unused_recordings;
+    zt__chain in_flight;         /* what a collection visits */
+    zt__chain idle;              /* OPEN or READY */
+    uint32_t dirty_count;        /* recordings that are DIRTY */
+    uint32_t visits;             /* collections that were begun */
+    uint32_t uncollected;        /* regions ended on immediate lists since the last collection began */
+    int is_delivering;           /* the collector delivers samples to the application */
+    int thread_is_idle;          /* the thread below sleeps for long, so it has to be woken */
     uint64_t begun_at_last_look; /* counts.begun when the thread last ran */
-    int thread_is_thorough;      /* the next collection of the thread is thorough */
     zt__thread thread;           /* collects, with config.thread */
-    int watch_queries_kept;      /* the watch queries events of the application that slots keep */
 
     /* data of later floors, and functions that these set because this floor has to call them */
     struct zt__timeline *timeline;
@@ -423,12 +420,13 @@ struct zt_profiler {
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
     void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
                              double *row); /* fills in the latencies. mutex held */
-    /* A sample is missing, or with `by` -1 it is not after all. mutex held */
-    void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing, int by);
+    void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
+    /* What is on a list never runs again: ends the loans of events for it. No mutex held */
+    void (*end_loans)(zt_profiler *profiler, ze_command_list_handle_t list);
     struct zt__loaded *loaded; /* of the tracer. Atomic, like the next two */
     struct zt__hotspots *hotspots;
     void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
@@ -450,7 +448,3 @@ ZT__PRIVATE zt_profiler *zt__mutable(const zt_profiler *profiler);
 ZT__PRIVATE zt__diagnostics *zt__diagnostics_of(const zt_profiler *profiler);
 
 ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler);
-
-extern const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_COUNT];
-
-extern const unsigned char zt__states_after_reading[ZT__CONDITION_COUNT][3];

@@ -1,4 +1,4 @@
-/* Which slots are read, and what the driver returns of each. */
+/* A visit to a recording: what has ended is read and reset. */
 
 #pragma once
 
@@ -6,45 +6,32 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
-/* A collection: which slots it reads, and how far it is. Its pointers stay valid while the mutex is unlocked,
-   because only the thread that holds the collector removes slots from lists, and lists from the profiler. */
-typedef struct zt__collection {
-    zt__list *list;                       /* the current list, */
-    zt__slot *slot;                       /* and the next slot in it */
-    int one_list;                         /* reads this list only */
-    int thorough;                         /* queries slots that follow one that is not ready */
-    int is_blocked[ZT__SLOT_STATE_COUNT]; /* an earlier slot of the list in this state is not ready */
-} zt__collection;
+/* One visit to a recording: what it starts from, and what it finds. */
+typedef struct zt__visit {
+    zt__recording *recording;
+    uint32_t count;  /* its probes, when the visit began */
+    int reads_front; /* its list may be immediate */
+    int is_over;     /* of a queue: the device is done with all of it */
+    uint32_t taken;  /* samples that were read and had begun, */
+    int finds_run;   /* and some that nobody has reported */
+    int fails;       /* whether it has ended could not be queried, */
+    int is_lost;     /* for long */
+    int settles;     /* at least one probe: without it, another visit at once would find the same */
+} zt__visit;
 
-/* Continues with the first slot of a list, which may be NULL. */
-ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collection, zt__list *list);
+/* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets it. A
+   queue, and a recording whose list may be immediate, is read from its front; any other as a whole, when its last
+   execution has ended. Returns 0 if the batch had no room for what else may have ended. Only the collector does this,
+   without the mutex. */
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit);
 
-/* Moves up to 64 slots of one pass to READING. Returns 0 if there are none left. */
-ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection);
+/* Returns whether the device is done with the execution of a recording: SUCCESS, NOT_READY, or the result of
+   the call that failed. What was not seen to have run may be asked, too. No mutex is held. */
+ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
+                                      zt__probe **polled, const char **call);
 
 /* Ensures that `*memory` has room for `count` elements. Its contents are lost. Returns 0 without memory. */
 ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size_t *held, size_t count,
                                 size_t size);
 
 ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause);
-
-/* Reads the kernel time stamps of an event. Those of tiles, which run at the same time, are combined into
-   those of the whole. Returns NOT_READY if the event has not signalled. */
-ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_event_handle_t event,
-                                                zt__sample_times *times, const char **call);
-
-/* Reads the time stamps of a launch from the event of the application that it signals. If the event had
-   signalled before the launch, it still has the old time stamps until its end changes. The begin was read
-   before the end and may be the old one, so both are then read again. */
-ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, ze_event_handle_t event,
-                                             int was_signalled, uint64_t signalled_end,
-                                             zt__sample_times *times, const char **call);
-
-/* Returns whether all time stamps of a slot are written. Memory that a copy has not written yet has all bits
-   set. It may be freed when all of it is written. */
-ZT__PRIVATE int zt__has_all_stamps(const uint64_t *stamps);
-
-/* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
-   its list, except in a thorough collection and of slots that are final. Where slots may become ready out of
-   order, some tens of them do. */
-ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection);

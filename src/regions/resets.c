@@ -1,45 +1,52 @@
-/* zt_release and zt_reset: lists whose commands never run again. Their slots are freed by the next collection. */
+/* zt_release and zt_reset: lists whose commands never run again. */
 
 #include "regions/resets.h"
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/platform.h"
+#include "base/shared.h"
 #include "regions/collecting.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
-#include "regions/regions.h"
-#include "regions/slots.h"
+#include "regions/recordings.h"
 
-ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
-                                     const char *call) {
+ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
+                              const char *call) {
     const char *not_ended = NULL;
-    int is_destroyed = by != ZT__BY_RESET;
-    zt__slot *open;
+    zt__recording *recording;
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
+    if (list && by == ZT__BY_DESTROY && !list->may_be_destroyed) {
+        list = NULL; /* it is a new one with the same handle */
+    }
+    if (list && profiler->end_loans) { /* first, because others use the probes once the recording is closed */
+        zt__unlock(&profiler->mutex);
+        profiler->end_loans(profiler, handle);
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+    }
+    if (list) {
         list->may_be_destroyed = 0;
-        while ((open = list->innermost) != NULL) {
-            not_ended = open->region->name;
-            zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
+        while (list->innermost) {
+            not_ended = list->innermost->region->name;
+            zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
         }
-        list->final_up_to = list->ended;
-        if (is_destroyed) {
-            list->name = NULL;
-            if (list->ended > list->destroyed_up_to) { /* else it is released again */
-                list->destroyed_up_to = list->ended;
-                list->destroyed_was_unobserved = 0;
+        zt__await_reading(profiler, list);
+        recording = list->current;
+        if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {
+            if (recording && (!recording->is_reported || recording->ran_unreported)) {
+                recording->is_looked_at = 1; /* it may have run while it was read */
             }
-            list->destroyed_was_unobserved |= list->state == ZT__LIST_UNOBSERVED;
+            zt__close_recording(profiler, list);
+            list->ran_unreported = 0;
         }
-        /* The handle of a destroyed list may come back as a list of any kind. */
-        if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
-            zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
-        } else if (list->state == ZT__LIST_SUBMITTED ||
-                   (list->state == ZT__LIST_UNOBSERVED && is_destroyed)) {
-            zt__move_list(profiler, list, ZT__LIST_RECORDED);
+        if (by != ZT__BY_RESET) {
+            list->name = NULL;
+            if (!profiler->driver.zeCommandListIsImmediate) {
+                list->kind = ZT__LIST_UNKNOWN; /* the handle may come back as that of a list of any kind */
+            }
         }
     }
     zt__unlock(&profiler->mutex);
@@ -49,18 +56,16 @@ ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_hand
     }
 }
 
-/* Marks a list as final, and collects from it. Returns NOT_READY if samples of it are still on their way. */
-static ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_end by,
-                                const char *call) {
-    const zt__list *left;
-    int is_pending;
-    zt__mark_list_final(profiler, list, by, call);
-    zt__try_collect(profiler, list, 1);
+/* Returns whether samples of a list are still to be read. */
+static int zt__owes_samples(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__recording *recording;
     zt__lock(&profiler->mutex);
-    left = zt__find_list(profiler, list);
-    is_pending = left && zt__is_on_its_way(left);
+    recording = profiler->in_flight.first;
+    while (recording && (recording->handle != handle || recording->due == 0)) {
+        recording = recording->next;
+    }
     zt__unlock(&profiler->mutex);
-    return is_pending ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
+    return recording != NULL;
 }
 
 ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
@@ -70,7 +75,9 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     if (!list) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_release", "list");
     }
-    return zt__end_list(profiler, list, ZT__BY_RELEASE, "zt_release");
+    zt__end_list(profiler, list, ZT__BY_RELEASE, "zt_release");
+    zt__try_collect(profiler, list);
+    return zt__owes_samples(profiler, list) ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
 }
 
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
@@ -81,6 +88,7 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
     result = zeCommandListReset(list);
     if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
         zt__end_list(profiler, list, ZT__BY_RESET, "zt_reset");
+        zt__try_collect(profiler, list);
     }
     return result;
 }

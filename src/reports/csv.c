@@ -110,13 +110,12 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
 
 /* Writes the figures of the region or path that was read last, under this name. */
 static void zt__write_csv_region(zt__document *document, const char *name) {
-    static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
-                                       ZT_AGGREGATE_SUM, 0};
     zt_profiler *profiler = document->profiler;
+    const zt_metric *gpu_time = zt_get_metric(profiler, ZT_GPU_TIME);
     const zt_region_info *region = &document->region;
     const zt__nesting *nesting = document->nesting;
     zt__writer *writer = &document->writer;
-    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
+    zt__csv_line line = {name, gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
     uint64_t count = document->stats[0].count;
     uint32_t metric, part, parent = nesting->parent;
     char tile[16] = "all", pass[16] = "all";
@@ -136,10 +135,9 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
     if (parent != UINT32_MAX) {
         zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, parent)->name);
     }
-    for (part = 0; part < ZT_LATENCY_COUNT; part++) {
-        zt_metric latency = gpu_time;
-        zt__csv_line latency_line = {name, &latency, NULL, "all", "all", 0, NULL};
-        latency.name = zt__latency_names[part][0];
+    for (part = 0; part < ZT__LATENCY_COUNT; part++) {
+        zt__csv_line latency_line = {name, NULL, NULL, "all", "all", 0, NULL};
+        latency_line.metric = zt_get_metric(profiler, ZT_QUEUE_LATENCY + part);
         latency_line.stats = &document->stats[zt__latency_column(profiler, part)];
         if (latency_line.stats->count) {
             zt__write_csv_line(writer, &latency_line);
@@ -173,16 +171,11 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
         }
     }
     for (metric = 0; metric < zt__get_streamed_count(profiler); metric++) {
-        zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
+        zt_stats stats;
         zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
-        zt_streamed streamed;
-        streamed_line.metric = zt_get_streamed_metric(profiler, metric);
-        zt_get_streamed(profiler, nesting->index, metric, &streamed);
-        zt__clear_stats(&stats);
-        stats.count = streamed.rows;
-        stats.mean = streamed.mean;
-        stats.max = streamed.peak;
-        if (streamed.rows) {
+        streamed_line.metric = zt_get_metric(profiler, ZT_STREAMED(metric));
+        zt_get_stats(profiler, nesting->index, ZT_STREAMED(metric), &stats);
+        if (stats.count) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
@@ -349,7 +342,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         uint64_t count = zt__get_cause(profiler, (zt_cause)i);
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         if (count) {
             zt__write_csv_count(writer, "", text, "samples", count);
@@ -374,7 +367,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
     for (metric = 0; metric < profiler->metric_count; metric++) {
         const zt_metric *named = &profiler->metrics[metric];
         const char *units = strcmp(named->units, "percent") == 0 ? "%" : named->units;
-        int is_repeated = zt__is_repeated(profiler, 0, metric);
+        int is_repeated = zt__is_repeated(profiler, metric);
         char heading[1024];
         snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? named->group : "",
                  is_repeated ? "." : "", named->name, *units ? "[" : "", units, *units ? "]" : "");

@@ -86,8 +86,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     region->parent = nesting->parent;
     region->own_ns = nesting->own_ns;
     region->total_ns = nesting->total_ns;
-    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)],
-                       totals.launch_error_ns);
     region->time_ns = document->stats[0];
     for (pass = 0; pass < profiler->pass_count; pass++) {
         pass_times[pass] = *zt__pass_time(document, pass);
@@ -161,10 +159,7 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
-/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
-ZT__PRIVATE const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {
-    {"queue latency", "queue_latency_ns"}, {"launch latency", "launch_latency_ns"}};
-
+/* The names of times of zt_overlap: in CSV, and in JSON. */
 ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
     {"overlap: first begin to last end", "span_ns"},
     {"overlap: busy", "busy_ns"},
@@ -180,16 +175,11 @@ ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
     return times;
 }
 
-ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
-}
-
-ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
-    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric) {
+    const char *name = zt_get_metric(profiler, metric)->name;
     uint32_t i;
-    for (i = 0; i < index; i++) {
-        earlier = zt__metric_at(profiler, is_streamed, i);
-        if (strcmp(earlier->name, metric->name) == 0) {
+    for (i = metric < ZT_STREAMED(0) ? 0 : ZT_STREAMED(0); i < metric; i++) {
+        if (strcmp(zt_get_metric(profiler, i)->name, name) == 0) {
             return 1;
         }
     }

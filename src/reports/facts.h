@@ -26,7 +26,7 @@ typedef struct zt__nesting {
     uint32_t index;          /* of the region, or ZT_PATH of that of the path */
     uint32_t region;         /* its index */
     uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
-    uint32_t parent;         /* of a region as in zt_region_info; of a path as in zt_path_info */
+    uint32_t parent;         /* the index of a region; for a path, that of a path. UINT32_MAX: none */
     uint32_t paths;          /* how many the region has, or 0 for a path */
     double own_ns, total_ns; /* as in zt_region_info */
     double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
@@ -130,12 +130,8 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
 
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap);
 
-/* Returns a metric of regions or of streams. These are attached while reports are written, but never
-   removed. */
-ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index);
-
-/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
-ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index);
+/* Returns whether an earlier metric has the same name. Those of streams (ZT_STREAMED) are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric);
 
 ZT__PRIVATE zt__date zt__format_date(uint64_t seconds);
 
@@ -170,8 +166,6 @@ ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row);
 extern const char *const zt__differences[];
 
 extern const char *const zt__figure_names[ZT__FIGURE_COUNT];
-
-extern const char *const zt__latency_names[ZT_LATENCY_COUNT][2];
 
 extern const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2];
 

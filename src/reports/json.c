@@ -162,6 +162,7 @@ static void zt__write_json_metrics(zt__document *document, const zt__json *json,
 
 /* Writes the figures of the region or path that was read last: how long it ran, what limits it, and its metrics. */
 static void zt__write_json_figures(zt__document *document, const zt__json *json) {
+    static const char *const latency_names[ZT__LATENCY_COUNT] = {"queue_latency_ns", "launch_latency_ns"};
     zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
@@ -208,10 +209,10 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     if (document->operations > 0 && zt__is_positive(time_sum)) {
         zt__write_json_figure(writer, "operations", document->operations * time_count / time_sum * 1e9);
     }
-    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+    for (i = 0; i < ZT__LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
         if (stats->count) {
-            zt__write_json_times(writer, zt__latency_names[i][1], stats);
+            zt__write_json_times(writer, latency_names[i], stats);
         }
     }
     if (region->bytes) {
@@ -233,15 +234,17 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_json_metrics(document, json, 1);
     zt__write_text(writer, json->streamed_count > 0 ? ",\n\"streamed\":{" : "");
     for (i = 0; i < json->streamed_count; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-        zt_streamed streamed;
-        zt_get_streamed(profiler, document->nesting->index, i, &streamed);
-        if (streamed.rows) {
+        const zt_metric *metric = zt_get_metric(profiler, ZT_STREAMED(i));
+        zt_stats stats;
+        zt_get_stats(profiler, document->nesting->index, ZT_STREAMED(i), &stats);
+        if (stats.count) {
             zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
             zt__write_text(writer, "{");
-            zt__write_json_count(writer, "rows", streamed.rows);
-            zt__write_json_figure(writer, "mean", streamed.mean);
-            zt__write_json_figure(writer, "peak", streamed.peak);
+            zt__write_json_count(writer, "rows", stats.count);
+            zt__write_json_figure(writer, "mean", stats.mean);
+            zt__write_json_figure(writer, "stddev", stats.stddev);
+            zt__write_json_figure(writer, "min", stats.min);
+            zt__write_json_figure(writer, "peak", stats.max);
             zt__write_text(writer, "}");
         }
     }
@@ -274,13 +277,17 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
 /* Writes a path. Where its region has several, each has figures of its own. */
 static void zt__write_json_path(zt__document *document, const zt__json *json, const zt__nesting *path) {
     zt__writer *writer = &document->writer;
-    zt_path_info info;
-    zt_get_path(document->profiler, path->path, &info);
+    zt_profiler *profiler = document->profiler;
+    zt__subject subject = zt__subject_at(profiler, path->index);
+    uint64_t count;
+    zt__lock(&profiler->mutex);
+    count = zt__add_up(subject).count;
+    zt__unlock(&profiler->mutex);
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_index(writer, "region", info.region);
-    zt__write_json_index(writer, "parent", info.parent);
-    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_index(writer, "region", path->region);
+    zt__write_json_index(writer, "parent", path->parent);
+    zt__write_json_count(writer, "count", count);
     zt__write_json_figure(writer, "total_ns", path->total_ns);
     zt__write_json_figure(writer, "own_ns", path->own_ns);
     if (zt__is_one_of_several(document, path)) {
@@ -332,8 +339,8 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
         return;
     }
     for (i = 0; i < metrics + json->streamed_count; i++) {
-        int is_streamed = i >= metrics;
-        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, is_streamed, is_streamed ? i - metrics : i);
+        uint32_t metric = i < metrics ? i : ZT_STREAMED(i - metrics);
+        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, metric);
     }
     zt__prepare_advice(profiler, &document->advice);
     json->means.means = json->figures;
@@ -714,7 +721,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     }
     zt__write_text(writer, json.streamed_count > 0 ? "},\n\"streamed\":{" : "");
     for (i = 0; i < json.streamed_count && !document->out_of_memory; i++) {
-        zt__write_json_description(writer, zt_get_streamed_metric(profiler, i),
+        zt__write_json_description(writer, zt_get_metric(profiler, ZT_STREAMED(i)),
                                    json.is_repeated[profiler->metric_count + i], NULL);
     }
     zt__write_text(writer, "},\n\"regions\":[");

@@ -11,7 +11,7 @@
 #include "modules/kernel_facts.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
-#include "regions/slots.h"
+#include "regions/recordings.h"
 #include "reports/facts.h"
 #include "results/results.h"
 #include "tracer/hotspots.h"
@@ -35,15 +35,16 @@ static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] 
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
-    "Some drivers return a wrong GPU time of a region around others.",
+    "Collect at least once in a turn of the device's clock. Some drivers return wrong times.",
     "Let no two commands that signal an event be in flight at once.",
     "Open a new profiler when the device is back.",
-    "Raise config.max_slots, or call zt_collect more often.",
-    "Free memory, or lower config.slots_per_step and config.samples.",
+    "Raise config.max_probes, or call zt_collect more often.",
+    "Free memory, or lower config.probes_per_step and config.samples.",
     "Use fewer names.",
     "The log names the call that failed.",
     "Call zt_end before zt_release and zt_close.",
     "Open a new profiler when the device is back.",
+    "Call zt_reset or zt_release for lists that are reset or destroyed.",
 };
 
 /* Notes how many of something are missing, and what to do. */
@@ -260,7 +261,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
     zt_counts counts = zt__get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, others = 0, states[ZT__SLOT_STATE_COUNT], waiting;
+    uint64_t all = 0, with_metrics = 0, others = 0, open, recorded, submitted;
     uint32_t i, unknown = 0, hotspots = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
@@ -341,18 +342,15 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 
     /* samples that are not in the report */
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__count_waiting(profiler, &open, &recorded, &submitted);
     name = zt__name_open_region(profiler);
     snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], text,
-                     "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+    zt__note_missing(document, note, open, text, "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, recorded, "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
-                     "Call zt_collect when the work is done.");
+    zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
                          i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
@@ -360,8 +358,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
     if (counts.unobserved_lists > 0) {
         zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                     "measured. Execute recorded lists with zt_execute.",
+                     "%llu %s ran outside of zt_execute: only the first execution that is seen is measured. "
+                     "Execute recorded lists with zt_execute.",
                      (unsigned long long)counts.unobserved_lists,
                      counts.unobserved_lists == 1 ? "list" : "lists");
     }

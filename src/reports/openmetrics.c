@@ -174,21 +174,15 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
-    const zt_metric *metric = is_metric ? zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, index) : NULL;
+    const zt_metric *metric = is_metric && kind < ZT__STREAMED_MEAN ? &profiler->metrics[index] : NULL;
     const zt__nesting *row = NULL;
     uint32_t part, parts = 1, stream = 0;
-    zt_streamed streamed;
     zt_stats stats;
     if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
         parts = kind == ZT__OF_TILES ? profiler->tile_count : profiler->pass_count;
     }
     if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
-        const zt__stream_data *data = zt__next_attached_stream(profiler, NULL);
-        stream = 1;
-        while (index - data->first_streamed >= data->group.metric_count) { /* as in zt_get_streamed_metric */
-            data = zt__load(&data->next);
-            stream++;
-        }
+        metric = zt__streamed_metric_at(profiler, index, &stream);
     }
     while ((row = zt__next_by_path(document, row)) != NULL) {
         zt__subject subject = zt__subject_at(profiler, row->index);
@@ -196,11 +190,10 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
         for (part = 0; part < parts; part++) {
             double figure;
             if (stream) {
-                zt_get_streamed(profiler, row->index, index, &streamed);
-                figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
-                figure = streamed.rows > 0 ? figure : zt__nan();
+                zt_get_stats(profiler, row->index, ZT_STREAMED(index), &stats);
+                figure = kind == ZT__STREAMED_MEAN ? stats.mean : stats.max;
             } else if (kind == ZT__OF_PASSES) {
-                zt_get_pass(profiler, row->index, part, &stats);
+                zt_get_stats(profiler, row->index, ZT_PASS_TIME(part), &stats);
                 figure = stats.sum;
             } else if (is_metric) {
                 uint32_t column = kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index;
@@ -392,7 +385,7 @@ static void zt__write_metric_families(zt__document *document, zt__family_kind ki
         return;
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_at(profiler, is_streamed, i);
+        const zt_metric *metric = zt_get_metric(profiler, is_streamed ? ZT_STREAMED(i) : i);
         zt__describe_family(&families[i], kind, metric, "");
         if (families[zt__first_of_family(families, i)].family.type != families[i].family.type) {
             zt__describe_family(&families[i], kind, metric, families[i].family.type);
@@ -448,6 +441,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_counts counts = zt__get_counts(profiler);
+    const uint32_t columns[] = {0, zt__latency_column(profiler, ZT__QUEUE_LATENCY),
+                                zt__latency_column(profiler, ZT__LAUNCH_LATENCY)};
     const zt__nesting *row;
     uint32_t i, kind;
     zt_stats stats;
@@ -468,7 +463,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
+        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_PROBE ? &lost : &dropped, "cause",
                                  zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__begin_family(writer, &in_flight);
@@ -485,12 +480,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
         for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {
-            if (kind == 0) {
-                document->out_of_memory |=
-                    !zt__get_column(profiler, zt__subject_at(profiler, row->index), 0, &stats, NULL, NULL);
-            } else {
-                zt_get_latency(profiler, row->index, (zt_latency)(kind - 1), &stats);
-            }
+            document->out_of_memory |= !zt__get_column(profiler, zt__subject_at(profiler, row->index),
+                                                       columns[kind], &stats, NULL, NULL);
             if (stats.count > 0) {
                 zt__family_labels labels = zt__labels_of_row(document, row);
                 zt__write_summary(writer, &times[kind], &labels, &stats);

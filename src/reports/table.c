@@ -16,6 +16,7 @@
 #include "reports/tracer_tables.h"
 #include "results/advice.h"
 #include "results/attribution.h"
+#include "results/metrics.h"
 #include "results/ranking.h"
 #include "results/results.h"
 #include "results/roles.h"
@@ -160,7 +161,7 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
         }
     }
     for (i = 0; i < streamed; i++) {
-        if (strcmp(zt_get_streamed_metric(profiler, i)->name, name) == 0) {
+        if (strcmp(zt_get_metric(profiler, ZT_STREAMED(i))->name, name) == 0) {
             return 1;
         }
     }
@@ -202,12 +203,12 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_MIN] = time->min;
         figures[ZT__ROW_MAX] = time->max;
         figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-        figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
-        figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+        figures[ZT__ROW_QUEUE] = latencies[ZT__QUEUE_LATENCY].median;
+        figures[ZT__ROW_LAUNCH] = latencies[ZT__LAUNCH_LATENCY].median;
         figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
         /* The shortest, because others may have waited for work before them. */
-        table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
-                               latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
+        table->shows_launch |= !zt__is_nan(latencies[ZT__LAUNCH_LATENCY].min) && !zt__is_nan(time->mean) &&
+                               latencies[ZT__LAUNCH_LATENCY].min >= 0.5 * time->mean;
         for (metric = 0; metric < profiler->metric_count; metric++) { /* of a flag, how often it was set */
             const zt_stats *stats = &document->stats[1 + metric];
             figures[ZT__TIME_FIGURES + metric] =
@@ -252,7 +253,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name)) {
             metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
-                                     profiler->metric_count, name, NULL);
+                                     zt__name_of_metric, profiler->metric_count, name, NULL);
         }
         for (i = 0; i < shown->column_count && metric != UINT32_MAX; i++) {
             if (shown->columns[i].figure == ZT__TIME_FIGURES + metric) {
@@ -305,8 +306,8 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
     while (list && zt__next_name(&list, &text, &length)) {
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name) &&
-            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
-                            name, &nearest) == UINT32_MAX) {
+            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, zt__name_of_metric,
+                            profiler->metric_count, name, &nearest) == UINT32_MAX) {
             snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
             zt__write_table_note(document, note);
         }

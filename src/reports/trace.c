@@ -38,7 +38,7 @@ typedef struct zt__span {
     zt__timeline_sample sample;
     uint64_t order;        /* index in the timeline */
     const double *figures; /* GPU time, and the chosen columns */
-    double latencies[ZT_LATENCY_COUNT];
+    double latencies[ZT__LATENCY_COUNT];
     uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
 } zt__span;
@@ -588,12 +588,12 @@ static void zt__write_device(zt__trace *trace) {
         }
         zt__write_extent(writer, "groups", origin->group_count);
         zt__write_extent(writer, "group size", origin->group_size);
-        if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
-            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+        if (!zt__is_nan(span->latencies[ZT__QUEUE_LATENCY])) {
+            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT__QUEUE_LATENCY]);
         }
-        if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) &&
-            span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
-            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+        if (!zt__is_nan(span->latencies[ZT__LAUNCH_LATENCY]) &&
+            span->latencies[ZT__LAUNCH_LATENCY] > error_ns) {
+            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT__LAUNCH_LATENCY]);
         }
         if (sample->bytes) {
             zt__write_argument(writer, "bytes", (double)sample->bytes);
@@ -619,9 +619,9 @@ static void zt__write_device(zt__trace *trace) {
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
         int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
         snprintf(name, sizeof name, "%s: %.200s",
-                 is_uncertain                          ? "uncertain time"
-                 : missing->cause < ZT_DROPPED_NO_SLOT ? "lost"
-                                                       : "dropped",
+                 is_uncertain                           ? "uncertain time"
+                 : missing->cause < ZT_DROPPED_NO_PROBE ? "lost"
+                                                        : "dropped",
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
         zt__write_json_text(writer, "cause",

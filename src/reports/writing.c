@@ -10,6 +10,7 @@
 #include "base/platform.h"
 #include "base/tables.h"
 #include "base/writer.h"
+#include "regions/collecting.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/csv.h"
@@ -22,6 +23,7 @@
 #include "reports/trace.h"
 #include "results/overlap.h"
 #include "results/results.h"
+#include "tracer/hotspot_lines.h"
 
 /* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
 static int zt__read_nesting(zt__document *document, int has_shares) {
@@ -131,7 +133,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
                                         format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
-        zt_hotspots_find_lines(locked);
+        zt__find_hotspot_lines(locked, call, 0);
     }
 #endif
     if (!document->out_of_memory) {
@@ -238,6 +240,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!path) {
         return zt__report_null(diagnostics, "zt_report", "path");
     }
+    zt__collect_ready(zt__mutable(profiler));
     content.profiler = profiler;
     if (!zt__find_format(path, &content.format)) {
         return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);

@@ -213,47 +213,19 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     return result;
 }
 
-/* ---- public --------------------------------------------------------------------------------------------- */
+/* ---- streamed metrics ------------------------------------------------------------------------------------ */
 
 ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
 }
 
-ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
+                                                    uint32_t *stream) {
     zt__stream_data *data = NULL;
-    if (metric >= zt__get_streamed_count(profiler)) { /* it is 0 for NULL */
-        return NULL;
-    }
+    *stream = 0;
     do { /* what is counted belongs to a stream that is attached */
         data = zt__next_attached_stream(zt__mutable(profiler), data);
-    } while (metric - data->first_streamed >= data->group.metric_count);
-    return &data->metrics[metric - data->first_streamed];
-}
-
-ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed) {
-    const char *call = "zt_get_streamed";
-    zt__subject subject;
-    zt__moments moments;
-    ze_result_t result;
-    if (streamed) {
-        streamed->rows = 0;
-        streamed->mean = streamed->peak = zt__nan();
-    }
-    subject = zt__get_subject(profiler, call, region, "streamed", streamed, &result);
-    if (!subject.region) {
-        return result;
-    }
-    if (metric >= zt__get_streamed_count(profiler)) {
-        return zt__report_index(profiler, call, "streamed", metric);
-    }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    moments = zt__sum_streamed(subject, metric);
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    if (moments.count) {
-        streamed->rows = moments.count;
-        streamed->mean = moments.weight > 0 ? moments.mean : zt__nan();
-        streamed->peak = moments.max;
-    }
-    return ZE_RESULT_SUCCESS;
+        ++*stream;
+    } while (index - data->first_streamed >= data->group.metric_count);
+    return &data->metrics[index - data->first_streamed];
 }

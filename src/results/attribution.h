@@ -10,6 +10,10 @@
 /* As in zt_info. */
 ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler);
 
+/* Returns a streamed metric whose index is below that count, and stores the number of its stream, from 1. */
+ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
+                                                    uint32_t *stream);
+
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
 ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);

@@ -90,7 +90,7 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         into->causes[i] += causes[i];
         into->counts.begun += causes[i];
-        if (i < ZT_DROPPED_NO_SLOT) {
+        if (i < ZT_DROPPED_NO_PROBE) {
             into->counts.lost += causes[i];
         } else {
             into->counts.dropped += causes[i];

@@ -1,4 +1,4 @@
-/* zt_get_overlap: when samples cover the device, and which ran at once. */
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
 
 #include "results/overlap.h"
 
@@ -50,11 +50,6 @@ static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
     }
 }
 
-/* Returns how many samples are on their way, which may be kept too late to be copied. The mutex is held. */
-static uint64_t zt__count_in_flight(const zt_profiler *profiler) {
-    return (uint64_t)profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
-}
-
 /* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
    memory. */
 static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
@@ -62,8 +57,8 @@ static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     const zt__timeline *timeline = profiler->timeline;
     uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
-    zt__lock(&profiler->mutex);
-    intervals->missing = zt__count_in_flight(profiler);
+    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
+    intervals->missing = profiler->awaited;
     zt__unlock(&profiler->mutex);
     zt__get_kept_samples(profiler, &i, &end);
     if (i < end) {
@@ -245,7 +240,7 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
     }
     zt__lock(&profiler->mutex);
     changes = timeline->changes;
-    in_flight = zt__count_in_flight(profiler);
+    in_flight = profiler->awaited;
     coverage = timeline->coverage;
     is_current =
         changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
@@ -265,6 +260,26 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
-    return zt__get_coverage(zt__mutable(profiler)).overlap;
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info;
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__stream_data *data = NULL;
+    uint64_t first, end;
+    memset(&info, 0, sizeof info);
+    info.overlap = zt__get_coverage(locked).overlap;
+    if (!profiler || !profiler->timeline) {
+        return info;
+    }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
+    zt__lock(&locked->mutex);
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.pairs = locked->timeline->clock.pair_count;
+    zt__unlock(&locked->mutex);
+    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
+        zt__get_kept_rows(data, &first, &end);
+        info.rows += end - first;
+        info.lost_rows += first;
+    }
+    return info;
 }

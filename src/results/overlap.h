@@ -1,4 +1,4 @@
-/* zt_get_overlap: when samples cover the device, and which ran at once. */
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
 
 #pragma once
 

@@ -23,7 +23,7 @@
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 5, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 6, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -161,7 +161,7 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
 
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
-    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
+    const uint32_t max_metrics = 4096; /* more than any device has: each is compared with those before it */
     uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt__get_availability(profiler);
     const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
@@ -203,7 +203,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
 /* Transfers the metrics, and lays out the columns of a profiler that is read. */
 static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
     enum { LEAST_METRIC = 5 * 4 + 3 * 4 }; /* bytes of a metric whose texts are empty */
-    uint32_t i;
+    uint32_t i, before;
     if (packer->is_reading) {
         if (!zt__require_more(packer, profiler->metric_count, LEAST_METRIC)) {
             return;
@@ -225,6 +225,11 @@ static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
         if (packer->is_reading) {
             metric->type = (int)type;
             metric->aggregation = (zt_aggregation)aggregation;
+        }
+        for (before = 0; packer->is_reading && before < i; before++) {
+            const zt_metric *other = &profiler->metrics[before];
+            zt__require(packer,
+                        strcmp(other->name, metric->name) != 0 || strcmp(other->group, metric->group) != 0);
         }
     }
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {

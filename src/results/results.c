@@ -1,4 +1,4 @@
-/* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
+/* zt_get_region and the like: counts and statistics of regions. */
 
 #include "results/results.h"
 
@@ -51,46 +51,16 @@ ZT__PRIVATE uint32_t zt__get_region_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->region_count) : 0;
 }
 
-ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
-    return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
-}
-
-static const char *zt__metric_name_at(const void *metrics, uint32_t index) {
-    return ((const zt_metric *)metrics)[index].name;
-}
-
-ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
-                                     uint32_t count, const char *name, zt__nearest *nearest) {
-    zt__nearest found;
-    uint32_t i;
-    for (i = 0; i < count; i++) {
-        if (strcmp(metrics[i].name, name) == 0) {
-            return i;
-        }
-    }
-    found = zt__find_nearest(name, metrics, count, zt__metric_name_at);
-    zt__report(diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, found.text);
-    if (nearest) {
-        *nearest = found;
-    }
-    return UINT32_MAX;
-}
-
-ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
-    if (!profiler || !name) {
-        return UINT32_MAX;
-    }
-    return zt__find_metric(&zt__mutable(profiler)->diagnostics, "zt_find_metric", profiler->metrics,
-                           profiler->metric_count, name, NULL);
-}
-
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index) {
+    zt__diagnostics *diagnostics;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
-    return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                      (unsigned)index, what);
+    diagnostics = &zt__mutable(profiler)->diagnostics;
+    return index == UINT32_MAX ? zt__report(diagnostics, NO_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call)
+                               : zt__report(diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                                            (unsigned)index, what);
 }
 
 /* ---- statistics ------------------------------------------------------------------------------------------ */
@@ -117,10 +87,9 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
     } else if (profiler) {
         subject = zt__subject_at(zt__mutable(profiler), index);
         if (!subject.region) {
-            *result = index == UINT32_MAX  ? zt__report(&zt__mutable(profiler)->diagnostics, NO_INDEX,
-                                                        ZE_RESULT_ERROR_INVALID_ARGUMENT, call)
-                      : index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
-                                           : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
+            *result = index < ZT_PATH(0) || index == UINT32_MAX
+                          ? zt__report_index(profiler, call, "region", index)
+                          : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
         }
     }
     return subject;
@@ -213,16 +182,40 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
     return values;
 }
 
+ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
+    double *const figures[] = {&stats->mean, &stats->min, &stats->max, &stats->median, &stats->p95};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
+        if (!zt__is_nan(*figures[i]) && *figures[i] <= error_ns) {
+            *figures[i] = zt__nan();
+        }
+    }
+    if (zt__is_nan(stats->mean)) {
+        stats->sum = stats->stddev = zt__nan();
+    }
+}
+
 ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
                                zt__kept_value **values, uint32_t *count) {
     zt_aggregation aggregation = profiler->layout.aggregations[column];
     uint32_t kept_count;
     int has_memory;
+    uint32_t time_column = zt__time_column(profiler, column);
     zt__kept_value *kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
     zt__moments moments = zt__sum_moments(subject, column);
+    double time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
+    double error_ns = zt__add_up(subject).launch_error_ns;
     zt__unlock(&profiler->mutex);
     zt__get_moments(aggregation, &moments, stats);
     zt__add_quantiles(aggregation, kept, kept_count, stats);
+    if (aggregation != ZT_AGGREGATE_SUM) {
+        stats->rate = stats->mean;
+    } else if (zt__is_positive(time_ns)) {
+        stats->rate = stats->sum / time_ns * 1e9;
+    }
+    if (column == zt__latency_column(profiler, ZT__LAUNCH_LATENCY)) {
+        zt__hide_uncertain(stats, error_ns);
+    }
     if (values) {
         *values = kept;
         *count = kept_count;
@@ -292,38 +285,14 @@ ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject,
         }
         is_same &= path->key.outer->key.region == outer->key.region;
     }
-    info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
+    info->parent = UINT32_MAX;
+    if (is_same && outer->depth > 0) {
+        info->parent = subject.path ? ZT_PATH(outer->index) : outer->key.region->index;
+    }
 }
 
 ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
-}
-
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
-    zt_profiler *locked = zt__mutable(profiler);
-    const zt__path *found = NULL;
-    if (info) {
-        memset(info, 0, sizeof *info);
-        info->parent = UINT32_MAX;
-        info->total_ns = info->own_ns = zt__nan();
-    }
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!info) {
-        return zt__report_null(&locked->diagnostics, "zt_get_path", "info");
-    }
-    zt__lock(&locked->mutex);
-    if (path < profiler->path_count) {
-        found = zt__path_at(profiler, path);
-        info->region = found->key.region->index;
-        info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
-        info->count = found->statistics.moments ? found->statistics.moments[0].count : 0;
-        info->total_ns = zt__time_of(found);
-        info->own_ns = zt__get_own_time(found, NULL);
-    }
-    zt__unlock(&locked->mutex);
-    return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
 }
 
 ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
@@ -386,7 +355,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
-        info->parent = UINT32_MAX;
+        info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
@@ -395,6 +364,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         return result;
     }
     info->name = subject.region->name;
+    info->region = subject.region->index;
     zt__lock(&locked->mutex);
     totals = zt__add_up(subject);
     info->lost = subject.region->lost;
@@ -404,114 +374,10 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt__fill_totals(&totals, info);
     zt__get_column(locked, subject, 0, &info->time_ns, NULL, NULL);
     for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
-        zt_get_pass(profiler, region, pass, &pass_times[pass]);
+        zt__get_column(locked, subject, zt__pass_time_column(profiler, pass), &pass_times[pass], NULL, NULL);
     }
     info->differs = profiler->pass_count > 1 ? zt__find_differences(profiler, pass_times) : 0;
     return result;
-}
-
-/* Gets the statistics of one column for a public function. */
-static ze_result_t zt__get_stats_of(const zt_profiler *profiler, const char *call, uint32_t region,
-                                    uint32_t column, zt_stats *stats) {
-    ze_result_t result;
-    zt__subject subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
-    if (subject.region) {
-        zt__get_column(zt__mutable(profiler), subject, column, stats, NULL, NULL);
-    }
-    return result;
-}
-
-ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                zt_stats *stats) {
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler || metric >= profiler->metric_count) {
-        return zt__report_index(profiler, "zt_get_stats", "metric", metric);
-    }
-    return zt__get_stats_of(profiler, "zt_get_stats", region, 1 + metric, stats);
-}
-
-ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
-                               zt_stats *time_ns) {
-    if (time_ns) {
-        zt__clear_stats(time_ns);
-    }
-    if (!profiler || pass >= profiler->pass_count) {
-        return zt__report_index(profiler, "zt_get_pass", "pass", pass);
-    }
-    return zt__get_stats_of(profiler, "zt_get_pass", region, zt__pass_time_column(profiler, pass), time_ns);
-}
-
-ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-                                     uint32_t metric, zt_stats *stats) {
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler || metric >= profiler->metric_count) {
-        return zt__report_index(profiler, "zt_get_tile_stats", "metric", metric);
-    }
-    if (tile >= profiler->tile_count) {
-        return zt__report_index(profiler, "zt_get_tile_stats", "tile", tile);
-    }
-    return zt__get_stats_of(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
-                            stats);
-}
-
-ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
-    double *const figures[] = {&stats->mean, &stats->min, &stats->max, &stats->median, &stats->p95};
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
-        if (!zt__is_nan(*figures[i]) && *figures[i] <= error_ns) {
-            *figures[i] = zt__nan();
-        }
-    }
-    if (zt__is_nan(stats->mean)) {
-        stats->sum = stats->stddev = zt__nan();
-    }
-}
-
-ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-                                  zt_stats *stats) {
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__subject subject;
-    double error_ns;
-    ze_result_t result;
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if ((uint32_t)latency >= ZT_LATENCY_COUNT) {
-        return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                          (int)latency);
-    }
-    subject = zt__get_subject(profiler, "zt_get_latency", region, "stats", stats, &result);
-    if (subject.region) {
-        zt__get_column(locked, subject, zt__latency_column(profiler, (uint32_t)latency), stats, NULL, NULL);
-        if (latency == ZT_LATENCY_LAUNCH) {
-            zt__lock(&locked->mutex);
-            error_ns = zt__add_up(subject).launch_error_ns;
-            zt__unlock(&locked->mutex);
-            zt__hide_uncertain(stats, error_ns);
-        }
-    }
-    return result;
-}
-
-ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
-    const zt_metric *described = zt_get_metric(profiler, metric);
-    zt_stats stats, time;
-    if (!described || !zt__subject_at(zt__mutable(profiler), region).region ||
-        zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
-        zt_get_pass(profiler, region, described->pass, &time) != ZE_RESULT_SUCCESS) {
-        return zt__nan();
-    }
-    if (described->aggregation != ZT_AGGREGATE_SUM) {
-        return stats.mean;
-    }
-    return zt__is_positive(time.sum) ? stats.sum / time.sum * 1e9 : zt__nan();
 }
 
 /* ---- regions, for reports and merging -------------------------------------------------------------------- */
@@ -541,18 +407,10 @@ ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
-        return "[NO_PROFILER] there is no profiler: zt_get_last_error(NULL) has the reason.";
+        return "[NO_PROFILER] there is no profiler: zt_last_error has the reason.";
     case ZT_DEVICE_LOST:
         return "[DEVICE_LOST] the device is lost. Open a new profiler when it is back.";
     default:
         return profiler->availability_text.text;
     }
-}
-
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
-    return zt__get_last_error(zt__diagnostics_of(profiler));
-}
-
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
-    return zt__get_last_message(zt__diagnostics_of(profiler)).result;
 }

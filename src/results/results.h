@@ -1,4 +1,4 @@
-/* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
+/* zt_get_region and the like: counts and statistics of regions. */
 
 #pragma once
 
@@ -24,16 +24,11 @@ ZT__PRIVATE zt_availability zt__get_availability(const zt_profiler *profiler);
 
 ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler);
 
-/* Returns the index of a metric. If there is none, returns UINT32_MAX and reports the nearest names, which
-   are also stored in `nearest` unless that is NULL. */
-ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
-                                     uint32_t count, const char *name, zt__nearest *nearest);
-
 /* Reads a number that the mutex guards. */
 ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number);
 
-/* Reports an index that is too high, and names <what>_count of zt_info, which has the count. Without a profiler
-   returns SUCCESS, as public functions do. */
+/* Reports an index that is too high, and names <what>_count of zt_info, which has the count; or that it is
+   UINT32_MAX. Without a profiler returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index);
 

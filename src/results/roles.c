@@ -104,7 +104,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         zt__match_roles(&profiler->metrics[i], i, advice->metrics, &advice->naming);
     }
     for (i = 0; i < streamed; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        const zt_metric *metric = zt_get_metric(profiler, ZT_STREAMED(i));
         if (zt__quantity_of(metric) == ZT__QUANTITY_SHARE) {
             zt__match_roles(metric, i, advice->streamed, &advice->naming);
         }
@@ -179,7 +179,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     if (of_time.count) {
         time = of_time.sum / (double)of_time.count;
     }
-    moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT_LATENCY_LAUNCH));
+    moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT__LAUNCH_LATENCY));
     zt__unlock(&profiler->mutex);
     zt__get_moments(ZT_AGGREGATE_SUM, &moments, &launch);
     zt__hide_uncertain(&launch, totals.launch_error_ns);

@@ -1,4 +1,4 @@
-/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
 
 #include "results/timeline.h"
 
@@ -12,8 +12,8 @@
 #include "metrics/groups.h"
 #include "regions/columns.h"
 #include "regions/first_query.h"
+#include "regions/probes.h"
 #include "regions/profiler.h"
-#include "regions/slots.h"
 #include "results/clocks.h"
 
 /* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
@@ -88,26 +88,19 @@ ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by) {
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing) {
     zt__timeline *timeline = profiler->timeline;
-    uint64_t i = timeline->missing_written, oldest = zt__oldest_kept(i, ZT__MISSING_KEPT);
-    int is_same = 0;
+    zt__missing *newest =
+        &timeline->missing[(timeline->missing_written + ZT__MISSING_KEPT - 1) % ZT__MISSING_KEPT];
+    if (timeline->missing_written && newest->region == missing->region && newest->list == missing->list &&
+        newest->list_name == missing->list_name && newest->cause == missing->cause) {
+        newest->count++;
+    } else {
+        newest = &timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT];
+        *newest = *missing;
+    }
+    newest->kept_before = timeline->written;
     timeline->changes++;
-    while (i > oldest && !is_same) {
-        const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
-        is_same = kept->count > 0 && kept->region == missing->region && kept->list == missing->list &&
-                  kept->list_name == missing->list_name && kept->cause == missing->cause;
-        oldest = by > 0 ? i : oldest; /* what is added may only continue the newest */
-    }
-    if (!is_same && by > 0) {
-        i = timeline->missing_written++;
-        timeline->missing[i % ZT__MISSING_KEPT] = *missing;
-    } else if (is_same) {
-        timeline->missing[i % ZT__MISSING_KEPT].count += (uint32_t)by;
-    }
-    if (by > 0) {
-        timeline->missing[i % ZT__MISSING_KEPT].kept_before = timeline->written;
-    }
 }
 
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
@@ -164,8 +157,8 @@ ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
 ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[ZT__TIMES_PASS];
     const char *call;
-    if (profiler->metric_count > 0 && pass->slot_count == 0 &&
-        zt__make_slots(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
+    if (profiler->metric_count > 0 && pass->probe_count == 0 &&
+        zt__make_probes(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
         ZT__INTERNAL(zt__relate_kernel_clock(profiler));
     }
 }
@@ -176,18 +169,17 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     const zt__clock *clock = &timeline->clock;
     const zt__sample_times *times = &reading->times;
     const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
-    const zt__slot *slot = reading->slot;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->row_length;
-    uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t submitted = zt__convert_time(clock, reading->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
     uint64_t second = 1000000000u, rate = stamp_clock->ticks_per_second,
              tolerance = zt__clock_tolerance(stamp_clock);
     uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
     zt__timeline_sample sample;
     /* Only the first execution of a recorded list has a queue latency. */
-    if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
-        row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
-            (double)(slot->submitted_ns - slot->origin.appended_ns);
+    if (reading->knows_execution && reading->origin.executions == 1) {
+        row[zt__latency_column(profiler, ZT__QUEUE_LATENCY)] =
+            (double)(reading->submitted_ns - reading->origin.appended_ns);
     }
     /* It ran between its submission and the moment at which it was seen complete. In that time the device's
        clock may have wrapped around, and then the time stamps fit in two places, or in none. */
@@ -206,38 +198,37 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
     if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
         zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
-        missing.region = slot->region;
+        missing.region = reading->region;
         missing.list = times->list;
-        missing.list_name = slot->origin.list_name;
-        missing.since_ns = slot->submitted_ns;
+        missing.list_name = reading->origin.list_name;
+        missing.since_ns = reading->submitted_ns;
         timeline->ambiguous++;
-        zt__keep_missing(profiler, &missing, 1);
+        zt__keep_missing(profiler, &missing);
         return;
     }
     sample.list = times->list;
-    sample.submitted_ns = slot->submitted_ns;
-    sample.origin = slot->origin;
-    if (reading->from == ZT__SLOT_ARMED ||
-        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, slot->submitted_ns) < submitted) {
+    sample.submitted_ns = reading->submitted_ns;
+    sample.origin = reading->origin;
+    if ((sample.origin.executions > 0 && !reading->knows_execution) ||
+        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, reading->submitted_ns) < submitted) {
         sample.origin.submitted_by = 0; /* it is not the execution that was submitted */
     }
-    sample.bytes = slot->bytes;
-    sample.region = slot->region->index;
-    sample.path = slot->path->index;
-    sample.pass = slot->pass;
-    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
+    sample.bytes = reading->bytes;
+    sample.region = reading->region->index;
+    sample.path = reading->path->index;
+    sample.pass = profiler->batch.pass->index;
+    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
     /* The launch latency is known only if the sample is of the execution that was submitted. */
-    if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
-        !zt__ran_unobserved(slot)) {
+    if (reading->knows_execution && sample.origin.submitted_by) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         double error_ns = (double)zt__clock_error(clock, begin_ns) +
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
-        row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
-            (double)(int64_t)(begin_ns - slot->submitted_ns);
-        if (slot->path->launch_error_ns < error_ns) {
-            slot->path->launch_error_ns = error_ns;
+        row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
+            (double)(int64_t)(begin_ns - reading->submitted_ns);
+        if (reading->path->launch_error_ns < error_ns) {
+            reading->path->launch_error_ns = error_ns;
         }
     }
     if (timeline->written >= timeline->capacity &&
@@ -306,27 +297,4 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     *end = data->rows_written;
     *first = zt__oldest_kept(data->rows_written, data->row_capacity);
     zt__unlock(&data->mutex);
-}
-
-ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
-    zt_timeline_info info;
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__stream_data *data = NULL;
-    uint64_t first, end;
-    memset(&info, 0, sizeof info);
-    if (!profiler || !profiler->timeline) {
-        return info;
-    }
-    zt__get_kept_samples(locked, &first, &end);
-    info.samples = end - first;
-    zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
-    info.pairs = locked->timeline->clock.pair_count;
-    zt__unlock(&locked->mutex);
-    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
-        zt__get_kept_rows(data, &first, &end);
-        info.rows += end - first;
-        info.lost_rows += first;
-    }
-    return info;
 }

@@ -1,4 +1,4 @@
-/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
 
 #pragma once
 
@@ -120,7 +120,7 @@ ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now);
 ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
 
 /* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by);
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing);
 
 /* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
    ends now. Hooks may execute lists inside of a call. The mutex is held. */
@@ -132,8 +132,8 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
    than one attempt for. */
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler);
 
-/* Prepares a profiler that measures metrics for launches with times alone: makes slots without queries, and
-   relates the clock of kernels. Without memory, the first such launch makes the slots. */
+/* Prepares a profiler that measures metrics for launches with times alone: makes probes without queries, and
+   relates the clock of kernels. Without memory, the first such launch makes the probes. */
 ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
 
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are

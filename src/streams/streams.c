@@ -15,6 +15,7 @@
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "results/attribution.h"
+#include "results/metrics.h"
 #include "results/results.h"
 #include "results/timeline.h"
 #include "streams/rows.h"
@@ -358,5 +359,5 @@ ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name)
         return UINT32_MAX;
     }
     return zt__find_metric(stream->diagnostics, "zt_stream_find_metric", stream->data->metrics,
-                           stream->data->group.metric_count, name, NULL);
+                           zt__name_of_metric, stream->data->group.metric_count, name, NULL);
 }

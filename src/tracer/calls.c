@@ -43,8 +43,6 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListCreate:
     case ZT__CALL_CommandListCreateImmediate:
         return ZT__KIND_LIST_CREATE;
-    case ZT__CALL_CommandListClose:
-        return ZT__KIND_LIST_CLOSE;
     case ZT__CALL_CommandListReset:
         return ZT__KIND_LIST_RESET;
     case ZT__CALL_CommandListDestroy:
@@ -54,6 +52,7 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     case ZT__CALL_CommandListImmediateAppendCommandListsWithParameters:
         return ZT__KIND_EXECUTE;
     case ZT__CALL_CommandQueueSynchronize:
+    case ZT__CALL_CommandListHostSynchronize:
         return ZT__KIND_QUEUE_SYNCHRONIZE;
     case ZT__CALL_CommandQueueDestroy:
         return ZT__KIND_QUEUE_DESTROY;

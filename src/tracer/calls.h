@@ -122,7 +122,6 @@ enum {
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \
     X(LIST_CREATE, NULL, zt__after_list_create, ZT__ALWAYS)                                                  \
-    X(LIST_CLOSE, NULL, zt__after_list_close, ZT__FOR_COMMANDS)                                              \
     X(LIST_RESET, zt__before_list_reset, zt__after_list_reset, ZT__ALWAYS)                                   \
     X(LIST_DESTROY, zt__before_list_destroy, zt__after_list_destroy, ZT__ALWAYS)                              \
     X(EXECUTE, zt__before_execute, NULL, ZT__ALWAYS)                                                         \

@@ -1,6 +1,7 @@
 /* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #include "tracer/dispatcher.h"
+#include "metrics/activation.h"
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
@@ -88,8 +89,10 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.place = NULL;
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
-    frame->has_kept_event = 0;
+    frame->marker = NULL;
+    frame->is_lent = frame->is_submission = 0;
     frame->kernel_before_hooks = NULL;
+    frame->kernel.name = NULL;
     frame->pool_desc = NULL;
     memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
@@ -107,7 +110,7 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     zt__current_call = frame;
     zt__change_depth(1);
     tracer = frame->tracer;
-    if (kind == ZT__KIND_LAUNCH) {
+    if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
         zt__command command;
         zt__read_command(call, parameters, &command);
         frame->kernel_before_hooks = command.kernel;
@@ -231,52 +234,22 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
     }
 }
 
-/* Signals the event of the application that zt__begin_by_event has replaced by that of a slot, because the
-   application may wait for it. If the tracer was destroyed meanwhile, the slot is still there. */
-static void zt__signal_replaced_event(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    ze_result_t signalled = ZE_RESULT_NOT_READY;
-    int has_tracer = zt__load(&frame->state) == ZT__FRAME_CALLBACK;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                             event, 1, &own);
-    } else if (frame->is_in_order) {
-        signalled = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
-        signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (has_tracer) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (signalled != ZE_RESULT_SUCCESS && has_tracer) {
-        zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
-    }
-}
-
 static void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
+    int is_abandoned; /* its tracer was destroyed */
     if (!frame || frame != zt__current_call) {
         return;
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
-    zt__lock(&zt__dispatch_mutex);
-    if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
-        zt__store(&frame->state, ZT__FRAME_CALLBACK);
-    }
-    zt__unlock(&zt__dispatch_mutex);
+    is_abandoned = !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_CALLBACK);
     zt__change_depth(1);
 
-    /* Parameters are the application's: they are restored also if the tracer was destroyed. */
-    if (frame->signal) {
-        zt__signal_replaced_event(frame, result);
+    /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
+       needed: its probe is still there. */
+    zt__signal_after_launch(frame, result);
+    if (frame->is_submission) {
+        zt__end_submission();
     }
     if (frame->wait_count) {
         *frame->wait_count = frame->waits;
@@ -288,7 +261,7 @@ static void zt__epilogue(ze_result_t result, void **instance) {
         *frame->build.place = frame->build.before;
         zt__free(&zt__default_allocator, frame->build.changed);
     }
-    if (frame->state == ZT__FRAME_CALLBACK) {
+    if (!is_abandoned) {
         zt__after_call(frame, result, end_ns);
     }
     zt__change_depth(-1);
@@ -329,7 +302,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
     for (frame = zt__dispatch.frames; frame && !found; frame = frame->next) {
-        zt__frame_state state = zt__load(&frame->state);
+        uint32_t state = zt__load(&frame->state);
         found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
                 (!only_measured || zt__load(&frame->has_region));
     }
@@ -345,9 +318,9 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
         is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
     for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next) {
-        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_ABANDONED);
-        }
+        is_running = frame->tracer == tracer &&
+                     !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_ABANDONED) &&
+                     zt__load(&frame->state) == ZT__FRAME_CALLBACK; /* it has just returned */
     }
     zt__unlock(&zt__dispatch_mutex);
     return !is_running;

@@ -70,7 +70,7 @@ ZT__PRIVATE void zt__count_by_pointer(void);
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured);
 
 /* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
-   of its callbacks is running, which still needs it. */
+   of its callbacks is running, which still needs it. If that has just begun, some calls are detached. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 extern const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT];

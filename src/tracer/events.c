@@ -3,10 +3,12 @@
 #include "tracer/events.h"
 
 #include "base/compiler.h"
-#include "base/diagnostics.h"
+#include "base/map.h"
+#include "base/memory.h"
 #include "base/platform.h"
+#include "base/threads.h"
 #include "modules/loaded.h"
-#include "regions/kept_events.h"
+#include "regions/probes.h"
 #include "regions/profiler.h"
 #include "tracer/calls.h"
 #include "tracer/frames.h"
@@ -14,30 +16,395 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* A launch with an event of the application is measured by the time stamps of that event, if they can be read
-   on the host and every call that changes the event is seen. In this order:
+/* An event of the application that is LENT measures the launch that signals it. Where an event goes:
 
-     zeEventPoolCreate    gets the flag for kernel time stamps, if such events may be kept
-     zeEventCreate        the event has a record, from here to its destruction
-     a launch             a slot becomes its keeper, if it has none and no other command may signal it. The
-                          slot reads the time stamps when it is collected
-     another signal       (of a command or of the host) The time stamps are saved first if the launch has
-                          signalled; otherwise the sample is lost, and no slot keeps the event again, because
-                          that launch may signal it later. The event has no keeper afterwards, and none until
-                          the host resets it
-     a reset              On the host: the time stamps are saved first if the launch has signalled; otherwise
-                          the slot keeps the event. In a list: a barrier that waits for the event, a copy of
-                          the time stamps and a barrier are appended before the reset
-     zeEventDestroy, zeEventPoolDestroy
-                          The time stamps are saved first if the launch has signalled; otherwise the sample is
-                          lost. No slot keeps the event again, also if the driver refuses
-     zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
+     what happens          IDLE     LENT                                            USED           SHARED
+     a launch that it      LENT     -                                               -              -
+     measures
+     the collector has     -        USED, has signalled; on a recorded list LENT,   -              -
+     read it                        until that is reset
+     another signal        USED     SHARED; the stamps are saved, or the sample     SHARED         SHARED
+                                    is lost
+     another signal, on a  SHARED   likewise                                        SHARED         SHARED
+     recorded list
+     a reset by the host   IDLE     IDLE, if the launch has ended: the stamps are   IDLE, if it    SHARED
+                                    saved; else LENT, or with a marker SHARED       has signalled,
+                                    and lost. On a recorded list LENT               else SHARED
+     a reset in a list     SHARED   SHARED; as for another signal                   SHARED         SHARED
+     its list is over      -        USED, or IDLE if the launch has not run         -              -
+     destroyed             forgotten, in each state; LENT: as for another signal
 
-   The record of an event names its keeper, under the mutex of the tracer. A slot names the event that it keeps,
-   under the mutex of the profiler. No thread holds both. */
+   The status of an event is asked before its time stamps, and neither before the launch was appended, nor after
+   the host has reset it.
+
+   The driver is asked without the mutex. Meanwhile the event is in use: what would read, change or destroy it
+   waits, but no longer than a second. After that, the sample is lost, and the event SHARED. */
+
+/* What a probe has of the event that it was lent (`source_state`). */
+enum { ZT__LOAN_NONE, ZT__LOAN_HOLDS, ZT__LOAN_SAVED, ZT__LOAN_LOST };
+
+/* ---- records: with the mutex of events held --------------------------------------------------------------- */
+
+static zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
+    const void *handle = event;
+    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+}
+
+/* Returns the record of a handle, which is added if there is none, or NULL without memory. The mutex is unlocked
+   while the allocator runs. */
+static void *zt__remember(zt__tracer *tracer, zt__map *map, const void *handle, size_t size) {
+    zt__loaded events;
+    memset(&events, 0, sizeof events);
+    events.allocator = &tracer->allocator;
+    events.mutex = &tracer->event_mutex;
+    return zt__find_or_add_record(&events, map, handle, size);
+}
+
+static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
+    ze_event_handle_t handle;
+    memcpy(&handle, &event->handle, sizeof handle);
+    return handle;
+}
+
+/* Changes the state of an event. If it is LENT and the stamps are not saved, the sample is lost. */
+static void zt__set_event_state(zt__known_event *event, zt__loan_state to, int has_signalled) {
+    if (event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS) {
+        event->probe->source_state = ZT__LOAN_LOST;
+    }
+    event->probe = NULL;
+    event->state = to;
+    event->has_signalled = has_signalled;
+}
+
+/* Begins the use of an event by this thread alone. Returns its record, which stays until the use ends, or NULL:
+   there is none, or it was in use for too long. The mutex is unlocked while another thread uses the event. */
+static zt__known_event *zt__begin_event_use(zt__tracer *tracer, ze_event_handle_t handle) {
+    enum { LONGEST_NS = 1000000000 };
+    zt__known_event *event = zt__find_event(tracer, handle);
+    zt__wait wait;
+    int goes_on = 1;
+    if (event && event->is_in_use) {
+        wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    }
+    while (event && event->is_in_use && goes_on) {
+        zt__unlock(&tracer->event_mutex);
+        goes_on = zt__wait_again(&wait);
+        zt__lock(&tracer->event_mutex);
+        event = zt__find_event(tracer, handle);
+    }
+    if (event && event->is_in_use) {
+        zt__set_event_state(event, ZT__EVENT_SHARED, 0);
+        return NULL;
+    }
+    if (event) {
+        event->is_in_use = 1;
+    }
+    return event;
+}
+
+/* `event` may be NULL. */
+static void zt__end_event_use(zt__known_event *event) {
+    if (event) {
+        event->is_in_use = 0;
+    }
+}
+
+/* Asks whether the command has ended that signals an event, and, unless `profiler` is NULL, when it ran. The event
+   is in use by this thread. The mutex is unlocked meanwhile. */
+static ze_result_t zt__query_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
+                                   zt__sample_times *times, const char **call) {
+    ze_result_t result;
+    zt__unlock(&tracer->event_mutex);
+    if (profiler) {
+        times->is_kernel = 1;
+        result = zt__query_kernel_stamps(profiler, event, times, call);
+    } else {
+        *call = "zeEventQueryStatus";
+        result = zeEventQueryStatus(event);
+    }
+    zt__lock(&tracer->event_mutex);
+    return result;
+}
+
+/* Saves the time stamps of an event that is LENT, before it changes. The event is in use by this thread. Returns
+   whether the launch has ended. */
+static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
+    zt__probe *probe = event->probe;
+    zt__sample_times times;
+    const char *call;
+    int has_ended = event->was_read;
+    if (!has_ended && zt__query_event(tracer, (const zt_profiler *)probe->source, zt__handle_of(event),
+                                      &times, &call) == ZE_RESULT_SUCCESS) {
+        has_ended = 1;
+        if (event->probe == probe) { /* else another thread has waited for too long */
+            probe->stamps[0] = times.begin_ticks;
+            probe->stamps[1] = times.end_ticks;
+            probe->source_state = ZT__LOAN_SAVED;
+        }
+    }
+    return has_ended;
+}
+
+/* Ends a loan, if there is one: the stamps are saved, or the sample is lost. The event is in use by this
+   thread. */
+static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__loan_state to) {
+    int has_ended = event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS &&
+                    zt__save_stamps(tracer, event);
+    zt__set_event_state(event, to, has_ended);
+}
+
+/* ---- how a probe reads it --------------------------------------------------------------------------------- */
+
+/* Returns the event that a probe was lent, or NULL. The mutex of events is held. */
+static zt__known_event *zt__lent_event(zt__tracer *tracer, const zt__probe *probe) {
+    zt__known_event *event =
+        probe->source_state == ZT__LOAN_HOLDS ? zt__find_event(tracer, probe->lent) : NULL;
+    return event && event->state == ZT__EVENT_LENT && event->probe == probe ? event : NULL;
+}
+
+static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
+                                       const char **call) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    zt__known_event *event;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeEventQueryStatus";
+    if (probe->has_trail) { /* its own event follows, whatever happens to the other */
+        result = zeEventQueryStatus(probe->event);
+    }
+    if (result != ZE_RESULT_SUCCESS || !tracer) {
+        return result;
+    }
+    result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    zt__lock(&tracer->event_mutex);
+    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
+    if (event && zt__lent_event(tracer, probe) == event && !event->was_read) {
+        /* If it was read, its time stamps may be those of the execution before. */
+        result = zt__query_event(tracer, times ? profiler : NULL, probe->lent, times, call);
+    }
+    zt__end_event_use(event);
+    if (probe->source_state == ZT__LOAN_LOST) {
+        result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    } else if (probe->source_state == ZT__LOAN_SAVED) {
+        result = ZE_RESULT_SUCCESS;
+        if (times) {
+            times->begin_ticks = probe->stamps[0];
+            times->end_ticks = probe->stamps[1];
+            times->is_kernel = 1;
+        }
+    }
+    zt__unlock(&tracer->event_mutex);
+    return result;
+}
+
+static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    zt__known_event *event, *lent;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    *call = "zeEventHostReset";
+    if (probe->has_trail) {
+        result = zeEventHostReset(probe->event);
+    }
+    if (!tracer || result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    zt__lock(&tracer->event_mutex);
+    event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
+    lent = zt__lent_event(tracer, probe);
+    if (probe->source_state == ZT__LOAN_SAVED || probe->source_state == ZT__LOAN_LOST) {
+        /* Of a recorded list, the event may still be lent for the next execution. */
+        probe->source_state = ZT__LOAN_HOLDS;
+        if (!zt__lent_event(tracer, probe)) {
+            probe->source_state = ZT__LOAN_LOST;
+        }
+    } else if (lent && lent->is_recorded) {
+        lent->was_read = 1;
+        lent->read_submission = zt__load(&probe->submissions);
+    } else if (lent) {
+        probe->source_state = ZT__LOAN_NONE;
+        zt__set_event_state(lent, ZT__EVENT_USED, 1);
+    }
+    zt__end_event_use(event);
+    zt__unlock(&tracer->event_mutex);
+    return result;
+}
+
+ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_lent_event, 1};
+
+ZT__PRIVATE const zt__way zt__by_marked_event = {zt__read_lent_event, zt__reset_lent_event, 0};
+
+/* ---- lending ---------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event) {
+    const zt__known_event *known;
+    int can_be_lent;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
+    zt__unlock(&tracer->event_mutex);
+    return can_be_lent;
+}
+
+/* Adds the record of an event that was created before the start, or by a call that nobody sees. The driver is
+   queried. An event that is counter-based has no pool; whether it has time stamps is not known. Returns whether the
+   application may read kernel time stamps of it. */
+static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) {
+    ze_event_pool_handle_t pool = NULL;
+    ze_event_pool_flags_t flags = 0;
+    zt__known_event *known;
+    int has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                     tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
+                     tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                     (flags & ZT__POOL_FLAGS_STAMPED);
+    zt__lock(&tracer->event_mutex);
+    known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
+    if (known) {
+        known->has_stamps = has_stamps;
+        known->state = ZT__EVENT_SHARED;
+    }
+    zt__unlock(&tracer->event_mutex);
+    return has_stamps;
+}
+
+ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                                           zt__probe *probe, const zt__known_list *list) {
+    zt__measurement measurement = ZT__BARRIERS;
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    if (known && list->is_in_order && !known->has_stamps) {
+        measurement = ZT__OWN;
+    } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
+        known->state = ZT__EVENT_LENT;
+        known->probe = probe;
+        known->list = probe->list->handle;
+        known->is_recorded = list->kind != ZT__LIST_IMMEDIATE;
+        known->has_marker = list->is_in_order;
+        known->was_read = 0;
+        probe->lent = event;
+        probe->source = profiler;
+        probe->source_state = ZT__LOAN_HOLDS;
+        measurement = ZT__LENT;
+    }
+    zt__unlock(&tracer->event_mutex);
+    if (!known && !zt__query_unknown_event(tracer, event) && list->is_in_order) {
+        measurement = ZT__OWN;
+    }
+    return measurement;
+}
+
+ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event) {
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__find_event(tracer, event);
+    if (known && known->state == ZT__EVENT_LENT) {
+        known->probe->source_state = ZT__LOAN_NONE;
+        zt__set_event_state(known, ZT__EVENT_IDLE, 0);
+    }
+    zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                               ze_command_list_handle_t list) {
+    uint32_t i, capacity, forgotten;
+    zt__lock(&tracer->event_mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        zt__known_event *event = (zt__known_event *)tracer->events.entries[i].value;
+        if (!event || (pool && event->pool != pool) || (context && event->context != context) ||
+            (list && event->list != list)) {
+            continue;
+        }
+        if (!list) { /* it is destroyed, or nobody observes it any more */
+            event->can_be_lent = 0;
+        }
+        if (event->state != ZT__EVENT_LENT) {
+            continue;
+        }
+        capacity = tracer->events.capacity;
+        forgotten = tracer->forgotten_events;
+        event = zt__begin_event_use(tracer, zt__handle_of(event));
+        if (event && event->state == ZT__EVENT_LENT) {
+            zt__end_loan(tracer, event, ZT__EVENT_USED);
+            if (list && !event->has_signalled) {
+                event->state = ZT__EVENT_IDLE;
+            }
+        }
+        zt__end_event_use(event);
+        if (tracer->events.capacity != capacity || tracer->forgotten_events != forgotten) {
+            i = UINT32_MAX; /* others were moved meanwhile: from the start */
+        }
+    }
+    zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list) {
+    zt__end_loans(profiler->tracer, NULL, NULL, list);
+}
+
+/* ---- signals and resets ----------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once) {
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__begin_event_use(tracer, event);
+    if (known && known->state == ZT__EVENT_IDLE && is_once) {
+        zt__set_event_state(known, ZT__EVENT_USED, 0);
+    } else if (known) {
+        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
+    }
+    zt__end_event_use(known);
+    zt__unlock(&tracer->event_mutex);
+}
+
+/* The host is about to reset an event, which is in use by this thread. The mutex of events is held. */
+static void zt__note_host_reset(zt__tracer *tracer, zt__known_event *event) {
+    const char *call;
+    if (event->state == ZT__EVENT_USED) {
+        int has_signalled = event->has_signalled || zt__query_event(tracer, NULL, zt__handle_of(event), NULL,
+                                                                    &call) == ZE_RESULT_SUCCESS;
+        zt__set_event_state(event, has_signalled ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
+    } else if (event->state == ZT__EVENT_LENT && event->is_recorded) {
+        zt__probe *probe = event->probe;
+        int has_run_again = event->was_read && zt__load(&probe->submissions) != event->read_submission;
+        if (probe->source_state == ZT__LOAN_HOLDS &&
+            (has_run_again || (!zt__save_stamps(tracer, event) && event->has_marker)) &&
+            event->probe == probe) {
+            probe->source_state = ZT__LOAN_LOST;
+        }
+        event->was_read = 0;
+    } else if (event->state == ZT__EVENT_LENT) {
+        int has_ended = zt__save_stamps(tracer, event);
+        if (has_ended || event->has_marker) {
+            zt__set_event_state(event, has_ended ? ZT__EVENT_IDLE : ZT__EVENT_SHARED, 0);
+        }
+    }
+}
+
+ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
+    zt__known_event *known;
+    if (frame->call != ZT__CALL_EventHostReset) {
+        zt__note_signal(tracer, event, 1);
+        return;
+    }
+    zt__lock(&tracer->event_mutex);
+    known = zt__begin_event_use(tracer, event);
+    if (known) {
+        zt__note_host_reset(tracer, known);
+    }
+    zt__end_event_use(known);
+    zt__unlock(&tracer->event_mutex);
+}
+
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__note_signal(frame->tracer,
+                    *ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t)->phEvent, 0);
+}
+
+/* ---- creation and destruction ----------------------------------------------------------------------------- */
 
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-static int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {
+static int zt__pool_allows_lending(const ze_event_pool_desc_t *desc) {
     return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
            !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
 }
@@ -45,7 +412,7 @@ static int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->keeps_events && given && zt__pool_allows_keeping(given) &&
+    if (frame->tracer->lends_events && given && zt__pool_allows_lending(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         ze_event_pool_handle_t trial =
             NULL; /* if the driver refuses the flag, the application's call succeeds */
@@ -65,268 +432,86 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     zt__known_pool *known;
-    zt__lock(&tracer->mutex);
-    known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
-                                                     sizeof *known);
+    zt__lock(&tracer->event_mutex);
+    known = (zt__known_pool *)zt__remember(tracer, &tracer->pools, **p->pphEventPool, sizeof *known);
     if (known) {
+        known->context = *p->phContext;
         known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
-        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc) &&
+        known->can_be_lent = tracer->lends_events && zt__pool_allows_lending(*p->pdesc) &&
                              (known->has_stamps || frame->pool_desc);
     }
-    zt__unlock(&tracer->mutex);
+    zt__unlock(&tracer->event_mutex);
 }
 
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    ze_event_handle_t handle;
     zt__known_event *event;
+    zt__known_pool pool;
+    int is_known = 1;
+    memset(&pool, 0, sizeof pool);
     if (frame->call == ZT__CALL_EventCounterBasedCreate) {
         const zt__event_counter_based_create_params *p =
             ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
-        zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
-        zt__lock(&tracer->mutex);
-        event = zt__remember_event(tracer, **p->pphEvent);
-        if (event) {
-            event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
-        }
-        zt__unlock(&tracer->mutex);
+        handle = **p->pphEvent;
+        pool.has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
     } else {
         const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        const void *key = *p->phEventPool;
         const zt__known_pool *known;
-        zt__known_pool pool = {NULL, 0, 0};
-        zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
-        zt__lock(&tracer->mutex);
-        known = zt__find_pool(tracer, *p->phEventPool);
+        handle = **p->pphEvent;
+        zt__lock(&tracer->event_mutex);
+        known = (const zt__known_pool *)zt__map_find(&tracer->pools, &key, sizeof key);
+        is_known = known != NULL;
         if (known) {
-            pool = *known; /* it may be stale when the event has a record */
+            pool = *known;
         }
-        event = known ? zt__remember_event(tracer, **p->pphEvent) : NULL;
-        if (event) {
-            event->has_stamps = pool.has_stamps;
-            event->may_be_kept = pool.may_be_kept;
-            event->pool = *p->phEventPool;
-        }
-        zt__unlock(&tracer->mutex);
+        zt__unlock(&tracer->event_mutex);
     }
+    zt__lock(&tracer->event_mutex);
+    event = zt__begin_event_use(tracer, handle);
+    if (event) { /* an earlier event with this handle is gone: it is not asked any more */
+        zt__set_event_state(event, ZT__EVENT_IDLE, 0);
+        memset(event, 0, sizeof *event);
+        event->handle = handle;
+    }
+    event =
+        is_known ? (zt__known_event *)zt__remember(tracer, &tracer->events, handle, sizeof *event) : event;
+    if (event) {
+        event->has_stamps = is_known ? pool.has_stamps : 1;
+        event->can_be_lent = pool.can_be_lent;
+        event->pool = pool.handle;
+        event->context = pool.context;
+    }
+    zt__unlock(&tracer->event_mutex);
 }
 
-/* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
-static int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event, zt__event_change change) {
-    zt__known_event *known;
-    zt__slot *keeper = NULL;
-    zt_profiler *owner = NULL;
-    int may_signal, is_kept;
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    if (known) {
-        keeper = known->keeper;
-        owner = known->keeper_owner;
-        known->keeper = change == ZT__EVENT_ENDS ? NULL : keeper;
-    }
-    zt__unlock(&tracer->mutex);
-    if (!keeper) {
-        return 0;
-    }
-    may_signal = zt__save_kept_stamps(owner, keeper, event, change);
-    if (change == ZT__EVENT_SIGNALLED) {
-        zt__lock(&owner->mutex);
-        is_kept = keeper->kept == event;
-        zt__unlock(&owner->mutex);
-        zt__lock(&tracer->mutex);
-        known = zt__find_event(tracer, event);
-        if (known && known->keeper == keeper && !is_kept) {
-            known->keeper = NULL;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-    return may_signal;
-}
-
-/* Counts commands that signal an event and are not measured by it. No mutex is held. */
-static void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
-    zt__known_event *known;
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    if (known && known->other_signals < 2) {
-        known->other_signals += count;
-    }
-    zt__unlock(&tracer->mutex);
-}
-
-ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
-    zt__known_event *known;
-    int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    if (!is_reset) { /* before the keeper is looked up: a launch may become it meanwhile, which checks this */
-        zt__count_signals(tracer, event, 1);
-    }
-    if (zt__save_stamps_of_event(tracer, event, is_reset ? ZT__EVENT_RESET : ZT__EVENT_SIGNALLED) &&
-        !is_reset) {
-        zt__count_signals(tracer, event, 1); /* the launch may signal it later */
-    }
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    has_other = is_reset && known && known->other_signals == 1;
-    zt__unlock(&tracer->mutex);
-    if (has_other && zeEventQueryStatus(event) == ZE_RESULT_SUCCESS) {
-        zt__lock(&tracer->mutex);
-        known = zt__find_event(tracer, event);
-        if (known && known->other_signals == 1) {
-            known->other_signals = 0;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-}
-
-ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const ze_command_list_append_event_reset_params_t *p =
-        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
-    ze_command_list_handle_t list = *p->phCommandList;
-    ze_event_handle_t event = *p->phEvent;
-    const zt__known_event *known;
-    zt__slot *slot;
-    zt_profiler *profiler;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    const char *call = "zeCommandListAppendBarrier";
-    int is_measured = 0, has_copy = 0;
-    uint32_t i;
-    zt__save_stamps_of_event(tracer, event, ZT__EVENT_RESET);
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    slot = known ? known->keeper : NULL;
-    profiler = known ? known->keeper_owner : NULL;
-    zt__unlock(&tracer->mutex);
-    if (slot) {
-        zt__lock(&profiler->mutex);
-        is_measured = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                      !slot->has_saved_stamps && !slot->was_signalled && slot->list->handle == list &&
-                      (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
-                      profiler->tiles_stamped == 1;
-        if (is_measured) { /* A slot without metrics has `stamps`. */
-            slot->measurement = ZT__KEPT_EVENT_COPY;
-            for (i = 0; i < ZT__STAMPS; i++) {
-                zt__store(&slot->stamps[i], UINT64_MAX);
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    }
-
-    if (is_measured) {
-        result = zeCommandListAppendBarrier(list, NULL, 1, &event);
-        if (result == ZE_RESULT_SUCCESS) {
-            call = "zeCommandListAppendQueryKernelTimestamps";
-            result =
-                zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
-            has_copy = result == ZE_RESULT_SUCCESS;
-        }
-        if (has_copy) {
-            call = "zeCommandListAppendBarrier";
-            result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
-        }
-    }
-    if (is_measured && result != ZE_RESULT_SUCCESS) {
-        zt__lock(&profiler->mutex);
-        if (has_copy) {
-            slot->copy_may_be_late = 1;
-        } else {
-            slot->measurement = ZT__KEPT_EVENT_STAMPS;
-        }
-        zt__unlock(&profiler->mutex);
-    }
-
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED);
-    }
-    zt__count_signals(tracer, event, 2);
-    if (is_measured) {
-        zt__check(&profiler->diagnostics, result, call,
-                  "A launch is not measured, because its event is reset.");
-    }
-}
-
+/* The record of the event is freed, unless the driver is still asked about it. */
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
-    ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
-    zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_ENDS);
-    zt__forget_handle(frame->tracer, &frame->tracer->events, event);
-}
-
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
-                                         const zt_profiler *owner) {
-    const void *handle = pool;
-    uint32_t i;
-    int is_complete;
-    do { /* again, because the table may change while the mutex is unlocked */
-        is_complete = 1;
-        zt__lock(&tracer->mutex);
-        for (i = 0; i < tracer->events.capacity; i++) {
-            const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
-            if (known && known->keeper && (!pool || known->pool == handle) &&
-                (!owner || known->keeper_owner == owner)) {
-                ze_event_handle_t event;
-                memcpy(&event, &known->handle, sizeof event);
-                zt__unlock(&tracer->mutex);
-                zt__save_stamps_of_event(tracer, event, ZT__EVENT_ENDS);
-                is_complete = 0;
-                zt__lock(&tracer->mutex);
-            }
-        }
-        zt__unlock(&tracer->mutex);
-    } while (!is_complete);
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
+    zt__known_event *known;
+    zt__lock(&tracer->event_mutex);
+    known = zt__begin_event_use(tracer, *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent);
+    if (known) {
+        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
+        zt__map_remove(&tracer->events, &handle, sizeof handle);
+        tracer->forgotten_events++;
+    }
+    zt__unlock(&tracer->event_mutex);
+    zt__free(&tracer->allocator, known);
 }
 
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
-    const void *handle = pool;
-    uint32_t i;
-    zt__release_kept_events(tracer, pool, NULL);
-    zt__lock(&tracer->mutex);
-    for (i = 0; i < tracer->events.capacity; i++) {
-        zt__known_event *known = (zt__known_event *)tracer->events.entries[i].value;
-        if (known && known->pool == handle) {
-            known->may_be_kept = 0; /* if the driver refuses, launches that were recorded may signal it */
-        }
-    }
-    zt__unlock(&tracer->mutex);
-    zt__forget_handle(tracer, &tracer->pools, pool);
-}
-
-/* Returns the event of the application that a command signals, or NULL. */
-static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
-    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
-}
-
-ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
-    zt__command command;
-    ze_event_handle_t event;
-    zt__read_command(frame->call, frame->parameters, &command);
-    event = zt__find_signalled(frame, &command);
-    if (event && zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_SIGNALLED)) {
-        zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
-    }
-}
-
-ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__known_list *list;
-    zt__command command;
-    ze_event_handle_t event;
-    int is_signalled_once;
-    zt__read_command(frame->call, frame->parameters, &command);
-    event = zt__find_signalled(frame, &command);
-    if (event && !frame->has_kept_event) {
-        zt__lock(&tracer->mutex);
-        list = zt__find_known_list(tracer, command.list);
-        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
-        zt__unlock(&tracer->mutex);
-        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
-        /* Another thread may have appended a launch that is measured by it since
-           zt__save_stamps_before_signal. */
-        if (zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED)) {
-            zt__count_signals(tracer, event, 2);
-        }
-    }
+    const void *handle = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
+    void *known;
+    zt__end_loans(tracer, handle, NULL, NULL);
+    zt__lock(&tracer->event_mutex);
+    known = zt__map_find(&tracer->pools, &handle, sizeof handle);
+    zt__map_remove(&tracer->pools, &handle, sizeof handle);
+    zt__unlock(&tracer->event_mutex);
+    zt__free(&tracer->allocator, known);
 }
 
 #endif

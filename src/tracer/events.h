@@ -9,39 +9,56 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* Called before a pool is created: adds kernel time stamps to its events, if slots may keep them. */
+/* Called before a pool is created: adds kernel time stamps to its events, if they may be lent. */
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_pool_create(zt__frame *frame);
 
 /* The handle may be that of an earlier event, the destruction of which was not observed: a hook may destroy it,
-   or it went with its pool. A counter-based event has no pool, and is never kept. */
+   or it went with its pool. A counter-based event has no pool, and is never lent. */
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame);
 
 /* Called before the host resets or signals an event. Both calls have the same parameters. */
 ZT__PRIVATE void zt__before_event_change(zt__frame *frame);
 
-/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a barrier that waits for the event, a copy of its time stamps, and a barrier. The copy itself does
-   not wait: if the second barrier is refused, the reset may overtake the copy, which would then never run. */
+/* Called before a reset of an event is appended. */
 ZT__PRIVATE void zt__before_event_reset(zt__frame *frame);
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame);
 
-/* Makes slots no longer keep events: those of a pool (NULL: all) for a profiler (NULL: any). Time stamps of launches that
-   have signalled are saved; samples of others are lost. No mutex is held. */
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
-                                         const zt_profiler *owner);
-
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 
-/* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
-   Saves what another launch has left in the event. */
-ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame);
+/* Ends loans: those of events of a pool, of a context, or for launches on a list; with NULL for each, all. Time
+   stamps of launches that have ended are saved; samples of others are lost. No mutex is held. */
+ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
+                               ze_command_list_handle_t list);
 
-/* Called before a command that signals an event is appended, and after the tracer has chosen how to measure
-   it. Counts its signal, unless the command is measured by that event. */
-ZT__PRIVATE void zt__note_signal(zt__frame *frame);
+/* The `end_loans` of a profiler. */
+ZT__PRIVATE void zt__end_loans_of_list(zt_profiler *profiler, ze_command_list_handle_t list);
+
+/* Returns whether an event can be lent now. */
+ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event);
+
+/* How a command without metrics is measured; launches.c has the rules. */
+typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
+
+/* Decides how a launch is measured that signals an event. With LENT, the event is lent to the probe, which it then
+   measures. The launch is not appended yet, so nobody reads the event. The driver may be queried. */
+ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
+                                           zt__probe *probe, const zt__known_list *list);
+
+/* Called when the driver has refused the launch. */
+ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
+
+/* Called before a command is appended that signals an event, and is not measured by it. `is_once`: it does so
+   once. */
+ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, int is_once);
+
+/* A launch that signals an event of the application, with time stamps. */
+extern const zt__way zt__by_lent_event;
+
+/* The same, with a signal of the event of the probe after it. */
+extern const zt__way zt__by_marked_event;
 
 #endif

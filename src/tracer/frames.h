@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/system.h"
+#include "modules/loaded.h"
 #include "regions/profiler.h"
 #include "tracer/calls.h"
 #include "tracer/profiled_builds.h"
@@ -12,9 +13,9 @@
 #ifdef ZETOOLS_TRACER
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
-   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
-   held for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it.
-   The thread that makes the call changes to DRIVER and UNUSED without it. */
+   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The thread that makes the call makes
+   all changes but that to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER changes
+   it only if it is still that. So a tracer is not destroyed while a callback uses it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
@@ -26,7 +27,7 @@ typedef enum zt__frame_state {
    destroyed. */
 typedef struct zt__frame {
     struct zt__frame *next; /* of all frames, in use or not */
-    zt__frame_state state;  /* atomic */
+    uint32_t state;         /* a zt__frame_state. Atomic */
     zt__tracer *tracer;
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
@@ -36,17 +37,16 @@ typedef struct zt__frame {
 
     /* What was done before the call, and is ended or undone after it. */
     zt_region region;
-    int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
-    uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
-    uint32_t waits;              /* its value before */
-    ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
+    int has_region;            /* atomic; changes to 1 under the mutex of the tracer */
+    uint32_t *wait_count;      /* the call's parameter, if it was set to 0; else NULL */
+    uint32_t waits;            /* its value before */
+    ze_event_handle_t *signal; /* the call's parameter, if it was set to the event of the probe; else NULL */
     ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
-    ze_command_list_handle_t list; /* then: the list, */
-    int is_in_order;               /* whether it is in order, */
-    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
-    uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
-    int has_kept_event;            /* it is measured by the event of the application that it signals */
-    ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
+    ze_event_handle_t marker;    /* an event of the library to be signalled after the call, or NULL */
+    int is_lent;                 /* the event of the application that it signals measures it */
+    int is_submission;           /* zt__begin_submission was called */
+    uint64_t executions;         /* of a zeCommandQueueSynchronize: tracer->executions before it */
+    ze_event_pool_desc_t pool;   /* of a zeEventPoolCreate: what the driver gets */
     const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
     const ze_event_pool_desc_t *given_pool; /* its value before */
     zt__build build;                        /* of a zeModuleCreate */
@@ -56,9 +56,12 @@ typedef struct zt__frame {
     /* Of a launch or a zeKernelDestroy: what the application has passed. Hooks may put another in its place. */
     ze_kernel_handle_t kernel_before_hooks;
 
+    zt__command command; /* of a call that appends one: what zt__read_command has read */
+
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
     int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+    zt__loaded_kernel kernel; /* the first, when the launch was selected. Its name is NULL: not known */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -67,5 +70,8 @@ typedef struct zt__frame {
 /* Returns one of the kernels of a launch. */
 ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
                                                    uint32_t index);
+
+/* Returns the event of the application that the command of a frame signals, or NULL. */
+ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame);
 
 #endif

@@ -17,6 +17,7 @@
 #include "streams/stream.h"
 #include "streams/streamer.h"
 #include "streams/streams.h"
+#include "tracer/hotspot_lines.h"
 #include "tracer/hotspots.h"
 #include "tracer/sampled_kernels.h"
 #include "tracer/sampling.h"
@@ -314,7 +315,12 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
 }
 
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
-    return zt__stop_sampling(profiler, "zt_hotspots_stop");
+    const char *call = "zt_hotspots_stop";
+    ze_result_t result = zt__stop_sampling(profiler, call);
+    if (result == ZE_RESULT_SUCCESS && profiler && !zt__is_sampling(profiler)) { /* as in a forked child */
+        result = zt__find_hotspot_lines(profiler, call, zt__deadline(profiler->config.wait_timeout_ns));
+    }
+    return result;
 }
 
 #endif

@@ -1,5 +1,7 @@
 /* Hot spots: their source lines. */
 
+#include "tracer/hotspot_lines.h"
+
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/map.h"
@@ -116,7 +118,7 @@ static int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampled_mo
     return 1;
 }
 
-ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
+ZT__PRIVATE ze_result_t zt__find_hotspot_lines(zt_profiler *profiler, const char *call, uint64_t deadline) {
     zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt__sampled_module *module;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -128,7 +130,7 @@ ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
         zt__keep_debug_info(hotspots, NULL, 0);
         zt__unlock_timed(&hotspots->reading);
     }
-    if (!zt__try_lock(&hotspots->finding)) {
+    if (!zt__lock_until(&hotspots->finding, deadline)) {
         return ZE_RESULT_NOT_READY;
     }
     zt__lock(&hotspots->mutex);
@@ -140,7 +142,7 @@ ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
         has_debug = module->debug != NULL; /* it stays until zt_close */
         zt__unlock(&hotspots->mutex);
         if (has_debug && !zt__find_lines_of_module(hotspots, module)) {
-            result = zt__report_no_memory(&profiler->diagnostics, "zt_hotspots_find_lines", "source lines");
+            result = zt__report_no_memory(&profiler->diagnostics, call, "source lines");
         }
     }
     zt__unlock_timed(&hotspots->finding);

@@ -11,6 +11,7 @@
 #include "regions/profiler.h"
 #include "regions/regions.h"
 #include "results/timeline.h"
+#include "tracer/events.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
@@ -89,11 +90,12 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
+        profiler->end_loans = zt__end_loans_of_list;
     } else {
         zt__lock(&tracer->mutex);
         if (!tracer->open_failures) {
-            tracer->open_failure = zt__get_last_message(NULL);
             tracer->open_failure.result = result;
+            snprintf(tracer->open_failure.text, sizeof tracer->open_failure.text, "%s", zt_last_error(NULL));
         }
         tracer->open_failures++;
         zt__unlock(&tracer->mutex);
@@ -119,7 +121,7 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
         zt__set_captured(tracer, known, 0);
         known->kind = ZT__LIST_UNKNOWN;
         known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
-        known->was_closed = known->may_be_destroyed = 0;
+        known->may_be_destroyed = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
@@ -131,7 +133,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
-    zt__list_state kind = ZT__LIST_UNKNOWN;
+    zt__list_kind kind = ZT__LIST_UNKNOWN;
     int is_in_order = 0, is_cloneable = 0;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);

@@ -7,13 +7,14 @@
 #include "base/memory.h"
 #include "base/platform.h"
 #include "base/threads.h"
+#include "metrics/activation.h"
+#include "regions/collecting.h"
 #include "regions/ending.h"
-#include "regions/execution.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "regions/regions.h"
 #include "regions/resets.h"
-#include "regions/slots.h"
+#include "regions/submitting.h"
 #include "results/roofline.h"
 #include "tracer/calls.h"
 #include "tracer/events.h"
@@ -24,12 +25,13 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* Marks a list as final in all profilers of the tracer. */
-static void zt__mark_list_final_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, zt__list_end by,
-                                           const char *call) {
+/* Closes what was recorded on a list, in all profilers of the tracer. */
+static void zt__end_list_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, zt__list_end by,
+                                    const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
-        zt__mark_list_final(device->profiler, list, by, call);
+        zt__end_list(device->profiler, list, by, call);
+        zt__try_collect(device->profiler, list);
     }
 }
 
@@ -40,7 +42,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     ze_command_list_handle_t list;
     zt__traced_device *traced;
     zt__known_list *known;
-    zt__list_state kind;
+    zt__list_kind kind;
     uint32_t ordinal, is_in_order, is_cloneable = 0;
     if (frame->call == ZT__CALL_CommandListCreate) {
         const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
@@ -63,7 +65,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     }
     traced = zt__find_or_open_device(tracer, context, device);
     /* The call that has destroyed the list with this handle may not have returned to its thread yet. */
-    zt__mark_list_final_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
+    zt__end_list_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
     zt__lock(&tracer->mutex);
     known = zt__remember_list(tracer, list, traced, ordinal);
     if (known) {
@@ -90,55 +92,37 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                        int may_be_immediate) {
-    const zt__list *list;
-    int found = 0;
+ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt__recording *recording;
+    const zt__probe *probe = NULL;
+    int is_reading = 0; /* then the recording is the collector's, and may have some */
     zt__lock(&profiler->mutex);
-    list = handle ? zt__find_list(profiler, handle) : profiler->lists;
-    for (; list && !found; list = handle ? NULL : list->next) {
-        const zt__slot *slot = list->first;
-        int may_run = may_be_immediate && list->state == ZT__LIST_UNKNOWN;
-        for (; slot && !found; slot = slot->next) {
-            found = (slot->trails_event || slot->kept) &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING ||
-                     (slot->state == ZT__SLOT_RECORDED && may_run && !zt__is_final(slot)));
+    for (recording = profiler->in_flight.first; recording && !probe && !is_reading;
+         recording = recording->next) {
+        if (!recording->due || (handle && recording->handle != handle)) {
+            continue;
+        }
+        is_reading = recording->state == ZT__RECORDING_READING;
+        /* Of what has ended, only the collector has something to do. */
+        probe = is_reading || recording->has_ended ? NULL : recording->first;
+        while (probe && !(probe->is_due && (probe->has_trail || probe->way->is_foreign))) {
+            probe = probe->next;
         }
     }
     zt__unlock(&profiler->mutex);
-    return found;
-}
-
-ZT__PRIVATE int zt__has_unread_unknown_lists(zt__tracer *tracer, zt_profiler *profiler) {
-    uint32_t i = 0;
-    for (;;) {
-        ze_command_list_handle_t handle = NULL;
-        zt__lock(&tracer->mutex);
-        for (; i < tracer->lists.capacity && !handle; i++) {
-            const zt__known_list *known = (const zt__known_list *)tracer->lists.entries[i].value;
-            if (known && known->kind == ZT__LIST_UNKNOWN && !known->was_closed) {
-                memcpy(&handle, &known->handle, sizeof handle);
-            }
-        }
-        zt__unlock(&tracer->mutex);
-        if (!handle || zt__has_unread_launches(profiler, handle, 1)) {
-            return handle != NULL;
-        }
-    }
+    return is_reading || probe != NULL;
 }
 
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
    signalled, so this waits for commands of the library that follow them, and reads the events. */
-static void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list,
-                                      int may_be_immediate) {
+static void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list) {
     uint64_t deadline = zt__deadline(tracer->wait_timeout_ns);
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt_profiler *profiler = device->profiler;
         zt__wait wait = zt__wait_until(deadline);
-        while (!zt__is_owner(&profiler->collector) &&
-               zt__has_unread_launches(profiler, list, may_be_immediate)) {
-            zt__finish_list(profiler, list, deadline, 1);
+        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, list)) {
+            zt__try_collect(profiler, list);
             if (!zt__wait_again(&wait)) {
                 break;
             }
@@ -146,26 +130,15 @@ static void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle
     }
 }
 
-ZT__PRIVATE void zt__after_list_close(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__known_list *list;
-    zt__lock(&tracer->mutex);
-    list = zt__find_known_list(tracer, *ZT__PARAMETERS(frame, ze_command_list_close_params_t)->phCommandList);
-    if (list) {
-        list->was_closed = 1;
-    }
-    zt__unlock(&tracer->mutex);
-}
-
 ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
     zt__await_unread_launches(frame->tracer,
-                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0);
+                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList);
 }
 
 ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
-    zt__mark_list_final_everywhere(frame->tracer,
-                                   *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
-                                   ZT__BY_RESET, "zeCommandListReset");
+    zt__end_list_everywhere(frame->tracer,
+                            *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                            ZT__BY_RESET, "zeCommandListReset");
 }
 
 ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
@@ -174,15 +147,13 @@ ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     zt__known_list *known;
     zt__list *list;
-    int may_be_immediate;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, handle);
-    may_be_immediate = known && !known->was_closed;
     if (known) {
         known->may_be_destroyed = 1;
     }
     zt__unlock(&tracer->mutex);
-    zt__await_unread_launches(tracer, handle, may_be_immediate);
+    zt__await_unread_launches(tracer, handle);
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__lock(&device->profiler->mutex);
         list = zt__find_list(device->profiler, handle);
@@ -198,7 +169,7 @@ ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
     ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
     const void *handle = list;
     zt__known_list *known;
-    zt__mark_list_final_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
+    zt__end_list_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
     if (known && known->may_be_destroyed) {
@@ -214,10 +185,12 @@ ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
 ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
     const ze_command_list_handle_t *lists;
     ze_command_queue_handle_t queue = NULL;
+    const void *runs_on;
     uint32_t count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
     if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
         queue = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->phCommandQueue;
+        runs_on = queue;
         lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
@@ -226,6 +199,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         const zt__known_list *known;
         lists = *p->pphCommandLists;
         count = *p->pnumCommandLists;
+        runs_on = *p->phCommandListImmediate;
         zt__lock(&frame->tracer->mutex);
         known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
         if (known && known->is_captured) {
@@ -238,26 +212,30 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
             continue;
         }
         if (result) {
-            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS,
+            zt__after_execution(device->profiler, runs_on, count, lists, *result != ZE_RESULT_SUCCESS,
                                 zt__call_name(frame->call));
         } else {
             /* Without metrics it does not wait, so that executions may follow each other at once. */
             zt__before_execution(device->profiler, queue, count, lists,
-                                 device->profiler->passes[0].group_count > 0, zt__call_name(frame->call));
+                                 device->profiler->passes[0].group_count > 0, 1, zt__call_name(frame->call));
         }
     }
 }
 
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    if (tracer->keeps_events) {
-        zt__save_stamps_before_signal(frame);
-        zt__note_signal(frame);
-    }
+    int is_once;
+    zt__read_command(frame->call, frame->parameters, &frame->command);
     zt__lock(&tracer->mutex);
     tracer->executions++;
+    is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
     zt__unlock(&tracer->mutex);
+    if (tracer->lends_events && frame->command.signal && *frame->command.signal) {
+        zt__note_signal(tracer, *frame->command.signal, is_once);
+    }
     zt__observe_execution(frame, NULL);
+    zt__begin_submission();
+    frame->is_submission = 1;
 }
 
 ZT__PRIVATE void zt__before_queue_synchronize(zt__frame *frame) {
@@ -274,15 +252,16 @@ ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
     is_idle = frame->executions == tracer->executions;
     zt__unlock(&tracer->mutex);
     for (; device && is_idle; device = zt__next_measured(tracer, device)) {
-        zt__note_idle_queue(device->profiler,
-                            *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
+        /* The parameters of both calls begin with a handle. */
+        zt__note_idle(device->profiler,
+                      *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
     }
 }
 
 ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
-    while (device && !zt__has_unread_launches(device->profiler, NULL, 0)) {
+    while (device && !zt__has_unread_launches(device->profiler, NULL)) {
         device = zt__next_measured(tracer, device);
     }
     if (device) {
@@ -295,6 +274,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
+    zt__end_loans(frame->tracer, NULL, context, NULL);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);
@@ -303,9 +283,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
-                zt__release_kept_events(frame->tracer, NULL,
-                                        device->profiler); /* they end with the context */
-                zt__abandon_slots(device->profiler, "zeContextDestroy");
+                zt__abandon_recordings(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
                 device->profiler->peaks = peaks;

@@ -16,25 +16,15 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame);
 ZT__PRIVATE void zt__after_list_change(zt__frame *frame);
 
 /* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
-   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. The launches
-   of a list whose kind is unknown are recorded, and may never run, unless it may be immediate. */
-ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle,
-                                        int may_be_immediate);
-
-/* Returns whether launches are unread on lists of unknown kind that may be immediate: none of these was closed,
-   which only the tracer knows. */
-ZT__PRIVATE int zt__has_unread_unknown_lists(zt__tracer *tracer, zt_profiler *profiler);
-
-/* Only recorded lists are closed. Loaders before 1.16 cannot query the kind of those that were created before
-   the start. */
-ZT__PRIVATE void zt__after_list_close(zt__frame *frame);
+   this event or has commands of the library after it: on a list, or on any if `handle` is NULL. */
+ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle);
 
 ZT__PRIVATE void zt__before_list_reset(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_list_reset(zt__frame *frame);
 
 /* The driver may refuse. So a list is over only after the call, when its handle may already be that of a new
-   list: then zt__after_list_create has marked what was on the old one as final. */
+   list: then zt__after_list_create has closed what was on the old one. */
 ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame);

@@ -138,11 +138,10 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
 
 ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    zt__command command;
+    const zt__command *command = &frame->command;
     uint32_t i;
-    zt__read_command(frame->call, frame->parameters, &command);
-    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-        ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
+    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command->kernel_count; i++) {
+        ze_kernel_handle_t kernel = zt__launched_kernel(frame, command, i);
         int knows_handle = i > 0 || frame->knows_kernel;
         zt__kernel_facts described = zt__unknown_facts();
         zt__loaded_kernel *record = NULL, known;
@@ -150,7 +149,9 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         zt_kernel_shape shape;
         zt__origin origin;
         memset(&known, 0, sizeof known);
-        if (knows_handle) {
+        if (i == 0 && frame->kernel.name && frame->kernel.counted_for == frame->counted_for) {
+            known = frame->kernel;
+        } else if (knows_handle) {
             zt__lock(&tracer->mutex);
             record = zt__find_loaded_kernel(tracer, kernel);
             if (record) { /* else it was destroyed, on another thread, when its work was done */

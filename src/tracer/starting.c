@@ -13,6 +13,7 @@
 #include "regions/collecting.h"
 #include "regions/configuration.h"
 #include "regions/profiler.h"
+#include "regions/submitting.h"
 #include "results/timeline.h"
 #include "tracer/call_times.h"
 #include "tracer/calls.h"
@@ -42,6 +43,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->diagnostics = diagnostics;
     tracer->wait_timeout_ns = wait_timeout_ns;
     zt__create_mutex(&tracer->mutex);
+    zt__create_mutex(&tracer->event_mutex);
     zt__create_mutex(&tracer->opening.mutex);
     tracer->loaded.allocator = &tracer->allocator;
     tracer->loaded.mutex = &tracer->mutex;
@@ -82,6 +84,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer->names);
     zt__free(&allocator, tracer->spans);
     zt__destroy_mutex(&tracer->mutex);
+    zt__destroy_mutex(&tracer->event_mutex);
     zt__destroy_mutex(&tracer->opening.mutex);
     zt__destroy_mutex(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
@@ -163,12 +166,12 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
     /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
     measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
-    tracer->keeps_events = (!config->no_launches || config->copies) &&
+    tracer->lends_events = (!config->no_launches || config->copies) &&
                            (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
     present |= config->no_launches ? 0 : ZT__FOR_LAUNCHES;
     present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
-    present |= tracer->keeps_events ? ZT__FOR_EVENTS : 0;
+    present |= tracer->lends_events ? ZT__FOR_EVENTS : 0;
     present |= tracer->automatic ? ZT__FOR_AUTO : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
@@ -265,7 +268,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (!process) {
         return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the tracer");
     }
-    if (!zt__increment_if(&process->tracers, 0)) {
+    if (!zt__change_if(&process->tracers, 0, 1)) {
         return zt__report(tracer->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           zt__starting_call(tracer));
     }
@@ -295,14 +298,15 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt_profiler *profiler = device->profiler;
-            while (!zt__is_owner(&profiler->collector) &&
-                   (zt__has_unread_launches(profiler, NULL, 0) ||
-                    zt__has_unread_unknown_lists(tracer, profiler)) &&
+            while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL) &&
                    zt__wait_again(&launches)) {
-                zt__try_collect(profiler, NULL, 1);
+                zt__try_collect(profiler, NULL);
             }
         }
-        zt__release_kept_events(tracer, NULL, NULL);
+        zt__end_loans(tracer, NULL, NULL, NULL);
+        for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+            zt__note_unseen_resets(device->profiler);
+        }
     }
 
     zt__lock(&zt__dispatch_setup);
@@ -361,6 +365,7 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
     if (!found) {
         profiler->stop_tracing = zt__end_tracing;
         profiler->free_tracer = zt__free_tracer;
+        profiler->end_loans = zt__end_loans_of_list;
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
     }
@@ -395,8 +400,6 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
-    zt__list *list;
-    ze_result_t result;
     if (!tracer || !zt__load(&tracer->is_live)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -404,15 +407,7 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
         return zt__report(&profiler->diagnostics, INSIDE_HOOK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           "zt_trace_stop");
     }
-    result = zt__stop_tracer(tracer, "zt_trace_stop");
-    /* Resets of lists are no longer observed. So what is recorded on a list now may be gone when the list
-       is executed next: it is not submitted then, but measured if it is seen to have run. */
-    zt__lock(&profiler->mutex);
-    for (list = profiler->lists; list; list = list->next) {
-        list->unsubmitted_up_to = list->ended;
-    }
-    zt__unlock(&profiler->mutex);
-    return result;
+    return zt__stop_tracer(tracer, "zt_trace_stop");
 }
 
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,

@@ -14,7 +14,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 
 /* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
    observed, measures no more launches, waits for those that the application may find signalled before they are
-   read, and releases the events that slots keep. At last waits for calls in progress on other threads, with a
+   read, and releases the events that probes keep. At last waits for calls in progress on other threads, with a
    deadline of their own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller);
 

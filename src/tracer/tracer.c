@@ -20,16 +20,6 @@ ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_com
     return (zt__known_list *)zt__map_find(&tracer->lists, &handle, sizeof handle);
 }
 
-ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool) {
-    const void *handle = pool;
-    return (zt__known_pool *)zt__map_find(&tracer->pools, &handle, sizeof handle);
-}
-
-ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
-    const void *handle = event;
-    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
-}
-
 ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module) {
     const void *handle = module;
     return (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
@@ -40,14 +30,13 @@ ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, 
     return (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
 }
 
-ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
-    return (zt__known_event *)zt__find_or_add_record(&tracer->loaded, &tracer->events, event,
-                                                     sizeof(zt__known_event));
-}
-
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     return (zt__loaded_kernel *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.kernels, kernel,
                                                        sizeof(zt__loaded_kernel));
+}
+
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list) {
+    return list && list->kind == ZT__LIST_IMMEDIATE && tracer->captures == 0;
 }
 
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
@@ -71,17 +60,28 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     zt__free(&tracer->allocator, record);
 }
 
-ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
-    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
-                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
+/* Frees a map and its records, which other threads may look up meanwhile. */
+static void zt__forget_records(zt__tracer *tracer, zt__map *map, zt__mutex *mutex) {
+    zt__map records;
     uint32_t i;
-    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
-        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+    zt__lock(mutex);
+    records = *map;
+    memset(map, 0, sizeof *map);
+    zt__unlock(mutex);
+    for (i = 0; map == &tracer->loaded.modules && i < records.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)records.entries[i].value;
         zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
     }
-    for (i = 0; i < ZT__COUNT_OF(maps); i++) {
-        zt__map_free_values(maps[i], &tracer->allocator);
-    }
+    zt__map_free_values(&records, &tracer->allocator);
+}
+
+ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
+    zt__forget_records(tracer, &tracer->loaded.modules, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->loaded.kernels, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->lists, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->pools, &tracer->event_mutex);
+    zt__forget_records(tracer, &tracer->events, &tracer->event_mutex);
+    zt__forget_records(tracer, &tracer->kernel_names, &tracer->mutex);
     tracer->captures = 0;
 }
 

@@ -53,8 +53,7 @@ typedef struct zt__kernel_name {
 typedef struct zt__known_list {
     const void *handle;        /* the key */
     zt__traced_device *device; /* NULL: it is not measured */
-    zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
-    int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
+    zt__list_kind kind;        /* UNKNOWN, RECORDED or IMMEDIATE */
     int may_be_destroyed;      /* a call was about to destroy it, and may have been refused */
     int is_in_order;           /* 0: it is not, or that is not known */
 
@@ -68,21 +67,38 @@ typedef struct zt__known_list {
 /* What is known of an event pool. */
 typedef struct zt__known_pool {
     const void *handle; /* the key */
-    int has_stamps;     /* kernel time stamps that the application may read */
-    int may_be_kept;    /* the tracer can read those of its events, and sees who changes them */
+    ze_context_handle_t context;
+    int has_stamps;  /* kernel time stamps that the application may read */
+    int can_be_lent; /* the tracer can read those of its events, and sees who changes them */
 } zt__known_pool;
+
+/* Whether a launch can be measured by an event of the application; see events.c. */
+typedef enum zt__loan_state {
+    ZT__EVENT_IDLE,   /* it is not signalled, and no command may signal it */
+    ZT__EVENT_LENT,   /* one launch signals it, and is measured by it */
+    ZT__EVENT_USED,   /* one command signals it, or has, and the host has not reset it since */
+    ZT__EVENT_SHARED, /* it may be signalled at any time: it is never lent */
+    ZT__LOAN_STATES
+} zt__loan_state;
 
 /* What is known of an event. */
 typedef struct zt__known_event {
-    const void *handle;        /* the key */
-    const void *pool;          /* NULL: it was created before the start, or has none */
-    int has_stamps;            /* as of its pool */
-    int may_be_kept;           /* likewise */
-    zt__slot *keeper;          /* the slot that keeps it, or kept it last, */
-    zt_profiler *keeper_owner; /* and its profiler */
-    uint32_t other_signals;    /* signals by the host, and by commands that may be in flight besides a launch
-                                  that is measured by it. When the host resets it after one, 0 again. 2 or
-                                  more: it may be signalled at any time, and is never kept */
+    const void *handle;          /* the key */
+    const void *pool;            /* NULL: it was created before the start, or has none */
+    ze_context_handle_t context; /* likewise */
+    int has_stamps;              /* as of its pool */
+    int can_be_lent;             /* likewise */
+    zt__loan_state state;
+    int has_signalled; /* while it is USED: the command has signalled it */
+    int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
+
+    /* while it is LENT */
+    zt__probe *probe;
+    ze_command_list_handle_t list;
+    int is_recorded; /* the list is: the event stays LENT until that is reset */
+    int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
+    int was_read;    /* and not reset since, */
+    uint32_t read_submission; /* after so many of the probe */
 } zt__known_event;
 
 /* The statistics of a call that is timed. */
@@ -142,14 +158,14 @@ typedef struct zt__tracer {
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;              /* guards what follows */
-    zt__loaded loaded;            /* has no mutex of its own */
-    zt__map kernel_names;         /* by their text */
-    zt__map lists, pools, events; /* by handle */
-    uint32_t captures;            /* lists that are captured */
-    int keeps_events;             /* launches may be measured by events of the application */
-    uint64_t executions;          /* of lists, so far */
-    int is_stopping;              /* no more launches are measured */
+    zt__mutex mutex;      /* guards what follows */
+    zt__loaded loaded;    /* has no mutex of its own */
+    zt__map kernel_names; /* by their text */
+    zt__map lists;        /* by handle */
+    uint32_t captures;    /* lists that are captured */
+    int lends_events;     /* launches may be measured by events of the application */
+    uint64_t executions;  /* of lists, so far */
+    int is_stopping;      /* no more launches are measured */
     zt_trace_counts counts;
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
@@ -160,6 +176,10 @@ typedef struct zt__tracer {
     uint64_t span_count;           /* written so far */
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
+
+    zt__mutex event_mutex; /* guards what follows */
+    zt__map pools, events; /* by handle */
+    uint32_t forgotten_events;
 
     int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;
@@ -173,20 +193,17 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer);
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list);
 
-ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool);
-
-ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event);
-
 ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module);
 
 ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel);
 
-/* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
+/* Returns the record of a kernel, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
-ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event);
-
-/* The same of a kernel. */
 ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
+
+/* Returns whether a command on a list, or on NULL, is executed once: the list is immediate, and no list is captured,
+   because others join a capture by waiting. The mutex is held. */
+ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list *list);
 
 /* Stores whether a capture into a graph has begun on a list. The mutex is held. */
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured);

@@ -10,7 +10,6 @@
 #include "base/writer.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
-#include "regions/reading.h"
 #include "reports/facts.h"
 #include "reports/writing.h"
 #include "watch/watch.h"
@@ -19,22 +18,13 @@
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Queries whether the device has finished a region. If the call fails, it has not. A launch whose event
-   cannot be read any more (`event` is NULL) counts as finished, so that it is not watched. */
-static int zt__has_ended(const zt_profiler *profiler, const zt__running *region) {
-    zt__sample_times times;
+/* Queries whether the device has finished a region. If the call fails, it has not. A launch whose event cannot be
+   read any more counts as finished, so that it is not watched. */
+static int zt__has_ended(zt_profiler *profiler, const zt__running *region) {
     const char *call;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (region->measurement == ZT__KEPT_EVENT_COPY) {
-        return zt__has_all_stamps(region->stamps);
-    }
-    if (region->measurement != ZT__KEPT_EVENT_STAMPS) {
-        ZT__INTERNAL(result = zeEventQueryStatus(region->event));
-    } else if (region->event) {
-        ZT__INTERNAL(result = zt__read_kept_stamps(profiler, region->event, region->was_signalled,
-                                                   region->signalled_end, &times, &call));
-    }
-    return result == ZE_RESULT_SUCCESS;
+    ze_result_t result;
+    ZT__INTERNAL(result = region->way->read(profiler, region->probe, NULL, &call));
+    return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
 }
 
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
@@ -43,31 +33,30 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
     zt__list *list;
     uint32_t i, count, first; /* `first`: index of the first that has not ended */
     do {
-        const zt__slot *slot;
+        const zt__recording *recording;
+        zt__probe *probe;
         uint64_t now;
         count = 0;
 
-        /* Copy the slots that were not seen to have ended, up to a batch. */
+        /* Copy what is on its way and was not seen to have ended, up to a batch. */
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
-        for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
-            int has_signalled = slot->number <= list->watched_signalled_up_to &&
-                                slot->submitted_ns <= list->watched_signalled_ns;
-            if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
-                zt__running *copy = &pending[count++];
-                copy->region = slot->region;
+        recording = list ? list->current : NULL;
+        for (probe = recording && recording->due && recording->state != ZT__RECORDING_READING &&
+                             recording->state != ZT__RECORDING_OPEN
+                         ? recording->first
+                         : NULL;
+             probe && count < ZT__BATCH; probe = probe->next) {
+            zt__running *copy = &pending[count];
+            copy->submission_ns = recording->is_queue ? probe->begun_ns : recording->submitted_ns;
+            if (probe->is_due &&
+                (probe->number > list->watched_ended_up_to || copy->submission_ns > list->watched_ended_ns)) {
+                copy->region = probe->region;
                 copy->list = handle;
-                copy->number = slot->number;
-                copy->submission_ns = slot->submitted_ns;
-                copy->measurement = slot->measurement;
-                copy->event = slot->event;
-                copy->stamps = slot->stamps;
-                if (slot->measurement == ZT__KEPT_EVENT_STAMPS) {
-                    copy->event = slot->has_saved_stamps ? NULL : slot->kept;
-                    copy->was_signalled = slot->was_signalled;
-                    copy->signalled_end = slot->signalled_end;
-                    profiler->watch_queries_kept = 1;
-                }
+                copy->number = probe->number;
+                copy->probe = probe;
+                copy->way = probe->way;
+                count++;
             }
         }
         zt__unlock(&profiler->mutex);
@@ -82,12 +71,11 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         }
         now = zt__now_ns();
         zt__lock(&profiler->mutex);
-        profiler->watch_queries_kept = 0;
         list = zt__find_list(profiler, handle);
         for (i = 0; list && i < first; i++) {
-            list->watched_signalled_up_to = pending[i].number;
-            if (list->watched_signalled_ns < pending[i].submission_ns) {
-                list->watched_signalled_ns = pending[i].submission_ns;
+            list->watched_ended_up_to = pending[i].number;
+            if (list->watched_ended_ns < pending[i].submission_ns) {
+                list->watched_ended_ns = pending[i].submission_ns;
             }
         }
         if (list && first < count) {

@@ -12,9 +12,8 @@
 /* Finds the first region of a list that the device has not finished, and records in the list which it is and
    since when. Returns 0 if there is none.
 
-   Events are queried without the mutex. A slot may be collected and used again meanwhile, but its event lives
-   until zt_close. An event of the application that a slot keeps lives while `watch_queries_kept` is set,
-   because zt__save_kept_stamps waits for that. */
+   Probes are queried without the mutex. One may be collected and used again meanwhile, but it lives until
+   zt_close. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running);
 

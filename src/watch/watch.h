@@ -15,15 +15,10 @@ enum { ZT__SHOWN_LISTS = 32, ZT__WATCH_TEXT = 1 << 14 };
 typedef struct zt__running {
     const zt__region_record *region;
     ze_command_list_handle_t list;
-    uint64_t number, submission_ns; /* of its slot: these distinguish its executions */
+    uint64_t number, submission_ns; /* these distinguish its executions */
     uint64_t since_ns;              /* host time at which it was found to be the first of its list */
-
-    /* of its slot: what shows that it has ended. `event` is the one that its commands signal, or NULL */
-    zt__measurement measurement;
-    ze_event_handle_t event;
-    int was_signalled;
-    uint64_t signalled_end;
-    const uint64_t *stamps;
+    zt__probe *probe;               /* with `way`, shows whether it has ended */
+    const zt__way *way;
 } zt__running;
 
 typedef struct zt__watch {

@@ -9,7 +9,7 @@
 #include "regions/collecting.h"
 #include "regions/creation.h"
 #include "regions/profiler.h"
-#include "regions/slots.h"
+#include "regions/recordings.h"
 #include "watch/hangs.h"
 #include "watch/watch.h"
 
@@ -17,7 +17,7 @@
 
 /* ---- the thread ------------------------------------------------------------------------------------------ */
 
-/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+/* Stores the lists that have probes on their way. Returns their number; 0 without memory. */
 static uint32_t zt__find_busy_lists(zt__watch *watch) {
     zt_profiler *profiler = watch->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -25,9 +25,9 @@ static uint32_t zt__find_busy_lists(zt__watch *watch) {
         const zt__list *list;
         uint32_t count = 0;
         zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
+        list = profiler->awaited ? profiler->lists : NULL;
         for (; list; list = list->next) {
-            if (zt__is_on_its_way(list)) {
+            if (zt__is_busy(list)) {
                 if (count < watch->list_capacity) {
                     watch->lists[count] = list->handle;
                 }

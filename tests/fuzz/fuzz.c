@@ -602,13 +602,13 @@ static void drop_message(int result, const char *text, void *user) {
 }
 
 zt_config fuzz_config(void) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     config.allocator.allocate = allocate_some;
     config.allocator.release = release_some;
     config.log = drop_message;
     config.wait_timeout_ns = 100000000;
-    config.slots_per_step = 4;
-    config.max_slots = 64;
+    config.probes_per_step = 4;
+    config.max_probes = 64;
     return config;
 }
 
@@ -663,21 +663,20 @@ static void keep_reports(const zt_profiler *profiler, const char *directory_of_r
 
 static void read_results(zt_profiler *profiler) {
     zt_region_info info;
-    zt_path_info path;
+    zt_region_info path;
     zt_stats stats;
     zt_limit_info limit;
     for (uint32_t i = 0; i < zt_get_info(profiler).region_count && i < 8; i++) {
         ok(zt_get_region(profiler, i, &info));
         zt_get_limit(profiler, i, &limit);
-        zt_get_latency(profiler, i, ZT_LATENCY_QUEUE, &stats);
+        zt_get_stats(profiler, i, ZT_QUEUE_LATENCY, &stats);
         for (uint32_t m = 0; m < zt_get_info(profiler).metric_count && m < 32; m++) {
             zt_get_stats(profiler, i, m, &stats);
-            zt_get_tile_stats(profiler, i, 0, m, &stats);
-            zt_get_rate(profiler, i, m);
+            zt_get_stats(profiler, i, ZT_TILE(0, m), &stats);
         }
     }
     for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++)
-        ok(zt_get_path(profiler, i, &path));
+        ok(zt_get_region(profiler, ZT_PATH(i), &path));
     for (uint32_t m = 0; m < zt_get_info(profiler).metric_count; m++)
         must(zt_find_metric(profiler, zt_get_metric(profiler, m)->name) <= m);
     for (uint32_t i = 0; i < zt_get_info(profiler).kernel_count; i++) {
@@ -685,7 +684,6 @@ static void read_results(zt_profiler *profiler) {
         ok(zt_get_kernel(profiler, i, &kernel));
         must(strlen(kernel.advice) < sizeof kernel.advice);
     }
-    zt_get_overlap(profiler);
     zt_get_timeline(profiler);
     must(zt_get_info(profiler).availability_text);
 }

@@ -287,7 +287,7 @@ static int undelivered_queries(const gpu *g) {
     counts = collect_all(profiler);
     took = now_ns() - took;
     if (counts.lost)
-        printf("%s\n", zt_get_last_error(profiler));
+        printf("%s\n", zt_get_info(profiler).error);
     zt_close(profiler);
     immediate_close(&work);
     printf("%.1f s\n", (double)took / 1e9);

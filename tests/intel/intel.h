@@ -27,7 +27,7 @@ static inline void show_message(int result, const char *text, void *user) {
 }
 
 static inline zt_profiler *open_profiler(const gpu *g, const char *groups) {
-    zt_config config = zt_config_default();
+    zt_config config = {0};
     zt_profiler *profiler;
     config.groups = groups;
     config.log = show_message;

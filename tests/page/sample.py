@@ -220,10 +220,10 @@ def ten():
     regions[4].update(dropped=64)
     regions[3]["notes"] = ["The median GPU time differs by more than 5 % between passes: do not compare metrics of "
                            "different passes."]
-    made = document(regions, causes={"report lost": 9, "overrun": 2, "no slot": 64, "no memory": 0},
+    made = document(regions, causes={"report lost": 9, "overrun": 2, "no probe": 64, "no memory": 0},
                     notes=["5 samples are in flight. Call zt_collect when the work is done.",
                            "11 samples are lost: report lost. The device flagged the data as unusable.",
-                           "64 samples are dropped: no slot. Raise config.max_slots, or call zt_collect more often."],
+                           "64 samples are dropped: no probe. Raise config.max_probes, or call zt_collect more often."],
                     peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS, "source": "measured: copy of 256 MB"},
                     kernels=[kernel_of(0, "c0ffee0123456789", 128, 0), kernel_of(2, "00000000deadbeef", 256, 4096),
                              kernel_of(None, "", None, None)],

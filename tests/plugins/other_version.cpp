@@ -7,7 +7,7 @@
 int count_scopes_of_other_version(ze_context_handle_t context, ze_device_handle_t device,
                                   ze_command_list_handle_t list) {
     zt_profiler *profiler;
-    zt_config config = zt_config_default();
+    zt_config config = {};
     int begun;
     config.groups = "";
     if (zt_open(context, device, &config, &profiler) != ZE_RESULT_SUCCESS)

@@ -84,7 +84,8 @@ static void pass_sample_on(const zt_sample *sample, void *user) {
 }
 
 static int open_profiler(plugin_world *w, const char *groups, void (*sample)(void *user), void *user) {
-    zt_config config = zt_config_default();
+    zt_config config;
+    memset(&config, 0, sizeof config);
     config.groups = groups;
     config.timeline = 100;
     config.sample = pass_sample_on;

@@ -107,10 +107,11 @@ static uint64_t difference(const sg_report *report, uint32_t counters) {
     return sum;
 }
 
-/* Less than no ticks of 19.2 MHz, as a driver multiplies before it divides: 2^64 too much. */
+/* A driver multiplies ticks of 19.2 MHz before it divides: 2^64 too much. */
 static uint64_t overflowed_time(uint64_t nanoseconds) {
+    const uint64_t rate = 19200000, excess = UINT64_C(0) - rate; /* 2^64 = excess + rate */
     uint64_t ticks = (nanoseconds * 12 + 624) / 625;
-    return (0 - ticks * UINT64_C(1000000000)) / UINT64_C(19200000);
+    return excess / rate + 1 + (excess % rate + ticks * UINT64_C(1000000000)) / rate;
 }
 
 static double quotient(const sg_report *report, const sg_formula *formula) {

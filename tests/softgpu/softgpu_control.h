@@ -115,8 +115,7 @@ void softgpu_reset(void);
  * zeCommandQueueExecuteCommandLists for the same root device meanwhile, that is a finding: a real driver crashes.
  *
  * NESTED_REPLAY_OVERFLOWS: where a query begins or ends inside another on a recorded list that is executed
- * again, the outer one's ticks (19.2 MHz) come out negative. Its GpuTime is (2^64 - ticks * 1e9) / 19.2e6, nearly
- * 960.77 s; its frequencies are 0, its flags are not set, and its other values are right. */
+ * again, the GpuTime of the outer one (in ticks of 19.2 MHz) is (2^64 + ticks * 1e9) / 19.2e6, 960.77 s too long; its frequencies are 0, its flags are not set, and its other values are right. */
 
 /* HALF_WRITTEN_STAMPS: while a command of a list that was created in order runs, zeEventQueryKernelTimestamp of
  * its event succeeds, and the end is 0. zeEventQueryStatus is right.

@@ -1,8 +1,8 @@
 /* ----------------------------------------------------------------------------------------------------------
    TILES
 
-       On a root device with several tiles, a region has the metrics of each tile (zt_get_tile_stats) and of
-       the whole device, which combines the tiles:
+       On a root device with several tiles, a region has the metrics of each tile (ZT_TILE) and of the whole
+       device, which combines the tiles:
 
        counts, bytes                      the sum
        times, clock cycles, flags         the largest

@@ -1,7 +1,8 @@
 /* ----------------------------------------------------------------------------------------------------------
    LATENCY
 
-       With config.timeline, zt_get_latency returns how long regions and traced launches have waited:
+       With config.timeline, ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY have the statistics of how long regions
+       and traced launches have waited:
 
        queue    from zt_begin, or the call that appends the launch, to the first execution of the recorded
                 list. Immediate lists have none

@@ -13,9 +13,10 @@
        device executes a marker, the current row ends, and has the marker's name.
 
        A row of an attached stream belongs to a sample if the middle of its period lies between begin and
-       end of the sample. So each region has the mean and the peak of every streamed metric
-       (zt_get_streamed):
+       end of the sample. So each region has statistics of every streamed metric (ZT_STREAMED), such as mean
+       and peak:
 
+       - Samples count that ended before the last row that was read.
        - A row counts in full for each sample that it belongs to: an outer region includes the regions
          inside it.
        - A region that is shorter than the period has rows only by chance. Many samples still give a fair

@@ -21,8 +21,8 @@
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         zt_path_info of each path and, if its region has several, "share" and all that follows
-                       it in a region
+       "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
+                       several, "share" and all that follows it in a region. "parent" is the index of a path
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -44,7 +44,7 @@
                        passes or samples with times alone
        "bytes"         the memory traffic a second. "operations" and "instructions" are likewise a second,
                        of the samples with metrics; see ROOFLINE
-       "streamed"      of each key {"rows", "mean", "peak"}
+       "streamed"      of each key {"rows", "mean", "stddev", "min", "peak"}
        "tiles"         an array with "metrics" of each
        "histogram"     counts of the GPU times that are kept for quantiles. Bucket i begins at first_ns *
                        ratio^i

@@ -8,7 +8,8 @@
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
-       - the pass "stream": a metric of an attached stream. `count` is the number of rows
+       - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
+         figures are
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
          these lines for each path, too, and a text "path of" with its name
        - the component "profiler": a count or, with the aggregation "none", a text in the last column, such

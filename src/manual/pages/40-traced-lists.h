@@ -12,7 +12,7 @@
        execution they belong. The last one is measured when zeCommandQueueSynchronize or the next execution
        finds the queue idle.
 
-       When a list is reset or destroyed, its slots are freed. If the driver refuses the call, nothing
+       When a list is reset or destroyed, its probes are freed. If the driver refuses the call, nothing
        changes.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A

@@ -10,42 +10,29 @@
        zt_trace_config.every and limit. How depends on the event that the application gives to the launch as
        its signal event, and on the list. The first of these that applies:
 
-       no signal event    The launch signals an event of the library. Nothing is appended
-       event kept         The launch signals the application's event, which the tracer keeps: its time
-                          stamps are read when it has signalled, before the application resets, destroys or
-                          uses it again. Nothing is appended, except a copy of the time stamps and a barrier
-                          before a reset in the same list. On a list in order, only events of pools with
-                          kernel time stamps of the application's own are kept
-       list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
-                          follows, and signals the application's event
-       copy engine        The launch signals an event of the library. A barrier follows, and signals the
-                          application's event: such an engine executes one command at a time
-       other immediate    The launch signals an event of the library.
-       list               zeCommandListAppendQueryKernelTimestamps follows, and signals the application's
-                          event. It waits for the library's event alone, so it runs soon after the kernel has
-                          ended. A device that stops at such a wait begins later commands later, even if they
-                          do not depend on the event
+       no signal event      The launch signals an event of the library. Nothing is appended
+       list in order        The launch signals an event of the library. zeCommandListAppendSignalEvent follows,
+                            and signals the application's event. If the application may read time stamps of its
+                            event, the launch signals that, and a signal of the library's event follows
+       list not in order    The launch signals the application's event, which is lent to the launch: its time
+                            stamps are read when it has signalled, before the host resets or destroys it.
+                            Nothing is appended
+       all others           The launch is measured by time stamps between barriers, after a wait for its events
 
-       To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
-       zeEventPoolGetFlags then returns this flag, too. An event cannot be kept if
+       To lend events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
+       zeEventPoolGetFlags then returns this flag, too. An event cannot be lent if
 
-       - it is counter-based, shared between processes, or not visible to the host
+       - it is counter-based, has no pool, is shared between processes, or not visible to the host
        - its pool has extensions or mapped time stamps, or was created before zt_trace_start
-       - other commands that signal it may be in flight or are recorded
+       - it is signalled, or another command may signal it
 
-       A kept event belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if the event has not
-       signalled before another command that signals it is appended, before the host signals or destroys it,
-       or before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
-       queries that signal the event meanwhile are not seen.
+       A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
+       (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
+       appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
+       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric queries
+       that signal the event meanwhile are not seen.
 
-       In few cases, a launch is instead measured by time stamps between barriers, after a wait for events:
-
-       - if the event cannot be kept, and the application may read its kernel time stamps
-       - if the event cannot be kept, and the recorded list is not in order, because the event of the
-         library may still be signalled when the list runs again
-       - if list or event were created before zt_trace_start, and the loader is too old to describe them
-
-       On lists not in order, these launches overlap with nothing; zt_trace_counts.serialised counts them.
+       On lists not in order, launches between barriers overlap with nothing; zt_trace_counts.serialised counts them.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
        ended, the tracer does not wait, and the last execution is lost (ZT_LOST_OVERWRITTEN).

@@ -25,10 +25,10 @@
        Sampling uses a domain of its own. One profiler at a time samples a device.
 
        Source lines come from the debug information of modules, which is read when a module with samples is
-       destroyed or sampling stops. Reports that show hot spots, and zt_hotspots_find_lines, pass it to
-       addr2line, llvm-addr2line or llvm-symbolizer, whichever the PATH has, in an environment without
-       LD_PRELOAD. Nothing else runs or needs a program. Without lines, hot spots have offsets from the
-       begin of the kernel, as disassemblers show them.
+       destroyed or sampling stops. zt_hotspots_stop, and reports that show hot spots, pass it to addr2line,
+       llvm-addr2line or llvm-symbolizer, whichever the PATH has, in an environment without LD_PRELOAD.
+       Nothing else runs or needs a program. Without lines, hot spots have offsets from the begin of the
+       kernel, as disassemblers show them.
 
        The table shows the 20 source lines with most samples: "active" is the share in which the instruction
        was executed, "main stall" the most frequent stall and its share. A page shows the source, with the

@@ -9,7 +9,7 @@
 
        zt_collect, and zt_merge     return HANDLE_OBJECT_IN_USE
        with it as `into`
-       zt_begin                     drops the region if there is no slot
+       zt_begin                     drops the region if there is no probe
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
 

@@ -4,7 +4,7 @@
        Each function documents what it waits for, and how long: for its timeout, or for
        config.wait_timeout_ns, which is W in this list of the other waits:
 
-       zt_begin                 a thread that collects, if all config.max_slots are used  W
+       zt_begin                 a thread that collects, if all probes are in use          W
        zt_open                  the first metric query                                    W
        ZT_PASSES                the work of each pass                                     W
        zt_bench, zt_compare     each of their runs                                        W
@@ -16,7 +16,8 @@
        queue
        zt_watch, zt_watch_stop  the end of the thread of the watch                        2 seconds
        zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
-       zt_debug_where           hot spots or places
+       zt_hotspots_stop,        hot spots or places
+       zt_debug_where
        other zt_debug_...       calls of other threads                                    W
 
        Threads of the library (config.thread, zt_stream_config.thread, hot spots, zt_watch) run from opening

@@ -17,17 +17,18 @@
 
        mutex                         guards                                               held during
                                                                                           driver  callbacks
-       of a profiler, a stream, hot  bookkeeping: names, lists, slots, counts,            no      no
+       of a profiler, a stream, hot  bookkeeping: names, lists, probes, counts,            no      no
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
+       of the events of a tracer     events of the application, who has lent them, and    no      no
+                                     which of them a thread asks the driver about
        of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
        header
        setup, of the dispatcher      starting and stopping a tracer                       yes     no
-       of the dispatcher             the live tracer, frames of calls; a frame becomes    no      no
-                                     CALLBACK or ABANDONED under it
+       of the dispatcher             the live tracer; it finds a frame for each call      no      no
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
 

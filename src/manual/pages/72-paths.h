@@ -1,15 +1,15 @@
 /* ----------------------------------------------------------------------------------------------------------
    PATHS
 
-       A path is a region inside a path. A list knows its innermost open slot, and an open slot the one
-       around it, so zt_begin knows where a region is. A slot keeps its path for all its executions, because
-       commands that are nested once stay so.
+       A path is a region inside a path. A list knows the probe of its innermost open region, and that the one
+       around it, so zt_begin knows where a region is. A probe keeps its path for all executions of its list,
+       because commands that are nested once stay so.
 
        A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
        Those of a region are the sum over its paths. A kept value weighs as many samples as it stands for.
-       A path also counts in `missing` samples that were begun and not collected, which follows from the
-       transitions of slots. The own time of a path is the sum of its GPU times less those of the paths
-       directly inside. This is right if all have the samples of the same executions, so it is known only if
-       none is missing. Executions outside of zt_execute are counted when they are noticed. From the second
-       execution of a slot on, others may have gone unnoticed, so each adds one to `missing` for good.
+       A path also counts in `missing` its open regions, and samples that were begun and not collected. The own
+       time of a path is the sum of its GPU times less those of the paths directly inside. This is right if all
+       have the samples of the same executions, so it is known only if none is missing. Executions outside of
+       zt_execute are counted when they are noticed. From the second that is noticed on, others may have gone
+       unnoticed, so each adds one to `missing` for good.
 */

@@ -1,0 +1,66 @@
+/* What becomes of a probe, by what was seen of it. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "regions/profiler.h"
+
+/* What a visit has seen of a probe. */
+typedef enum zt__seen {
+    ZT__SEEN_PENDING, /* not to have ended, which it may later */
+    ZT__SEEN_NEVER,   /* never ran: a later command of its list has ended, or its whole execution */
+    ZT__SEEN_ENDED,
+    ZT__SEEN_FAILING, /* the driver cannot tell, for a short time, */
+    ZT__SEEN_FAILED,  /* or for long */
+    ZT__SEEN_TAKEN,   /* what shows its end was taken away */
+    ZT__SEEN_DEVICE_LOST,
+    ZT__SEEN_COUNT
+} zt__seen;
+
+/* What is expected of it. */
+typedef enum zt__owed {
+    ZT__OWED_SAMPLE,    /* a sample, which is counted as begun */
+    ZT__OWED_UNCOUNTED, /* a sample of the first execution that nobody has reported, */
+    ZT__OWED_AGAIN,     /* or of a later one, which is counted, and not measured */
+    ZT__OWED_NOTHING,   /* nothing: it was dropped, or its sample is counted already */
+    ZT__OWED_COUNT
+} zt__owed;
+
+/* What was read of one that has ended. */
+typedef enum zt__data {
+    ZT__DATA_READ,
+    ZT__DATA_LATE,    /* not there yet, for a short time, */
+    ZT__DATA_MISSING, /* or for long */
+    ZT__DATA_REFUSED, /* the driver fails to read it */
+    ZT__DATA_INVALID, /* its region was begun in one pass, and ended in another */
+    ZT__DATA_COUNT
+} zt__data;
+
+typedef enum zt__count {
+    ZT__COUNT_NOTHING,
+    ZT__COUNT_COLLECTED,
+    ZT__COUNT_NEVER_RAN,       /* dropped: no list has its commands */
+    ZT__COUNT_NEVER_DELIVERED, /* and the next: lost */
+    ZT__COUNT_READ_FAILED,
+    ZT__COUNT_EVENT,
+    ZT__COUNT_OVERWRITTEN,
+    ZT__COUNT_INVALID, /* by the cause that makes it invalid */
+    ZT__COUNT_DEVICE
+} zt__count;
+
+typedef enum zt__next {
+    ZT__NEXT_WAIT,   /* it is looked at again in the next visit */
+    ZT__NEXT_SETTLE, /* nothing is left to be done */
+    ZT__NEXT_RESET,  /* it is reset, and then settled */
+    ZT__NEXT_RETIRE  /* it is never used again */
+} zt__next;
+
+typedef struct zt__decision {
+    zt__count count;
+    zt__next next;
+} zt__decision;
+
+/* Facts in, what is counted and what is next out. `data` matters for a probe that has ended and owes a
+   SAMPLE or an UNCOUNTED one. */
+ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data);
