@@ -9544,6 +9544,16 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
 
 /* ---- one probe ------------------------------------------------------------------------------------------- */
 
+/* Keeps the result of a call that has failed. Returns whether it means that the device is lost. */
+static int zt__note_result(zt_profiler *profiler, zt__reading *reading, ze_result_t result) {
+    int is_lost = zt__means_device_loss(result);
+    reading->result = result;
+    if (is_lost) {
+        zt__store(&profiler->diagnostics.device_lost, 1);
+    }
+    return is_lost;
+}
+
 /* Called when reading a probe fails. Returns whether it has failed often, and for long. */
 static int zt__fails_for_long(zt__probe *probe) {
     enum { LONGEST_NS = 20000000, FEW = 4 };
@@ -9599,10 +9609,7 @@ static zt__data zt__read_reports(zt_profiler *profiler, zt__probe *probe, zt__re
            arrives while other groups are active. */
         return zt__fails_for_long(probe) ? ZT__DATA_MISSING : ZT__DATA_LATE;
     }
-    reading->result = result;
-    if (zt__means_device_loss(result)) {
-        zt__store(&profiler->diagnostics.device_lost, 1);
-    }
+    zt__note_result(profiler, reading, result);
     return ZT__DATA_REFUSED;
 }
 
@@ -9630,9 +9637,7 @@ static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int i
     if (result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
         return ZT__SEEN_TAKEN;
     }
-    reading->result = result;
-    if (zt__means_device_loss(result)) {
-        zt__store(&profiler->diagnostics.device_lost, 1);
+    if (zt__note_result(profiler, reading, result)) {
         return ZT__SEEN_DEVICE_LOST;
     }
     return zt__fails_for_long(probe) ? ZT__SEEN_FAILED : ZT__SEEN_FAILING;
@@ -9791,12 +9796,9 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
     const zt__recording *recording = visit->recording;
     zt__probe *probe = recording->witness ? recording->witness : recording->first;
     zt__reading *reading;
-    if (zt__means_device_loss(result)) {
-        zt__store(&profiler->diagnostics.device_lost, 1);
-    }
     if (zt__has_room(profiler, probe)) { /* for the message */
         reading = zt__start_reading(profiler, recording, probe);
-        reading->result = result;
+        zt__note_result(profiler, reading, result);
         reading->call = call;
         profiler->batch.count++;
     }
@@ -9955,8 +9957,9 @@ ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe);
 /* Frees the probes of a recording that is read, and the recording. */
 ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *recording);
 
-/* Counts the samples of an execution that the driver has accepted. */
-ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recording);
+/* Loses the sample that a probe owes. */
+ZT__PRIVATE void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
+                                 zt_cause cause);
 
 /* Loses the samples that a recording owes. Returns their number. */
 ZT__PRIVATE uint32_t zt__lose_samples(zt_profiler *profiler, zt__recording *recording, zt_cause cause);
@@ -9981,6 +9984,9 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe);
 /* Drops an open region. If it has commands on the list, the probe goes into the recording, else into the
    pool. */
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands);
+
+/* Drops the regions of a list that are not ended. Returns the name of one, or NULL. */
+ZT__PRIVATE const char *zt__drop_open_regions(zt_profiler *profiler, const zt__list *list);
 
 /* Frees a probe that no recording has. */
 ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe);
@@ -10170,9 +10176,8 @@ ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__regio
     zt__count_missing(profiler, &missing);
 }
 
-/* Loses the sample that a probe owes. */
-static void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
-                            zt_cause cause) {
+ZT__PRIVATE void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
+                                 zt_cause cause) {
     zt__missing missing = {
         probe->region, recording->handle, probe->origin.list_name, recording->submitted_ns, cause, 1, 0};
     if (!recording->is_reported) {
@@ -10194,33 +10199,6 @@ ZT__PRIVATE uint32_t zt__lose_samples(zt_profiler *profiler, zt__recording *reco
         }
     }
     return lost;
-}
-
-ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recording) {
-    zt__probe *probe;
-    recording->submitted_ns = recording->call_ns;
-    recording->executions++;
-    recording->is_reported = 1;
-    recording->has_ended = recording->is_looked_at = 0;
-    recording->unread = recording->polled = recording->first;
-    for (probe = recording->first; probe; probe = probe->next) {
-        probe->is_settled = 0;
-        probe->failing_since_ns = 0;
-        probe->failures = 0;
-        zt__store(&probe->submissions, probe->submissions + 1);
-        if (probe->is_dropped) {
-            continue;
-        }
-        if (!probe->is_due) { /* else it was counted at its end, because its list may have been immediate */
-            zt__owe_sample(profiler, recording, probe);
-        }
-        if (probe->needs_reset || probe->is_retired) {
-            zt__lose_sample(profiler, recording, probe, ZT_LOST_READ_FAILED);
-        } else if (probe->spans_passes ||
-                   (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
-            zt__lose_sample(profiler, recording, probe, ZT_LOST_OTHER_PASS);
-        }
-    }
 }
 
 ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
@@ -10471,6 +10449,15 @@ ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cau
     }
 }
 
+ZT__PRIVATE const char *zt__drop_open_regions(zt_profiler *profiler, const zt__list *list) {
+    const char *name = NULL;
+    while (list->innermost) {
+        name = list->innermost->region->name;
+        zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
+    }
+    return name;
+}
+
 /* ==== regions/adding.h ================================================================================== */
 
 /* What was read and calculated is counted, and added to the statistics of its path. */
@@ -10491,34 +10478,20 @@ ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t
                                &path->statistics, more);
 }
 
-/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
-   The mutex is held. */
-static void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                            uint64_t bytes) {
-    zt__add_sample(&profiler->layout, &path->statistics, row);
-    path->with_metrics += profiler->passes[pass].group_count > 0;
-    if (!zt__is_nan(row[0])) {
-        path->missing--;
-    }
-    if (bytes) {
-        path->bytes += bytes;
-        path->bytes_ns += row[0];
-    }
-}
-
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row) {
+    zt__path *path = reading->path;
     if (reading->outcome == ZT__NO_SAMPLE) {
         return;
     }
     if (reading->begins) {
-        zt__count_begun(profiler, reading->path);
-        reading->path->missing += (uint64_t)reading->has_others;
+        zt__count_begun(profiler, path);
+        path->missing += (uint64_t)reading->has_others;
     } else {
         profiler->awaited--;
     }
     if (reading->never_began) {
         profiler->counts.begun--;
-        reading->path->missing--;
+        path->missing--;
         return;
     }
     if (reading->outcome == ZT__LOST) {
@@ -10536,7 +10509,15 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (profiler->sample_collected) {
         profiler->sample_collected(profiler, reading, row);
     }
-    zt__add_to_path(profiler, reading->path, profiler->batch.pass->index, row, reading->bytes);
+    zt__add_sample(&profiler->layout, &path->statistics, row);
+    path->with_metrics += profiler->batch.pass->group_count > 0;
+    if (!zt__is_nan(row[0])) {
+        path->missing--;
+    }
+    if (reading->bytes) {
+        path->bytes += reading->bytes;
+        path->bytes_ns += row[0];
+    }
 }
 
 /* ==== regions/calculating.h ============================================================================= */
@@ -11631,10 +11612,8 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     zt__lock(&profiler->mutex);
     running = zt__abandon_samples(profiler, &unfinished);
     for (list = profiler->lists; list; list = list->next) {
-        while (list->innermost) {
-            not_ended = list->innermost->region->name;
-            zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
-        }
+        const char *name = zt__drop_open_regions(profiler, list);
+        not_ended = name ? name : not_ended;
     }
     if (not_ended) {
         zt__abandon_samples(profiler, &unfinished);
@@ -12249,10 +12228,7 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
     }
     if (list) {
         list->may_be_destroyed = 0;
-        while (list->innermost) {
-            not_ended = list->innermost->region->name;
-            zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
-        }
+        not_ended = zt__drop_open_regions(profiler, list);
         zt__await_reading(profiler, list);
         recording = list->current;
         if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {
@@ -12347,114 +12323,76 @@ static zt__recording *zt__find_recording(const zt_profiler *profiler, ze_command
     return list && list->current && !list->current->is_queue ? list->current : NULL;
 }
 
-/* The same. The mutex is unlocked while the recording is READING: a visit may have looked just before the device was
-   done. */
-static zt__recording *zt__await_recording(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__list *list = zt__find_list(profiler, handle);
-    if (list) {
-        zt__await_reading(profiler, list);
-    }
-    return zt__find_recording(profiler, handle);
-}
-
 /* Returns whether a recording has samples that can be read, now or later. With the mutex held. */
-static int zt__is_unread(zt_profiler *profiler, zt__recording *recording) {
-    if (recording && recording->state == ZT__RECORDING_OPEN && recording->unread &&
-        recording->unread->failures) {
-        zt__request_look(profiler, recording); /* its data comes later than its event */
-    }
+static int zt__is_unread(const zt__recording *recording) {
     return recording && recording->chain &&
            (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_READING ||
             recording->is_looked_at || recording->has_ended);
 }
 
-/* Asks the device, without the collector, whether it is done with the last execution of a list: READY and OPEN
-   ones may have run unreported. Returns whether it is, and in `*executions` the number of the last. The probes of
-   the recording stay, because the caller executes the list. No mutex is held. */
-static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle, uint32_t *executions) {
-    zt__recording copy;
-    const zt__recording *recording;
-    const char *call;
+/* Asks the device whether it is done with the last execution of a recording, of which this is a copy: the caller
+   executes its list, so its probes stay. If executions have overlapped, their queue is asked, which the application
+   names in this call. No mutex is held. */
+static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy) {
     ze_result_t result = ZE_RESULT_NOT_READY;
-    *executions = 0;
-    zt__lock(&profiler->mutex);
-    recording = zt__await_recording(profiler, handle);
-    if (recording && recording->state != ZT__RECORDING_DIRTY && recording->state != ZT__RECORDING_READING) {
-        copy = *recording;
-        recording = &copy;
-        *executions = copy.executions;
-        if (copy.has_ended) {
-            result = ZE_RESULT_SUCCESS;
-        }
-    } else {
-        recording = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    if (recording && result != ZE_RESULT_SUCCESS) {
-        ZT__INTERNAL(result = zt__query_end(profiler, recording, &copy.polled, &call));
+    const char *call;
+    if (copy->state == ZT__RECORDING_DIRTY && queue && copy->runs_on == queue) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    } else if (copy->state != ZT__RECORDING_DIRTY && copy->state != ZT__RECORDING_READING) {
+        ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
     }
     return result == ZE_RESULT_SUCCESS;
 }
 
-/* Reads what is left of the last execution of a list, and of one that nobody has reported. With `waits`, waits
-   until the device is done with it; else only for the collector, if the device is. */
-static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
-                            int waits) {
+/* Reads what is left of the last execution of a list, and of one that nobody has reported. If the device is done
+   with it, waits for the collector; with `waits`, also for the device. No mutex is held. */
+static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                            ze_command_list_handle_t handle, uint64_t deadline, int waits) {
     zt__wait wait = zt__wait_until(deadline);
-    zt__recording *recording;
-    uint32_t executions;
-    int has_run = zt__has_run(profiler, handle, &executions), is_unread;
+    const zt__list *list;
+    zt__recording *recording, copy;
+    int is_over, is_unread;
     zt__lock(&profiler->mutex);
-    recording = zt__await_recording(profiler, handle);
-    if (recording && has_run && recording->state == ZT__RECORDING_SUBMITTED &&
-        recording->executions == executions) {
-        recording->has_ended = 1; /* so it is not asked once more */
+    list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list); /* a visit may have looked just before the device was done */
     }
-    /* Of what may be immediate, the first may have ended, and the last not. */
-    if (recording && (has_run || (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN))) {
+    recording = zt__find_recording(profiler, handle);
+    if (recording) {
+        copy = *recording;
+    }
+    zt__unlock(&profiler->mutex);
+    if (!recording) {
+        return;
+    }
+    is_over = copy.has_ended || zt__is_over(profiler, queue, &copy);
+
+    zt__lock(&profiler->mutex);
+    recording = zt__find_recording(profiler, handle);
+    if (recording && is_over && recording->executions == copy.executions &&
+        (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY)) {
+        recording->has_ended = 1;
+        zt__chain_recording(profiler, recording);
+    }
+    /* Of what may be immediate, the first may have ended, and the last not. Data may come later than its event. */
+    if (recording && (is_over || (recording->unread && (recording->list->kind == ZT__LIST_UNKNOWN ||
+                                                        recording->unread->failures)))) {
         zt__request_look(profiler, recording);
-        has_run = 1;
+        is_over = 1;
     }
-    has_run |= recording && recording->has_ended;
-    is_unread = zt__is_unread(profiler, recording) && (waits || has_run);
+    is_unread = zt__is_unread(recording) && (waits || is_over || recording->has_ended);
     zt__unlock(&profiler->mutex);
     while (is_unread) {
         zt__try_collect(profiler, handle);
         zt__lock(&profiler->mutex);
-        is_unread = zt__is_unread(profiler, zt__find_recording(profiler, handle));
+        recording = zt__find_recording(profiler, handle);
+        if (recording && recording->unread && recording->unread->failures) {
+            zt__request_look(profiler, recording);
+        }
+        is_unread = zt__is_unread(recording);
         zt__unlock(&profiler->mutex);
         is_unread = is_unread && zt__wait_again(&wait);
     }
-}
-
-/* If executions of a list have overlapped, asks their queue, which the application names in this call, whether
-   it is idle. No mutex is held. */
-static void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                            ze_command_list_handle_t handle) {
-    zt__recording *recording;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    uint32_t executions = 0;
-    int overlaps;
-    zt__lock(&profiler->mutex);
-    recording = zt__find_recording(profiler, handle);
-    overlaps = recording && recording->state == ZT__RECORDING_DIRTY && queue && recording->runs_on == queue &&
-               !recording->has_ended;
-    executions = overlaps ? recording->executions : 0;
-    zt__unlock(&profiler->mutex);
-    if (overlaps) {
-        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    zt__lock(&profiler->mutex);
-    recording = zt__find_recording(profiler, handle);
-    if (recording && recording->state == ZT__RECORDING_DIRTY &&
-        recording->executions == executions) { /* no other thread has executed it since */
-        recording->has_ended = 1;
-        zt__chain_recording(profiler, recording);
-    }
-    zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
@@ -12473,9 +12411,7 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
 /* Begins a call of the driver with a recording. With the mutex held. */
 static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now, int by_tracer) {
     zt__recording *recording;
-    while (list->innermost) {
-        zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
-    }
+    zt__drop_open_regions(profiler, list);
     zt__await_reading(profiler, list);
     recording = list->current;
     if (recording && recording->may_be_reset && by_tracer) {
@@ -12506,8 +12442,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
     int can_read = !zt__refuse_inside_callback(profiler, call);
     for (i = 0; i < count && can_read; i++) {
-        zt__end_overlap(profiler, queue, lists[i]);
-        zt__finish_list(profiler, lists[i], deadline, waits);
+        zt__finish_list(profiler, queue, lists[i], deadline, waits);
     }
     now = zt__now_ns();
     zt__lock(&profiler->mutex);
@@ -12525,12 +12460,13 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
 
 /* ---- after ------------------------------------------------------------------------------------------------*/
 
-/* Counts an execution that the driver has accepted. Returns how many samples it overwrites. With the mutex
+/* Counts the samples of an execution that the driver has accepted. Returns how many it overwrites. With the mutex
    held. */
-static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recording, const void *runs_on) {
+static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *recording, const void *runs_on) {
     int overlaps = recording->before == ZT__RECORDING_SUBMITTED || recording->before == ZT__RECORDING_DIRTY ||
                    recording->has_ended;
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
+    zt__probe *probe;
     if (overlaps && recording->runs_on != runs_on) {
         recording->is_mixed = 1;
     }
@@ -12538,7 +12474,29 @@ static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recor
     recording->runs_on = runs_on;
     recording->thread = profiler->timeline ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
-    zt__count_execution(profiler, recording);
+    recording->submitted_ns = recording->call_ns;
+    recording->executions++;
+    recording->is_reported = 1;
+    recording->has_ended = recording->is_looked_at = 0;
+    recording->unread = recording->polled = recording->first;
+    for (probe = recording->first; probe; probe = probe->next) {
+        probe->is_settled = 0;
+        probe->failing_since_ns = 0;
+        probe->failures = 0;
+        zt__store(&probe->submissions, probe->submissions + 1);
+        if (probe->is_dropped) {
+            continue;
+        }
+        if (!probe->is_due) { /* else it was counted at its end, because its list may have been immediate */
+            zt__owe_sample(profiler, recording, probe);
+        }
+        if (probe->needs_reset || probe->is_retired) {
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_READ_FAILED);
+        } else if (probe->spans_passes ||
+                   (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_OTHER_PASS);
+        }
+    }
     if (recording->is_mixed) { /* nothing shows which execution a sample would be of */
         overwritten += zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN);
     }
@@ -12561,7 +12519,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on,
             continue; /* it had no region, or was closed meanwhile */
         }
         if (!is_refused) {
-            overwritten += zt__accept_execution(profiler, recording, runs_on);
+            overwritten += zt__count_execution(profiler, recording, runs_on);
         }
         if (--recording->calls == 0) {
             zt__move_recording(profiler, recording, recording->before);
@@ -35687,6 +35645,23 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_execute executes such a list, it is recorded.
 
        What becomes of a probe that was looked at is decided by the table of zt__decide.
+
+       One sample of a recorded list passes through these functions:
+
+       zt__open_probe        finds region, list and path, and takes a probe from the pool
+       zt__append_begin      appends its queries
+       zt__end               appends their ends, the last of which signals its event
+       zt__add_region        adds the probe to the recording of the list
+       zt__finish_list       in zt_execute: reads what the execution would overwrite
+       zt__submit_recording  moves the recording to SUBMITTING
+       zt__count_execution   counts the samples of all its probes as begun, when the driver has accepted
+       zt__run_collection    visits what is in flight
+       zt__visit_one         moves the recording to READING, and, when all of it is read, to READY
+       zt__visit_whole       reads the probes, if the last of them has signalled
+       zt__visit_probe       reads reports, asks zt__decide what becomes of the probe, and resets it
+       zt__calculate_batch   calculates the values of up to 64 samples in one call
+       zt__count_reading     counts the sample as collected or lost
+       zt__add_sample        adds it to the statistics of its path
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35724,4 +35699,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: baea8e7adc1850f7 */
+/* Joined from src/ by src/join.py: cdac4f1aae2c8965 */

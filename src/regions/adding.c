@@ -13,34 +13,20 @@ ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t
                                &path->statistics, more);
 }
 
-/* Adds a collected sample, for which room was reserved. `pass` is that of its probe; `bytes` were copied or filled.
-   The mutex is held. */
-static void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
-                            uint64_t bytes) {
-    zt__add_sample(&profiler->layout, &path->statistics, row);
-    path->with_metrics += profiler->passes[pass].group_count > 0;
-    if (!zt__is_nan(row[0])) {
-        path->missing--;
-    }
-    if (bytes) {
-        path->bytes += bytes;
-        path->bytes_ns += row[0];
-    }
-}
-
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row) {
+    zt__path *path = reading->path;
     if (reading->outcome == ZT__NO_SAMPLE) {
         return;
     }
     if (reading->begins) {
-        zt__count_begun(profiler, reading->path);
-        reading->path->missing += (uint64_t)reading->has_others;
+        zt__count_begun(profiler, path);
+        path->missing += (uint64_t)reading->has_others;
     } else {
         profiler->awaited--;
     }
     if (reading->never_began) {
         profiler->counts.begun--;
-        reading->path->missing--;
+        path->missing--;
         return;
     }
     if (reading->outcome == ZT__LOST) {
@@ -58,5 +44,13 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (profiler->sample_collected) {
         profiler->sample_collected(profiler, reading, row);
     }
-    zt__add_to_path(profiler, reading->path, profiler->batch.pass->index, row, reading->bytes);
+    zt__add_sample(&profiler->layout, &path->statistics, row);
+    path->with_metrics += profiler->batch.pass->group_count > 0;
+    if (!zt__is_nan(row[0])) {
+        path->missing--;
+    }
+    if (reading->bytes) {
+        path->bytes += reading->bytes;
+        path->bytes_ns += row[0];
+    }
 }

@@ -90,10 +90,8 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     zt__lock(&profiler->mutex);
     running = zt__abandon_samples(profiler, &unfinished);
     for (list = profiler->lists; list; list = list->next) {
-        while (list->innermost) {
-            not_ended = list->innermost->region->name;
-            zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
-        }
+        const char *name = zt__drop_open_regions(profiler, list);
+        not_ended = name ? name : not_ended;
     }
     if (not_ended) {
         zt__abandon_samples(profiler, &unfinished);

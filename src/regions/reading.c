@@ -28,6 +28,16 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
 
 /* ---- one probe ------------------------------------------------------------------------------------------- */
 
+/* Keeps the result of a call that has failed. Returns whether it means that the device is lost. */
+static int zt__note_result(zt_profiler *profiler, zt__reading *reading, ze_result_t result) {
+    int is_lost = zt__means_device_loss(result);
+    reading->result = result;
+    if (is_lost) {
+        zt__store(&profiler->diagnostics.device_lost, 1);
+    }
+    return is_lost;
+}
+
 /* Called when reading a probe fails. Returns whether it has failed often, and for long. */
 static int zt__fails_for_long(zt__probe *probe) {
     enum { LONGEST_NS = 20000000, FEW = 4 };
@@ -83,10 +93,7 @@ static zt__data zt__read_reports(zt_profiler *profiler, zt__probe *probe, zt__re
            arrives while other groups are active. */
         return zt__fails_for_long(probe) ? ZT__DATA_MISSING : ZT__DATA_LATE;
     }
-    reading->result = result;
-    if (zt__means_device_loss(result)) {
-        zt__store(&profiler->diagnostics.device_lost, 1);
-    }
+    zt__note_result(profiler, reading, result);
     return ZT__DATA_REFUSED;
 }
 
@@ -114,9 +121,7 @@ static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int i
     if (result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
         return ZT__SEEN_TAKEN;
     }
-    reading->result = result;
-    if (zt__means_device_loss(result)) {
-        zt__store(&profiler->diagnostics.device_lost, 1);
+    if (zt__note_result(profiler, reading, result)) {
         return ZT__SEEN_DEVICE_LOST;
     }
     return zt__fails_for_long(probe) ? ZT__SEEN_FAILED : ZT__SEEN_FAILING;
@@ -275,12 +280,9 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
     const zt__recording *recording = visit->recording;
     zt__probe *probe = recording->witness ? recording->witness : recording->first;
     zt__reading *reading;
-    if (zt__means_device_loss(result)) {
-        zt__store(&profiler->diagnostics.device_lost, 1);
-    }
     if (zt__has_room(profiler, probe)) { /* for the message */
         reading = zt__start_reading(profiler, recording, probe);
-        reading->result = result;
+        zt__note_result(profiler, reading, result);
         reading->call = call;
         profiler->batch.count++;
     }

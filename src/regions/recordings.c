@@ -174,9 +174,8 @@ ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__regio
     zt__count_missing(profiler, &missing);
 }
 
-/* Loses the sample that a probe owes. */
-static void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
-                            zt_cause cause) {
+ZT__PRIVATE void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
+                                 zt_cause cause) {
     zt__missing missing = {
         probe->region, recording->handle, probe->origin.list_name, recording->submitted_ns, cause, 1, 0};
     if (!recording->is_reported) {
@@ -198,33 +197,6 @@ ZT__PRIVATE uint32_t zt__lose_samples(zt_profiler *profiler, zt__recording *reco
         }
     }
     return lost;
-}
-
-ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recording) {
-    zt__probe *probe;
-    recording->submitted_ns = recording->call_ns;
-    recording->executions++;
-    recording->is_reported = 1;
-    recording->has_ended = recording->is_looked_at = 0;
-    recording->unread = recording->polled = recording->first;
-    for (probe = recording->first; probe; probe = probe->next) {
-        probe->is_settled = 0;
-        probe->failing_since_ns = 0;
-        probe->failures = 0;
-        zt__store(&probe->submissions, probe->submissions + 1);
-        if (probe->is_dropped) {
-            continue;
-        }
-        if (!probe->is_due) { /* else it was counted at its end, because its list may have been immediate */
-            zt__owe_sample(profiler, recording, probe);
-        }
-        if (probe->needs_reset || probe->is_retired) {
-            zt__lose_sample(profiler, recording, probe, ZT_LOST_READ_FAILED);
-        } else if (probe->spans_passes ||
-                   (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
-            zt__lose_sample(profiler, recording, probe, ZT_LOST_OTHER_PASS);
-        }
-    }
 }
 
 ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
@@ -473,4 +445,13 @@ ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cau
         probe->is_retired = probe->may_be_written = has_commands;
         zt__free_probe(profiler, probe);
     }
+}
+
+ZT__PRIVATE const char *zt__drop_open_regions(zt_profiler *profiler, const zt__list *list) {
+    const char *name = NULL;
+    while (list->innermost) {
+        name = list->innermost->region->name;
+        zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
+    }
+    return name;
 }

@@ -39,8 +39,9 @@ ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe);
 /* Frees the probes of a recording that is read, and the recording. */
 ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *recording);
 
-/* Counts the samples of an execution that the driver has accepted. */
-ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recording);
+/* Loses the sample that a probe owes. */
+ZT__PRIVATE void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
+                                 zt_cause cause);
 
 /* Loses the samples that a recording owes. Returns their number. */
 ZT__PRIVATE uint32_t zt__lose_samples(zt_profiler *profiler, zt__recording *recording, zt_cause cause);
@@ -65,6 +66,9 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe);
 /* Drops an open region. If it has commands on the list, the probe goes into the recording, else into the
    pool. */
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands);
+
+/* Drops the regions of a list that are not ended. Returns the name of one, or NULL. */
+ZT__PRIVATE const char *zt__drop_open_regions(zt_profiler *profiler, const zt__list *list);
 
 /* Frees a probe that no recording has. */
 ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe);

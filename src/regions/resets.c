@@ -29,10 +29,7 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
     }
     if (list) {
         list->may_be_destroyed = 0;
-        while (list->innermost) {
-            not_ended = list->innermost->region->name;
-            zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
-        }
+        not_ended = zt__drop_open_regions(profiler, list);
         zt__await_reading(profiler, list);
         recording = list->current;
         if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {

@@ -22,114 +22,76 @@ static zt__recording *zt__find_recording(const zt_profiler *profiler, ze_command
     return list && list->current && !list->current->is_queue ? list->current : NULL;
 }
 
-/* The same. The mutex is unlocked while the recording is READING: a visit may have looked just before the device was
-   done. */
-static zt__recording *zt__await_recording(zt_profiler *profiler, ze_command_list_handle_t handle) {
-    const zt__list *list = zt__find_list(profiler, handle);
-    if (list) {
-        zt__await_reading(profiler, list);
-    }
-    return zt__find_recording(profiler, handle);
-}
-
 /* Returns whether a recording has samples that can be read, now or later. With the mutex held. */
-static int zt__is_unread(zt_profiler *profiler, zt__recording *recording) {
-    if (recording && recording->state == ZT__RECORDING_OPEN && recording->unread &&
-        recording->unread->failures) {
-        zt__request_look(profiler, recording); /* its data comes later than its event */
-    }
+static int zt__is_unread(const zt__recording *recording) {
     return recording && recording->chain &&
            (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_READING ||
             recording->is_looked_at || recording->has_ended);
 }
 
-/* Asks the device, without the collector, whether it is done with the last execution of a list: READY and OPEN
-   ones may have run unreported. Returns whether it is, and in `*executions` the number of the last. The probes of
-   the recording stay, because the caller executes the list. No mutex is held. */
-static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle, uint32_t *executions) {
-    zt__recording copy;
-    const zt__recording *recording;
-    const char *call;
+/* Asks the device whether it is done with the last execution of a recording, of which this is a copy: the caller
+   executes its list, so its probes stay. If executions have overlapped, their queue is asked, which the application
+   names in this call. No mutex is held. */
+static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy) {
     ze_result_t result = ZE_RESULT_NOT_READY;
-    *executions = 0;
-    zt__lock(&profiler->mutex);
-    recording = zt__await_recording(profiler, handle);
-    if (recording && recording->state != ZT__RECORDING_DIRTY && recording->state != ZT__RECORDING_READING) {
-        copy = *recording;
-        recording = &copy;
-        *executions = copy.executions;
-        if (copy.has_ended) {
-            result = ZE_RESULT_SUCCESS;
-        }
-    } else {
-        recording = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    if (recording && result != ZE_RESULT_SUCCESS) {
-        ZT__INTERNAL(result = zt__query_end(profiler, recording, &copy.polled, &call));
+    const char *call;
+    if (copy->state == ZT__RECORDING_DIRTY && queue && copy->runs_on == queue) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    } else if (copy->state != ZT__RECORDING_DIRTY && copy->state != ZT__RECORDING_READING) {
+        ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
     }
     return result == ZE_RESULT_SUCCESS;
 }
 
-/* Reads what is left of the last execution of a list, and of one that nobody has reported. With `waits`, waits
-   until the device is done with it; else only for the collector, if the device is. */
-static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
-                            int waits) {
+/* Reads what is left of the last execution of a list, and of one that nobody has reported. If the device is done
+   with it, waits for the collector; with `waits`, also for the device. No mutex is held. */
+static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                            ze_command_list_handle_t handle, uint64_t deadline, int waits) {
     zt__wait wait = zt__wait_until(deadline);
-    zt__recording *recording;
-    uint32_t executions;
-    int has_run = zt__has_run(profiler, handle, &executions), is_unread;
+    const zt__list *list;
+    zt__recording *recording, copy;
+    int is_over, is_unread;
     zt__lock(&profiler->mutex);
-    recording = zt__await_recording(profiler, handle);
-    if (recording && has_run && recording->state == ZT__RECORDING_SUBMITTED &&
-        recording->executions == executions) {
-        recording->has_ended = 1; /* so it is not asked once more */
+    list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list); /* a visit may have looked just before the device was done */
     }
-    /* Of what may be immediate, the first may have ended, and the last not. */
-    if (recording && (has_run || (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN))) {
+    recording = zt__find_recording(profiler, handle);
+    if (recording) {
+        copy = *recording;
+    }
+    zt__unlock(&profiler->mutex);
+    if (!recording) {
+        return;
+    }
+    is_over = copy.has_ended || zt__is_over(profiler, queue, &copy);
+
+    zt__lock(&profiler->mutex);
+    recording = zt__find_recording(profiler, handle);
+    if (recording && is_over && recording->executions == copy.executions &&
+        (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY)) {
+        recording->has_ended = 1;
+        zt__chain_recording(profiler, recording);
+    }
+    /* Of what may be immediate, the first may have ended, and the last not. Data may come later than its event. */
+    if (recording && (is_over || (recording->unread && (recording->list->kind == ZT__LIST_UNKNOWN ||
+                                                        recording->unread->failures)))) {
         zt__request_look(profiler, recording);
-        has_run = 1;
+        is_over = 1;
     }
-    has_run |= recording && recording->has_ended;
-    is_unread = zt__is_unread(profiler, recording) && (waits || has_run);
+    is_unread = zt__is_unread(recording) && (waits || is_over || recording->has_ended);
     zt__unlock(&profiler->mutex);
     while (is_unread) {
         zt__try_collect(profiler, handle);
         zt__lock(&profiler->mutex);
-        is_unread = zt__is_unread(profiler, zt__find_recording(profiler, handle));
+        recording = zt__find_recording(profiler, handle);
+        if (recording && recording->unread && recording->unread->failures) {
+            zt__request_look(profiler, recording);
+        }
+        is_unread = zt__is_unread(recording);
         zt__unlock(&profiler->mutex);
         is_unread = is_unread && zt__wait_again(&wait);
     }
-}
-
-/* If executions of a list have overlapped, asks their queue, which the application names in this call, whether
-   it is idle. No mutex is held. */
-static void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                            ze_command_list_handle_t handle) {
-    zt__recording *recording;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    uint32_t executions = 0;
-    int overlaps;
-    zt__lock(&profiler->mutex);
-    recording = zt__find_recording(profiler, handle);
-    overlaps = recording && recording->state == ZT__RECORDING_DIRTY && queue && recording->runs_on == queue &&
-               !recording->has_ended;
-    executions = overlaps ? recording->executions : 0;
-    zt__unlock(&profiler->mutex);
-    if (overlaps) {
-        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    zt__lock(&profiler->mutex);
-    recording = zt__find_recording(profiler, handle);
-    if (recording && recording->state == ZT__RECORDING_DIRTY &&
-        recording->executions == executions) { /* no other thread has executed it since */
-        recording->has_ended = 1;
-        zt__chain_recording(profiler, recording);
-    }
-    zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
@@ -148,9 +110,7 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
 /* Begins a call of the driver with a recording. With the mutex held. */
 static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now, int by_tracer) {
     zt__recording *recording;
-    while (list->innermost) {
-        zt__drop_region(profiler, list->innermost, ZT_DROPPED_NOT_CLOSED, 1);
-    }
+    zt__drop_open_regions(profiler, list);
     zt__await_reading(profiler, list);
     recording = list->current;
     if (recording && recording->may_be_reset && by_tracer) {
@@ -181,8 +141,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
     int can_read = !zt__refuse_inside_callback(profiler, call);
     for (i = 0; i < count && can_read; i++) {
-        zt__end_overlap(profiler, queue, lists[i]);
-        zt__finish_list(profiler, lists[i], deadline, waits);
+        zt__finish_list(profiler, queue, lists[i], deadline, waits);
     }
     now = zt__now_ns();
     zt__lock(&profiler->mutex);
@@ -200,12 +159,13 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
 
 /* ---- after ------------------------------------------------------------------------------------------------*/
 
-/* Counts an execution that the driver has accepted. Returns how many samples it overwrites. With the mutex
+/* Counts the samples of an execution that the driver has accepted. Returns how many it overwrites. With the mutex
    held. */
-static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recording, const void *runs_on) {
+static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *recording, const void *runs_on) {
     int overlaps = recording->before == ZT__RECORDING_SUBMITTED || recording->before == ZT__RECORDING_DIRTY ||
                    recording->has_ended;
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
+    zt__probe *probe;
     if (overlaps && recording->runs_on != runs_on) {
         recording->is_mixed = 1;
     }
@@ -213,7 +173,29 @@ static uint32_t zt__accept_execution(zt_profiler *profiler, zt__recording *recor
     recording->runs_on = runs_on;
     recording->thread = profiler->timeline ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
-    zt__count_execution(profiler, recording);
+    recording->submitted_ns = recording->call_ns;
+    recording->executions++;
+    recording->is_reported = 1;
+    recording->has_ended = recording->is_looked_at = 0;
+    recording->unread = recording->polled = recording->first;
+    for (probe = recording->first; probe; probe = probe->next) {
+        probe->is_settled = 0;
+        probe->failing_since_ns = 0;
+        probe->failures = 0;
+        zt__store(&probe->submissions, probe->submissions + 1);
+        if (probe->is_dropped) {
+            continue;
+        }
+        if (!probe->is_due) { /* else it was counted at its end, because its list may have been immediate */
+            zt__owe_sample(profiler, recording, probe);
+        }
+        if (probe->needs_reset || probe->is_retired) {
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_READ_FAILED);
+        } else if (probe->spans_passes ||
+                   (probe->pass != profiler->active_pass && probe->pass != ZT__TIMES_PASS)) {
+            zt__lose_sample(profiler, recording, probe, ZT_LOST_OTHER_PASS);
+        }
+    }
     if (recording->is_mixed) { /* nothing shows which execution a sample would be of */
         overwritten += zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN);
     }
@@ -236,7 +218,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on,
             continue; /* it had no region, or was closed meanwhile */
         }
         if (!is_refused) {
-            overwritten += zt__accept_execution(profiler, recording, runs_on);
+            overwritten += zt__count_execution(profiler, recording, runs_on);
         }
         if (--recording->calls == 0) {
             zt__move_recording(profiler, recording, recording->before);

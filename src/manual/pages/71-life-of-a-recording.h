@@ -40,4 +40,21 @@
        zt_execute executes such a list, it is recorded.
 
        What becomes of a probe that was looked at is decided by the table of zt__decide.
+
+       One sample of a recorded list passes through these functions:
+
+       zt__open_probe        finds region, list and path, and takes a probe from the pool
+       zt__append_begin      appends its queries
+       zt__end               appends their ends, the last of which signals its event
+       zt__add_region        adds the probe to the recording of the list
+       zt__finish_list       in zt_execute: reads what the execution would overwrite
+       zt__submit_recording  moves the recording to SUBMITTING
+       zt__count_execution   counts the samples of all its probes as begun, when the driver has accepted
+       zt__run_collection    visits what is in flight
+       zt__visit_one         moves the recording to READING, and, when all of it is read, to READY
+       zt__visit_whole       reads the probes, if the last of them has signalled
+       zt__visit_probe       reads reports, asks zt__decide what becomes of the probe, and resets it
+       zt__calculate_batch   calculates the values of up to 64 samples in one call
+       zt__count_reading     counts the sample as collected or lost
+       zt__add_sample        adds it to the statistics of its path
 */
