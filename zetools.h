@@ -8563,8 +8563,8 @@ struct zt__recording {
     zt__list *list;                 /* NULL: closed */
     ze_command_list_handle_t handle;
 
-    zt__recording_state state;  /* changed only by zt__move_recording */
-    zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
+    zt__recording_state state;      /* changed only by zt__move_recording */
+    zt__recording_state next_state; /* after SUBMITTING or READING */
     int is_queue;
     int is_reported;  /* zt_execute or a tracer has submitted it */
     int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
@@ -9062,7 +9062,7 @@ ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data)
 
 /* clang-format off */
 
-/* Of one that has ended: what was read, and the same for whatever sample is owed. */
+/* Of one that has ended, and has a sample to be read: by what was read. */
 static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
     /* READ */    {ZT__COUNT_COLLECTED,       ZT__NEXT_RESET},
     /* LATE */    {ZT__COUNT_NOTHING,         ZT__NEXT_WAIT},
@@ -9499,10 +9499,10 @@ typedef struct zt__visit {
     uint32_t count;  /* its probes, when the visit began */
     int reads_front; /* its list may be immediate */
     int is_over;     /* of a queue: the device is done with all of it */
-    uint32_t taken;  /* samples that were read and had begun, */
-    int finds_run;   /* and some that nobody has reported */
-    int fails;       /* whether it has ended could not be queried, */
-    int is_lost;     /* for long */
+    uint32_t taken;  /* samples that were read, and were counted as begun before */
+    int finds_run;   /* an execution that nobody has reported */
+    int cannot_ask;  /* the query whether the execution has ended has failed */
+    int gives_up;    /* it has failed for long */
     int settles;     /* at least one probe: without it, another visit at once would find the same */
 } zt__visit;
 
@@ -9802,14 +9802,14 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
         reading->call = call;
         profiler->batch.count++;
     }
-    visit->fails = 1;
-    visit->is_lost = zt__fails_for_long(probe);
+    visit->cannot_ask = 1;
+    visit->gives_up = zt__fails_for_long(probe);
 }
 
 /* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:
    it is behind that, and its list is still there. */
 static int zt__may_yet_begin(const zt__recording *recording, const zt__probe *probe) {
-    return !probe->shows_end && recording->before != ZT__RECORDING_CLOSED &&
+    return !probe->shows_end && recording->next_state != ZT__RECORDING_CLOSED &&
            (!recording->witness || probe->number > recording->witness->number);
 }
 
@@ -9825,7 +9825,7 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
     } else if (!recording->has_ended) {
         ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
         if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_looked_at &&
-            recording->before == ZT__RECORDING_CLOSED) {
+            recording->next_state == ZT__RECORDING_CLOSED) {
             result =
                 ZE_RESULT_SUCCESS; /* its last probe may have been reset after it ran, and others before */
         }
@@ -10037,7 +10037,7 @@ ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *record
         profiler->awaited -= recording->due;
     }
     if (to == ZT__RECORDING_SUBMITTING || to == ZT__RECORDING_READING) {
-        recording->before = from;
+        recording->next_state = from;
     }
     recording->state = to;
     zt__chain_recording(profiler, recording);
@@ -10292,12 +10292,15 @@ ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe) {
 ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *recording) {
     while (recording->first) {
         zt__probe *probe = recording->first;
+        ZT__INVARIANT(probe->is_settled || probe->is_retired);
         recording->first = probe->next;
         zt__free_probe(profiler, probe);
     }
+    if (recording->state != ZT__RECORDING_CLOSED) {
+        zt__move_recording(profiler, recording, ZT__RECORDING_CLOSED);
+    }
     zt__unchain(recording);
     recording->last = recording->unread = recording->witness = recording->polled = NULL;
-    recording->state = ZT__RECORDING_CLOSED;
     recording->count = 0;
     recording->next = profiler->unused_recordings;
     profiler->unused_recordings = recording;
@@ -10767,32 +10770,35 @@ static void zt__retire_recording(zt_profiler *profiler, zt__recording *recording
     zt__recycle_recording(profiler, recording);
 }
 
+/* Ends the visit of a queue. */
+static void zt__leave_queue(zt_profiler *profiler, const zt__visit *visit) {
+    zt__recording *queue = visit->recording;
+    queue->due -= visit->taken;
+    zt__shorten_queue(profiler, queue, visit->count);
+    if (!queue->first && !queue->list) {
+        zt__recycle_recording(profiler, queue);
+    } else {
+        zt__chain_recording(profiler, queue);
+    }
+}
+
 /* Ends the visit of a recording: it is READY if all of it was read, else as before. */
 static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *recording = visit->recording;
-    zt__recording_state to = recording->before;
-    int looks_again = visit->fails && !visit->is_lost;
+    zt__recording_state to = recording->next_state;
+    int looks_again = visit->cannot_ask && !visit->gives_up;
     recording->due -= visit->taken;
-    if (recording->is_queue) {
-        zt__shorten_queue(profiler, recording, visit->count);
-        if (!recording->first && !recording->list) {
-            zt__recycle_recording(profiler, recording);
-        } else {
-            zt__chain_recording(profiler, recording);
-        }
-        return;
-    }
     if (visit->finds_run && !visit->reads_front) {
         zt__note_unreported(profiler, recording);
     }
     if (recording->ran_again && recording->list) {
         recording->list->kind = ZT__LIST_RECORDED;
     }
-    if (visit->is_lost && to == ZT__RECORDING_CLOSED) {
+    if (visit->gives_up && to == ZT__RECORDING_CLOSED) {
         zt__retire_recording(profiler, recording);
         return;
     }
-    if (visit->is_lost && recording->due > 0) {
+    if (visit->gives_up && recording->due > 0) {
         zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
         recording->is_mixed = 1;
         to = ZT__RECORDING_DIRTY;
@@ -10804,7 +10810,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
         /* If the rest is read later, it may run unreported in between. */
         recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
     }
-    if (recording->unread || visit->fails) { /* it is visited again */
+    if (recording->unread || visit->cannot_ask) { /* it is visited again */
     } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
         zt__recycle_recording(profiler, recording);
         return;
@@ -10841,7 +10847,11 @@ static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
         recording->visit = profiler->visits;
         zt__move_to_end(recording); /* behind those that were not visited */
     }
-    zt__leave_recording(profiler, &visit);
+    if (recording->is_queue) {
+        zt__leave_queue(profiler, &visit);
+    } else {
+        zt__leave_recording(profiler, &visit);
+    }
     return is_complete;
 }
 
@@ -12139,7 +12149,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__probe *probe = (zt__probe *)region->probe;
     zt_profiler *profiler = probe ? zt__find_profiler(region->profiler) : NULL;
     const char *call = NULL;
-    int is_due = 0, wakes_thread = 0, has_commands;
+    int must_collect = 0, wakes_thread = 0, has_commands;
     uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     region->probe = NULL;
@@ -12173,11 +12183,11 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
         probe->shows_end |= has_commands && result == ZE_RESULT_SUCCESS;
         zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
     } else {
-        is_due = zt__add_region(profiler, probe);
+        must_collect = zt__add_region(profiler, probe);
         wakes_thread = probe->list && zt__must_wake_thread(profiler);
     }
     zt__unlock(&profiler->mutex);
-    if (is_due) {
+    if (must_collect) {
         zt__try_collect(profiler, NULL);
     }
     if (wakes_thread) {
@@ -12330,6 +12340,11 @@ static int zt__is_unread(const zt__recording *recording) {
             recording->is_looked_at || recording->has_ended);
 }
 
+/* Returns whether data of an OPEN recording comes later than its event. With the mutex held. */
+static int zt__has_late_data(const zt__recording *recording) {
+    return recording->state == ZT__RECORDING_OPEN && recording->unread && recording->unread->failures > 0;
+}
+
 /* Asks the device whether it is done with the last execution of a recording, of which this is a copy: the caller
    executes its list, so its probes stay. If executions have overlapped, their queue is asked, which the application
    names in this call. No mutex is held. */
@@ -12374,9 +12389,10 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t que
         recording->has_ended = 1;
         zt__chain_recording(profiler, recording);
     }
-    /* Of what may be immediate, the first may have ended, and the last not. Data may come later than its event. */
-    if (recording && (is_over || (recording->unread && (recording->list->kind == ZT__LIST_UNKNOWN ||
-                                                        recording->unread->failures)))) {
+    /* On a list of unknown kind, the first probe may have ended before the last. */
+    if (recording && (is_over || zt__has_late_data(recording) ||
+                      (recording->state == ZT__RECORDING_OPEN && recording->unread &&
+                       recording->list->kind == ZT__LIST_UNKNOWN))) {
         zt__request_look(profiler, recording);
         is_over = 1;
     }
@@ -12386,7 +12402,7 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t que
         zt__try_collect(profiler, handle);
         zt__lock(&profiler->mutex);
         recording = zt__find_recording(profiler, handle);
-        if (recording && recording->unread && recording->unread->failures) {
+        if (recording && zt__has_late_data(recording)) {
             zt__request_look(profiler, recording);
         }
         is_unread = zt__is_unread(recording);
@@ -12463,8 +12479,8 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
 /* Counts the samples of an execution that the driver has accepted. Returns how many it overwrites. With the mutex
    held. */
 static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *recording, const void *runs_on) {
-    int overlaps = recording->before == ZT__RECORDING_SUBMITTED || recording->before == ZT__RECORDING_DIRTY ||
-                   recording->has_ended;
+    int overlaps = recording->next_state == ZT__RECORDING_SUBMITTED ||
+                   recording->next_state == ZT__RECORDING_DIRTY || recording->has_ended;
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
     zt__probe *probe;
     if (overlaps && recording->runs_on != runs_on) {
@@ -12500,7 +12516,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     if (recording->is_mixed) { /* nothing shows which execution a sample would be of */
         overwritten += zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN);
     }
-    recording->before = overlaps ? ZT__RECORDING_DIRTY : ZT__RECORDING_SUBMITTED;
+    recording->next_state = overlaps ? ZT__RECORDING_DIRTY : ZT__RECORDING_SUBMITTED;
     return overwritten;
 }
 
@@ -12522,7 +12538,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on,
             overwritten += zt__count_execution(profiler, recording, runs_on);
         }
         if (--recording->calls == 0) {
-            zt__move_recording(profiler, recording, recording->before);
+            zt__move_recording(profiler, recording, recording->next_state);
         }
     }
     wakes_thread = !is_refused && zt__must_wake_thread(profiler);
@@ -35607,8 +35623,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    THE LIFE OF A RECORDING
 
        A probe is what one sample needs: a query for each metric group, an event, time stamps. A recording has
-       the probes of a list between two resets, in the order in which their regions ended. A probe has no state
-       of its own. A recording has one, which zt__move_recording alone changes, with the mutex held:
+       the probes of a list between two resets, in the order in which their regions ended. A probe is in the pool,
+       open on a list, or in a recording; its flags say what is left to be read and reset. A recording has a
+       state, which zt__move_recording alone changes, with the mutex held:
 
        state       means                           goes to
        OPEN        regions are being begun on it;  SUBMITTING; READING when it is looked at; CLOSED
@@ -35619,48 +35636,54 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                    are in progress                 accepts, and only then the samples are counted as begun; DIRTY
                                                    when it accepts another before the last was read; CLOSED
        SUBMITTED   on its way                      READING; SUBMITTING; CLOSED
-       READING     the collector's alone; no       READY when all of it is read and reset; else back where it
-                   callback runs meanwhile         came from
-       DIRTY       several executions wrote to     SUBMITTING; READING when it is idle: a wait for its queue or
-                   the same probes: the samples    immediate list, a reset or a release shows this. The last
-                   of all but the last are lost    execution is read if all were on one of these; CLOSED
+       READING     the collector's alone; no       READY when all of it is read and reset; DIRTY when the driver
+                   function of the application     cannot be asked for long; else back where it came from
+                   runs but its allocator
+       DIRTY       several executions wrote to     SUBMITTING; READING when its queue or immediate list was found
+                   the same probes: the samples    idle: if all executions were on it, the last one is read;
+                   of all but the last are lost    CLOSED
        CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
                    after it had run
 
        A probe is used again when its recording is closed and the device is done with it; on an immediate list,
        when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists.
 
-       A recording that was submitted has ended when its last probe in order has signalled, and all that are not
-       in order. A probe before it that has not signalled is on the list no more: it is dropped, as never run. A
-       region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
-       alone: its probe is never read. It is reset when something after it has ended, else when its recording is
-       closed, because nothing shows when the device begins it.
+       An execution has ended when the last probe in order and all that are not in order have signalled. An
+       earlier probe in order that has not is on the list no more: its region is dropped, as never run.
+
+       A region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
+       alone: its probe is never read. If no event shows that the device is done with it, it is reset when a
+       probe after it has ended, else when its recording is closed.
+
+       Some probes are never used again: those that cannot be reset or asked about for long, and those of a lost
+       device. A region that is dropped before its first command gives its probe back at once.
 
        zt_collect, zt_report, zt_reset, zt_release and zt_execute look at the last probe of what is OPEN or READY:
-       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS. A recording that
-       nobody has reported is looked at once more when its list is released: it may have run while it was read.
+       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS. So do zt_close, and
+       zt_begin where no probe is free. A recording that nobody has reported is looked at once more when its list
+       is reset or released: it may have run while it was read.
 
-       Where the loader cannot tell whether a list is immediate (before 1.16), its regions count as begun when
-       they end, signalled probes are read from the front, and are free when the next region is begun. When
-       zt_execute executes such a list, it is recorded.
+       Regions of immediate lists count as begun when they end. Where it is not known whether a list is immediate
+       (the loader is before 1.16, or the query fails), so do its regions; signalled probes are read from the
+       front, and are free when the next region begins or ends. A list that is executed is recorded.
 
        What becomes of a probe that was looked at is decided by the table of zt__decide.
 
        One sample of a recorded list passes through these functions:
 
        zt__open_probe        finds region, list and path, and takes a probe from the pool
-       zt__append_begin      appends its queries
-       zt__end               appends their ends, the last of which signals its event
+       zt__end               appends the ends of its queries, the last of which signals its event
        zt__add_region        adds the probe to the recording of the list
-       zt__finish_list       in zt_execute: reads what the execution would overwrite
        zt__submit_recording  moves the recording to SUBMITTING
-       zt__count_execution   counts the samples of all its probes as begun, when the driver has accepted
-       zt__run_collection    visits what is in flight
-       zt__visit_one         moves the recording to READING, and, when all of it is read, to READY
-       zt__visit_whole       reads the probes, if the last of them has signalled
-       zt__visit_probe       reads reports, asks zt__decide what becomes of the probe, and resets it
-       zt__calculate_batch   calculates the values of up to 64 samples in one call
-       zt__count_reading     counts the sample as collected or lost
+       zt__after_execution   moves it to SUBMITTED, and counts its samples as begun (zt__count_execution)
+       zt__run_collection    visits what is in flight, 64 probes at a time
+       zt__visit_one         moves the recording to READING
+       zt__visit_whole       visits the probes, if the last of them has signalled
+       zt__visit_probe       reads the reports of a probe, and resets it
+       zt__decide            says what becomes of it
+       zt__leave_recording   moves the recording to READY when all of it was read
+       zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
+       zt__count_reading     counts the sample as collected, lost or dropped
        zt__add_sample        adds it to the statistics of its path
 */
 
@@ -35699,4 +35722,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: cdac4f1aae2c8965 */
+/* Joined from src/ by src/join.py: 62d9eedc735d4698 */

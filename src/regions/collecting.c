@@ -74,32 +74,35 @@ static void zt__retire_recording(zt_profiler *profiler, zt__recording *recording
     zt__recycle_recording(profiler, recording);
 }
 
+/* Ends the visit of a queue. */
+static void zt__leave_queue(zt_profiler *profiler, const zt__visit *visit) {
+    zt__recording *queue = visit->recording;
+    queue->due -= visit->taken;
+    zt__shorten_queue(profiler, queue, visit->count);
+    if (!queue->first && !queue->list) {
+        zt__recycle_recording(profiler, queue);
+    } else {
+        zt__chain_recording(profiler, queue);
+    }
+}
+
 /* Ends the visit of a recording: it is READY if all of it was read, else as before. */
 static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *recording = visit->recording;
-    zt__recording_state to = recording->before;
-    int looks_again = visit->fails && !visit->is_lost;
+    zt__recording_state to = recording->next_state;
+    int looks_again = visit->cannot_ask && !visit->gives_up;
     recording->due -= visit->taken;
-    if (recording->is_queue) {
-        zt__shorten_queue(profiler, recording, visit->count);
-        if (!recording->first && !recording->list) {
-            zt__recycle_recording(profiler, recording);
-        } else {
-            zt__chain_recording(profiler, recording);
-        }
-        return;
-    }
     if (visit->finds_run && !visit->reads_front) {
         zt__note_unreported(profiler, recording);
     }
     if (recording->ran_again && recording->list) {
         recording->list->kind = ZT__LIST_RECORDED;
     }
-    if (visit->is_lost && to == ZT__RECORDING_CLOSED) {
+    if (visit->gives_up && to == ZT__RECORDING_CLOSED) {
         zt__retire_recording(profiler, recording);
         return;
     }
-    if (visit->is_lost && recording->due > 0) {
+    if (visit->gives_up && recording->due > 0) {
         zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
         recording->is_mixed = 1;
         to = ZT__RECORDING_DIRTY;
@@ -111,7 +114,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
         /* If the rest is read later, it may run unreported in between. */
         recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
     }
-    if (recording->unread || visit->fails) { /* it is visited again */
+    if (recording->unread || visit->cannot_ask) { /* it is visited again */
     } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
         zt__recycle_recording(profiler, recording);
         return;
@@ -148,7 +151,11 @@ static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
         recording->visit = profiler->visits;
         zt__move_to_end(recording); /* behind those that were not visited */
     }
-    zt__leave_recording(profiler, &visit);
+    if (recording->is_queue) {
+        zt__leave_queue(profiler, &visit);
+    } else {
+        zt__leave_recording(profiler, &visit);
+    }
     return is_complete;
 }
 

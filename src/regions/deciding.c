@@ -6,7 +6,7 @@
 
 /* clang-format off */
 
-/* Of one that has ended: what was read, and the same for whatever sample is owed. */
+/* Of one that has ended, and has a sample to be read: by what was read. */
 static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
     /* READ */    {ZT__COUNT_COLLECTED,       ZT__NEXT_RESET},
     /* LATE */    {ZT__COUNT_NOTHING,         ZT__NEXT_WAIT},

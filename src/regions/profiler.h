@@ -198,8 +198,8 @@ struct zt__recording {
     zt__list *list;                 /* NULL: closed */
     ze_command_list_handle_t handle;
 
-    zt__recording_state state;  /* changed only by zt__move_recording */
-    zt__recording_state before; /* of one that is SUBMITTING or READING: where it goes back */
+    zt__recording_state state;      /* changed only by zt__move_recording */
+    zt__recording_state next_state; /* after SUBMITTING or READING */
     int is_queue;
     int is_reported;  /* zt_execute or a tracer has submitted it */
     int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later

@@ -286,14 +286,14 @@ static void zt__note_failure(zt_profiler *profiler, zt__visit *visit, ze_result_
         reading->call = call;
         profiler->batch.count++;
     }
-    visit->fails = 1;
-    visit->is_lost = zt__fails_for_long(probe);
+    visit->cannot_ask = 1;
+    visit->gives_up = zt__fails_for_long(probe);
 }
 
 /* Returns whether the device may still be about to begin a probe, although the last that shows its end has ended:
    it is behind that, and its list is still there. */
 static int zt__may_yet_begin(const zt__recording *recording, const zt__probe *probe) {
-    return !probe->shows_end && recording->before != ZT__RECORDING_CLOSED &&
+    return !probe->shows_end && recording->next_state != ZT__RECORDING_CLOSED &&
            (!recording->witness || probe->number > recording->witness->number);
 }
 
@@ -309,7 +309,7 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
     } else if (!recording->has_ended) {
         ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
         if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_looked_at &&
-            recording->before == ZT__RECORDING_CLOSED) {
+            recording->next_state == ZT__RECORDING_CLOSED) {
             result =
                 ZE_RESULT_SUCCESS; /* its last probe may have been reset after it ran, and others before */
         }

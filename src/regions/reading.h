@@ -12,10 +12,10 @@ typedef struct zt__visit {
     uint32_t count;  /* its probes, when the visit began */
     int reads_front; /* its list may be immediate */
     int is_over;     /* of a queue: the device is done with all of it */
-    uint32_t taken;  /* samples that were read and had begun, */
-    int finds_run;   /* and some that nobody has reported */
-    int fails;       /* whether it has ended could not be queried, */
-    int is_lost;     /* for long */
+    uint32_t taken;  /* samples that were read, and were counted as begun before */
+    int finds_run;   /* an execution that nobody has reported */
+    int cannot_ask;  /* the query whether the execution has ended has failed */
+    int gives_up;    /* it has failed for long */
     int settles;     /* at least one probe: without it, another visit at once would find the same */
 } zt__visit;
 

@@ -35,7 +35,7 @@ ZT__PRIVATE void zt__move_recording(zt_profiler *profiler, zt__recording *record
         profiler->awaited -= recording->due;
     }
     if (to == ZT__RECORDING_SUBMITTING || to == ZT__RECORDING_READING) {
-        recording->before = from;
+        recording->next_state = from;
     }
     recording->state = to;
     zt__chain_recording(profiler, recording);
@@ -290,12 +290,15 @@ ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe) {
 ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *recording) {
     while (recording->first) {
         zt__probe *probe = recording->first;
+        ZT__INVARIANT(probe->is_settled || probe->is_retired);
         recording->first = probe->next;
         zt__free_probe(profiler, probe);
     }
+    if (recording->state != ZT__RECORDING_CLOSED) {
+        zt__move_recording(profiler, recording, ZT__RECORDING_CLOSED);
+    }
     zt__unchain(recording);
     recording->last = recording->unread = recording->witness = recording->polled = NULL;
-    recording->state = ZT__RECORDING_CLOSED;
     recording->count = 0;
     recording->next = profiler->unused_recordings;
     profiler->unused_recordings = recording;

@@ -365,7 +365,7 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__probe *probe = (zt__probe *)region->probe;
     zt_profiler *profiler = probe ? zt__find_profiler(region->profiler) : NULL;
     const char *call = NULL;
-    int is_due = 0, wakes_thread = 0, has_commands;
+    int must_collect = 0, wakes_thread = 0, has_commands;
     uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     region->probe = NULL;
@@ -399,11 +399,11 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
         probe->shows_end |= has_commands && result == ZE_RESULT_SUCCESS;
         zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
     } else {
-        is_due = zt__add_region(profiler, probe);
+        must_collect = zt__add_region(profiler, probe);
         wakes_thread = probe->list && zt__must_wake_thread(profiler);
     }
     zt__unlock(&profiler->mutex);
-    if (is_due) {
+    if (must_collect) {
         zt__try_collect(profiler, NULL);
     }
     if (wakes_thread) {

@@ -29,6 +29,11 @@ static int zt__is_unread(const zt__recording *recording) {
             recording->is_looked_at || recording->has_ended);
 }
 
+/* Returns whether data of an OPEN recording comes later than its event. With the mutex held. */
+static int zt__has_late_data(const zt__recording *recording) {
+    return recording->state == ZT__RECORDING_OPEN && recording->unread && recording->unread->failures > 0;
+}
+
 /* Asks the device whether it is done with the last execution of a recording, of which this is a copy: the caller
    executes its list, so its probes stay. If executions have overlapped, their queue is asked, which the application
    names in this call. No mutex is held. */
@@ -73,9 +78,10 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t que
         recording->has_ended = 1;
         zt__chain_recording(profiler, recording);
     }
-    /* Of what may be immediate, the first may have ended, and the last not. Data may come later than its event. */
-    if (recording && (is_over || (recording->unread && (recording->list->kind == ZT__LIST_UNKNOWN ||
-                                                        recording->unread->failures)))) {
+    /* On a list of unknown kind, the first probe may have ended before the last. */
+    if (recording && (is_over || zt__has_late_data(recording) ||
+                      (recording->state == ZT__RECORDING_OPEN && recording->unread &&
+                       recording->list->kind == ZT__LIST_UNKNOWN))) {
         zt__request_look(profiler, recording);
         is_over = 1;
     }
@@ -85,7 +91,7 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t que
         zt__try_collect(profiler, handle);
         zt__lock(&profiler->mutex);
         recording = zt__find_recording(profiler, handle);
-        if (recording && recording->unread && recording->unread->failures) {
+        if (recording && zt__has_late_data(recording)) {
             zt__request_look(profiler, recording);
         }
         is_unread = zt__is_unread(recording);
@@ -162,8 +168,8 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
 /* Counts the samples of an execution that the driver has accepted. Returns how many it overwrites. With the mutex
    held. */
 static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *recording, const void *runs_on) {
-    int overlaps = recording->before == ZT__RECORDING_SUBMITTED || recording->before == ZT__RECORDING_DIRTY ||
-                   recording->has_ended;
+    int overlaps = recording->next_state == ZT__RECORDING_SUBMITTED ||
+                   recording->next_state == ZT__RECORDING_DIRTY || recording->has_ended;
     uint32_t overwritten = overlaps ? zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN) : 0;
     zt__probe *probe;
     if (overlaps && recording->runs_on != runs_on) {
@@ -199,7 +205,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     if (recording->is_mixed) { /* nothing shows which execution a sample would be of */
         overwritten += zt__lose_samples(profiler, recording, ZT_LOST_OVERWRITTEN);
     }
-    recording->before = overlaps ? ZT__RECORDING_DIRTY : ZT__RECORDING_SUBMITTED;
+    recording->next_state = overlaps ? ZT__RECORDING_DIRTY : ZT__RECORDING_SUBMITTED;
     return overwritten;
 }
 
@@ -221,7 +227,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on,
             overwritten += zt__count_execution(profiler, recording, runs_on);
         }
         if (--recording->calls == 0) {
-            zt__move_recording(profiler, recording, recording->before);
+            zt__move_recording(profiler, recording, recording->next_state);
         }
     }
     wakes_thread = !is_refused && zt__must_wake_thread(profiler);
