@@ -9737,10 +9737,10 @@ static int zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *p
         if (result != ZE_RESULT_SUCCESS) {
             reading->result = result;
             reading->call = call;
-        }
-        if (result != ZE_RESULT_SUCCESS && zt__fails_for_long(probe)) {
-            probe->is_retired = 1; /* nobody waits for it */
-            result = ZE_RESULT_SUCCESS;
+            if (zt__fails_for_long(probe)) {
+                probe->is_retired = 1; /* nobody waits for it */
+                result = ZE_RESULT_SUCCESS;
+            }
         }
     } else if (decision.next == ZT__NEXT_RETIRE) {
         probe->is_retired = 1;
@@ -35722,4 +35722,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 62d9eedc735d4698 */
+/* Joined from src/ by src/join.py: 178b80d8f251cfdc */

@@ -1104,16 +1104,22 @@ static void test_an_event_that_its_closed_list_resets(void **state) {
     close_rig(&r);
 }
 
-/* A sample is collected, and its probe keeps the event of the next launch. A reset of the first event in that list is
-   none of the second. */
-static void test_an_event_whose_probe_keeps_another(void **state) {
-    world *w = *state;
-    rig r = open_concurrent(w);
+/* Each launch has the probe of the one before. */
+static zt_profiler *trace_with_one_probe(world *w) {
     zt_config config = config_of(w);
     config.groups = "";
     config.probes_per_step = config.max_probes = 1;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, NULL));
+    return profiler;
+}
+
+/* A sample is collected, and its probe keeps the event of the next launch. A reset of the first event in that list is
+   none of the second. */
+static void test_an_event_whose_probe_keeps_another(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_with_one_probe(w);
     ze_event_pool_handle_t pool = create_pool(w, 0);
     ze_event_handle_t first = event_in(pool, 0), second = event_in(pool, 1);
     ze_command_list_handle_t list = launch_held(&r, first);
@@ -1141,11 +1147,7 @@ static void test_an_event_whose_probe_keeps_another(void **state) {
 static void test_an_event_of_a_released_list(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
-    zt_config config = config_of(w);
-    config.groups = "";
-    config.probes_per_step = config.max_probes = 1;
-    zt_profiler *profiler = open_profiler(w, &config);
-    ok(zt_trace_start(profiler, NULL));
+    zt_profiler *profiler = trace_with_one_probe(w);
     ze_event_pool_handle_t pool = create_pool(w, 0);
     ze_event_handle_t first = event_in(pool, 0), second = event_in(pool, 1);
     ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);

@@ -221,10 +221,10 @@ static int zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *p
         if (result != ZE_RESULT_SUCCESS) {
             reading->result = result;
             reading->call = call;
-        }
-        if (result != ZE_RESULT_SUCCESS && zt__fails_for_long(probe)) {
-            probe->is_retired = 1; /* nobody waits for it */
-            result = ZE_RESULT_SUCCESS;
+            if (zt__fails_for_long(probe)) {
+                probe->is_retired = 1; /* nobody waits for it */
+                result = ZE_RESULT_SUCCESS;
+            }
         }
     } else if (decision.next == ZT__NEXT_RETIRE) {
         probe->is_retired = 1;
