@@ -8651,6 +8651,15 @@ typedef enum zt__outcome {
     ZT__LOST
 } zt__outcome;
 
+/* What is expected of a probe. */
+typedef enum zt__owed {
+    ZT__OWED_SAMPLE,    /* a sample, which is counted as begun */
+    ZT__OWED_UNCOUNTED, /* a sample of the first execution that nobody has reported, */
+    ZT__OWED_AGAIN,     /* or of a later one, which is counted, and not measured */
+    ZT__OWED_NOTHING,   /* nothing: it was dropped, or its sample is counted already */
+    ZT__OWED_COUNT
+} zt__owed;
+
 /* What the collector has read of a probe, which another region may use by the time that it is calculated. */
 typedef struct zt__reading {
     zt__outcome outcome;
@@ -8658,8 +8667,7 @@ typedef struct zt__reading {
     zt__path *path;
     zt__region_record *region;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
-    int begins;          /* it is counted as begun now, because nobody has reported its execution */
-    int has_others;      /* there may have been more executions than this one */
+    zt__owed owed;       /* what was expected of the probe: what is not a SAMPLE is counted as begun now */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
     int knows_execution; /* it is of the execution that was submitted last */
     uint64_t submitted_ns, bytes;
@@ -9009,36 +9017,15 @@ typedef enum zt__seen {
     ZT__SEEN_COUNT
 } zt__seen;
 
-/* What is expected of it. */
-typedef enum zt__owed {
-    ZT__OWED_SAMPLE,    /* a sample, which is counted as begun */
-    ZT__OWED_UNCOUNTED, /* a sample of the first execution that nobody has reported, */
-    ZT__OWED_AGAIN,     /* or of a later one, which is counted, and not measured */
-    ZT__OWED_NOTHING,   /* nothing: it was dropped, or its sample is counted already */
-    ZT__OWED_COUNT
-} zt__owed;
-
 /* What was read of one that has ended. */
 typedef enum zt__data {
     ZT__DATA_READ,
-    ZT__DATA_LATE,    /* not there yet, for a short time, */
-    ZT__DATA_MISSING, /* or for long */
-    ZT__DATA_REFUSED, /* the driver fails to read it */
-    ZT__DATA_INVALID, /* its region was begun in one pass, and ended in another */
+    ZT__DATA_LATE,       /* not there yet, for a short time, */
+    ZT__DATA_MISSING,    /* or for long */
+    ZT__DATA_OTHER_PASS, /* there is none, because another pass is active, or its region was ended in another */
+    ZT__DATA_REFUSED,    /* the driver fails to read it */
     ZT__DATA_COUNT
 } zt__data;
-
-typedef enum zt__count {
-    ZT__COUNT_NOTHING,
-    ZT__COUNT_COLLECTED,
-    ZT__COUNT_NEVER_RAN,       /* dropped: no list has its commands */
-    ZT__COUNT_NEVER_DELIVERED, /* and the next: lost */
-    ZT__COUNT_READ_FAILED,
-    ZT__COUNT_EVENT,
-    ZT__COUNT_OVERWRITTEN,
-    ZT__COUNT_INVALID, /* by the cause that makes it invalid */
-    ZT__COUNT_DEVICE
-} zt__count;
 
 typedef enum zt__next {
     ZT__NEXT_WAIT,   /* it is looked at again in the next visit */
@@ -9048,7 +9035,8 @@ typedef enum zt__next {
 } zt__next;
 
 typedef struct zt__decision {
-    zt__count count;
+    zt__outcome outcome;
+    zt_cause cause; /* why the sample is lost or dropped */
     zt__next next;
 } zt__decision;
 
@@ -9061,39 +9049,39 @@ ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data)
 /* What becomes of a probe, by what was seen of it. */
 
 /* clang-format off */
+#define ZT__NO_SAMPLE_THEN(next) {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_##next}
+#define ZT__READ_THEN(next)      {ZT__READ, ZT_CAUSE_COUNT, ZT__NEXT_##next}
+#define ZT__WAIT                 ZT__NO_SAMPLE_THEN(WAIT)
+#define ZT__SETTLE               ZT__NO_SAMPLE_THEN(SETTLE)
+#define ZT__RESET                ZT__NO_SAMPLE_THEN(RESET)
+#define ZT__RETIRE               ZT__NO_SAMPLE_THEN(RETIRE)
 
 /* Of one that has ended, and has a sample to be read: by what was read. */
 static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
-    /* READ */    {ZT__COUNT_COLLECTED,       ZT__NEXT_RESET},
-    /* LATE */    {ZT__COUNT_NOTHING,         ZT__NEXT_WAIT},
-    /* MISSING */ {ZT__COUNT_NEVER_DELIVERED, ZT__NEXT_RESET},
-    /* REFUSED */ {ZT__COUNT_READ_FAILED,     ZT__NEXT_RESET},
-    /* INVALID */ {ZT__COUNT_INVALID,         ZT__NEXT_RESET},
+    /* READ */       ZT__READ_THEN(RESET),
+    /* LATE */       ZT__WAIT,
+    /* MISSING */    {ZT__LOST, ZT_LOST_NEVER_DELIVERED, ZT__NEXT_RESET},
+    /* OTHER_PASS */ {ZT__LOST, ZT_LOST_OTHER_PASS,      ZT__NEXT_RESET},
+    /* REFUSED */    {ZT__LOST, ZT_LOST_READ_FAILED,     ZT__NEXT_RESET},
 };
 
+/* Of all others. */
+#define ZT__BY_DATA ZT__READ_THEN(RESET)
 static const zt__decision zt__of_others[ZT__SEEN_COUNT][ZT__OWED_COUNT] = {
-    /*                  SAMPLE                                    UNCOUNTED */
-    /*                  AGAIN                                    NOTHING */
-    /* PENDING */     {{ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT},
-                       {ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT}},
-    /* NEVER */       {{ZT__COUNT_NEVER_RAN,   ZT__NEXT_SETTLE}, {ZT__COUNT_NOTHING, ZT__NEXT_SETTLE},
-                       {ZT__COUNT_NOTHING,     ZT__NEXT_SETTLE}, {ZT__COUNT_NOTHING, ZT__NEXT_SETTLE}},
-    /* ENDED */       {{ZT__COUNT_COLLECTED,   ZT__NEXT_RESET},  {ZT__COUNT_COLLECTED, ZT__NEXT_RESET},
-                       {ZT__COUNT_OVERWRITTEN, ZT__NEXT_RESET},  {ZT__COUNT_NOTHING, ZT__NEXT_RESET}},
-    /* FAILING */     {{ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT},
-                       {ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT}},
-    /* FAILED */      {{ZT__COUNT_READ_FAILED, ZT__NEXT_RETIRE}, {ZT__COUNT_NOTHING, ZT__NEXT_WAIT},
-                       {ZT__COUNT_NOTHING,     ZT__NEXT_WAIT},   {ZT__COUNT_NOTHING, ZT__NEXT_WAIT}},
-    /* TAKEN */       {{ZT__COUNT_EVENT,       ZT__NEXT_RESET},  {ZT__COUNT_NOTHING, ZT__NEXT_RESET},
-                       {ZT__COUNT_NOTHING,     ZT__NEXT_RESET},  {ZT__COUNT_NOTHING, ZT__NEXT_RESET}},
-    /* DEVICE_LOST */ {{ZT__COUNT_DEVICE,      ZT__NEXT_RETIRE}, {ZT__COUNT_NOTHING, ZT__NEXT_RETIRE},
-                       {ZT__COUNT_NOTHING,     ZT__NEXT_RETIRE}, {ZT__COUNT_NOTHING, ZT__NEXT_RETIRE}},
+    /*                SAMPLE                                             UNCOUNTED    AGAIN       NOTHING */
+    /* PENDING */     {ZT__WAIT,                                         ZT__WAIT,    ZT__WAIT,   ZT__WAIT},
+    /* NEVER */       {{ZT__LOST, ZT_DROPPED_NEVER_RAN, ZT__NEXT_SETTLE}, ZT__SETTLE, ZT__SETTLE, ZT__SETTLE},
+    /* ENDED */       {ZT__BY_DATA, ZT__BY_DATA, {ZT__LOST, ZT_LOST_OVERWRITTEN, ZT__NEXT_RESET}, ZT__RESET},
+    /* FAILING */     {ZT__WAIT,                                         ZT__WAIT,    ZT__WAIT,   ZT__WAIT},
+    /* FAILED */      {{ZT__LOST, ZT_LOST_READ_FAILED, ZT__NEXT_RETIRE}, ZT__WAIT,    ZT__WAIT,   ZT__WAIT},
+    /* TAKEN */       {{ZT__LOST, ZT_LOST_EVENT, ZT__NEXT_RESET},        ZT__RESET,   ZT__RESET,  ZT__RESET},
+    /* DEVICE_LOST */ {{ZT__LOST, ZT_LOST_DEVICE, ZT__NEXT_RETIRE},      ZT__RETIRE,  ZT__RETIRE, ZT__RETIRE},
 };
 /* clang-format on */
 
 ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data) {
-    int is_read = seen == ZT__SEEN_ENDED && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED);
-    return is_read ? zt__of_ended[data] : zt__of_others[seen][owed];
+    const zt__decision *decision = &zt__of_others[seen][owed];
+    return decision->outcome == ZT__READ ? zt__of_ended[data] : *decision;
 }
 
 /* ==== regions/names.h =================================================================================== */
@@ -9496,21 +9484,26 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
 /* One visit to a recording: what it starts from, and what it finds. */
 typedef struct zt__visit {
     zt__recording *recording;
-    uint32_t count;  /* its probes, when the visit began */
-    int reads_front; /* its list may be immediate */
-    int is_over;     /* of a queue: the device is done with all of it */
-    uint32_t taken;  /* samples that were read, and were counted as begun before */
-    int finds_run;   /* an execution that nobody has reported */
-    int cannot_ask;  /* the query whether the execution has ended has failed */
-    int gives_up;    /* it has failed for long */
-    int settles;     /* at least one probe: without it, another visit at once would find the same */
+    zt__probe *first, *last; /* its probes that were not read, when the visit began */
+    int reads_front;         /* its list may be immediate */
+    int is_over;             /* of a queue: the device is done with all of it */
+    uint32_t taken;          /* samples that were read, and were counted as begun before */
+    int finds_run;           /* an execution that nobody has reported */
+    int finds_commands;      /* a probe that has run, or may run */
+    int cannot_ask;          /* the query whether the execution has ended has failed */
+    int gives_up;            /* it has failed for long */
+    int settles;             /* at least one probe: without it, another visit at once would find the same */
 } zt__visit;
 
-/* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets it. A
-   queue, and a recording whose list may be immediate, is read from its front; any other as a whole, when its last
-   execution has ended. Returns 0 if the batch had no room for what else may have ended. Only the collector does this,
-   without the mutex. */
+/* Reads the probes of a recording that is READING, if its last execution has ended, and resets them. If its list may
+   be immediate, reads what has ended at its front. Returns 0 if the batch had no room for what else may have ended.
+   Only the collector does this, without the mutex. */
 ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit);
+
+/* Reads what has ended of a queue. Stops at the first probe in order that has not ended; polls up to 32 of those that
+   are not in order. A probe that does not show its end has ended when one in order after it has. As
+   zt__visit_recording otherwise. */
+ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit);
 
 /* Returns whether the device is done with the execution of a recording: SUCCESS, NOT_READY, or the result of
    the call that failed. What was not seen to have run may be asked, too. No mutex is held. */
@@ -9607,7 +9600,10 @@ static zt__data zt__read_reports(zt_profiler *profiler, zt__probe *probe, zt__re
     if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
         /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
            arrives while other groups are active. */
-        return zt__fails_for_long(probe) ? ZT__DATA_MISSING : ZT__DATA_LATE;
+        if (!zt__fails_for_long(probe)) {
+            return ZT__DATA_LATE;
+        }
+        return probe->pass == profiler->active_pass ? ZT__DATA_MISSING : ZT__DATA_OTHER_PASS;
     }
     zt__note_result(profiler, reading, result);
     return ZT__DATA_REFUSED;
@@ -9666,6 +9662,7 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     zt__reading *reading = &batch->readings[batch->count];
     memset(reading, 0, sizeof *reading);
     batch->pass = &profiler->passes[probe->pass];
+    reading->owed = zt__what_is_owed(recording, probe);
     reading->path = probe->path;
     reading->region = probe->region;
     reading->bytes = probe->bytes;
@@ -9685,73 +9682,61 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     return reading;
 }
 
-/* Looks at a probe, and does what the table of zt__decide says. Returns whether the probe is settled. */
-static int zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over,
-                           zt__seen *seen) {
-    static const zt_cause causes[] = {ZT_CAUSE_COUNT,          ZT_CAUSE_COUNT,      ZT_DROPPED_NEVER_RAN,
-                                      ZT_LOST_NEVER_DELIVERED, ZT_LOST_READ_FAILED, ZT_LOST_EVENT,
-                                      ZT_LOST_OVERWRITTEN,     ZT_CAUSE_COUNT,      ZT_LOST_DEVICE};
+/* Looks at a probe, and does what the table of zt__decide says. */
+static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over) {
     zt__recording *recording = visit->recording;
     zt__reading *reading = zt__start_reading(profiler, recording, probe);
-    zt__owed owed = zt__what_is_owed(recording, probe);
-    zt__data data = ZT__DATA_INVALID;
+    zt__seen seen = zt__look_at_probe(profiler, probe, is_over, reading);
+    zt__data data = ZT__DATA_OTHER_PASS;
     zt__decision decision;
-    ze_result_t result = ZE_RESULT_SUCCESS;
     const char *call = NULL;
-    *seen = zt__look_at_probe(profiler, probe, is_over, reading);
-    if (*seen == ZT__SEEN_ENDED && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED) &&
-        !probe->spans_passes) {
+    int is_settled;
+    if (seen == ZT__SEEN_ENDED && !probe->spans_passes &&
+        (reading->owed == ZT__OWED_SAMPLE || reading->owed == ZT__OWED_UNCOUNTED)) {
         data = zt__read_reports(profiler, probe, reading);
         if (data == ZT__DATA_REFUSED && zt__is_device_lost(&profiler->diagnostics)) {
-            *seen = ZT__SEEN_DEVICE_LOST;
+            seen = ZT__SEEN_DEVICE_LOST;
         }
     }
-    decision = zt__decide(*seen, owed, data);
-    if (decision.count == ZT__COUNT_COLLECTED) {
-        reading->outcome = ZT__READ;
-    } else if (decision.count == ZT__COUNT_INVALID ||
-               (decision.count == ZT__COUNT_NEVER_DELIVERED && probe->pass != profiler->active_pass)) {
-        zt__lose(reading, ZT_LOST_OTHER_PASS);
-    } else if (decision.count != ZT__COUNT_NOTHING) {
-        zt__lose(reading, causes[decision.count]);
-    }
-    if (reading->outcome != ZT__NO_SAMPLE) {
-        reading->begins = owed != ZT__OWED_SAMPLE;
-        visit->finds_run |= reading->begins;
-        reading->is_unreported = reading->begins && !visit->reads_front;
-        reading->has_others = owed == ZT__OWED_AGAIN;
-        visit->taken += (uint32_t)!reading->begins;
+    decision = zt__decide(seen, reading->owed, data);
+    reading->outcome = decision.outcome;
+    reading->cause = decision.cause;
+    if (decision.outcome != ZT__NO_SAMPLE) {
+        int is_new = reading->owed != ZT__OWED_SAMPLE;
+        visit->finds_run |= is_new;
+        reading->is_unreported = is_new && !visit->reads_front;
+        visit->taken += (uint32_t)!is_new;
         if (recording->is_queue) {
             probe->is_taken = 1;
         } else {
             probe->is_due = 0;
         }
     }
-    if (decision.count == ZT__COUNT_NEVER_RAN) {
+    if (decision.cause == ZT_DROPPED_NEVER_RAN) {
         probe->is_dropped = 1;
         reading->never_began = !recording->is_reported;
     }
+    is_settled = decision.next != ZT__NEXT_WAIT;
     if (decision.next == ZT__NEXT_RESET) {
-        result = probe->way->reset(profiler, probe, &call);
+        ze_result_t result = probe->way->reset(profiler, probe, &call);
         probe->needs_reset = result != ZE_RESULT_SUCCESS;
         if (result != ZE_RESULT_SUCCESS) {
             reading->result = result;
             reading->call = call;
-            if (zt__fails_for_long(probe)) {
-                probe->is_retired = 1; /* nobody waits for it */
-                result = ZE_RESULT_SUCCESS;
-            }
+            probe->is_retired |= zt__fails_for_long(probe);
+            is_settled = probe->is_retired; /* nobody waits for it */
         }
     } else if (decision.next == ZT__NEXT_RETIRE) {
         probe->is_retired = 1;
         probe->may_be_written = !probe->way->is_foreign;
     }
-    probe->is_settled = decision.next != ZT__NEXT_WAIT && result == ZE_RESULT_SUCCESS;
-    visit->settles |= probe->is_settled;
+    probe->is_settled = is_settled;
+    visit->settles |= is_settled;
+    visit->finds_commands |= seen != ZT__SEEN_NEVER;
     if (reading->outcome != ZT__NO_SAMPLE || reading->result != ZE_RESULT_SUCCESS) {
         profiler->batch.count++;
     }
-    return probe->is_settled;
+    return seen;
 }
 
 /* Returns whether the batch has room for what is read of a probe. */
@@ -9813,17 +9798,18 @@ static int zt__may_yet_begin(const zt__recording *recording, const zt__probe *pr
            (!recording->witness || probe->number > recording->witness->number);
 }
 
-/* Reads the probes of an execution that has ended. Returns 0 if the batch has no room for all. */
-static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
     zt__recording *recording = visit->recording;
     const char *call = NULL;
     zt__probe *probe;
-    zt__seen seen;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         recording->has_ended |= recording->unread != NULL;
         recording->is_looked_at = 0; /* no run is found any more */
     } else if (!recording->has_ended) {
         ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
+        if (result != ZE_RESULT_SUCCESS && visit->reads_front && recording->unread) {
+            return zt__visit_front(profiler, visit);
+        }
         if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_looked_at &&
             recording->next_state == ZT__RECORDING_CLOSED) {
             result =
@@ -9853,71 +9839,41 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
         } else if (!probe->is_settled) {
-            zt__visit_probe(profiler, visit, probe, 1, &seen);
+            zt__visit_probe(profiler, visit, probe, 1);
         }
-    }
-    while (recording->unread && recording->unread->is_settled) {
-        recording->unread = recording->unread->next;
     }
     return probe == NULL;
 }
 
-/* Reads what has ended of the first `count` probes. Stops at the first in order that has not ended; polls up to 32
-   of those that are not in order. A probe that does not show its end has ended when one in order after it has.
-   Returns as zt__visit_whole. */
-static int zt__visit_front(zt_profiler *profiler, zt__visit *visit, zt__probe *first, uint32_t count) {
+ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit) {
     enum { MOST_PENDING = 32 };
-    zt__probe *probe = first, *silent;
-    uint32_t i, pending = 0, silent_count = 0;
-    for (i = 0; i < count && zt__has_room(profiler, probe); i++) {
+    zt__probe *probe = visit->first, *silent;
+    uint32_t pending = 0, silent_count = 0;
+    while (zt__has_room(profiler, probe)) {
         zt__seen seen = ZT__SEEN_ENDED;
         int is_silent = !probe->shows_end && !visit->is_over;
         if (!probe->is_settled && !is_silent) {
-            zt__visit_probe(profiler, visit, probe, !probe->shows_end, &seen);
+            seen = zt__visit_probe(profiler, visit, probe, !probe->shows_end);
         }
         silent_count += (uint32_t)(is_silent && !probe->is_settled);
         if (seen == ZT__SEEN_PENDING && (!probe->is_unordered || ++pending == MOST_PENDING)) {
             return 1;
         }
         if (silent_count && !is_silent && seen == ZT__SEEN_ENDED && !probe->is_unordered) {
-            for (silent = first; silent != probe && zt__has_room(profiler, silent); silent = silent->next) {
+            for (silent = visit->first; silent != probe && zt__has_room(profiler, silent);
+                 silent = silent->next) {
                 if (!silent->is_settled && !silent->shows_end) {
-                    zt__visit_probe(profiler, visit, silent, 1, &seen);
+                    zt__visit_probe(profiler, visit, silent, 1);
                 }
             }
             silent_count = 0;
         }
-        if (i + 1 < count) { /* else another thread may be adding the next one */
-            probe = probe->next;
+        if (probe == visit->last) { /* another thread may be adding the next one */
+            return 1;
         }
+        probe = probe->next;
     }
-    return i == count;
-}
-
-ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
-    zt__recording *recording = visit->recording;
-    uint32_t count = visit->count;
-    const zt__probe *probe = recording->first;
-    const char *call;
-    int is_complete;
-    if (recording->is_queue) {
-        return zt__visit_front(profiler, visit, recording->first, count);
-    }
-    if (visit->reads_front && recording->unread &&
-        zt__query_end(profiler, recording, &recording->polled, &call) == ZE_RESULT_SUCCESS) {
-        recording->has_ended = 1; /* those before the last that have not ended were never run */
-    }
-    if (!visit->reads_front || !recording->unread || recording->has_ended) {
-        return zt__visit_whole(profiler, visit);
-    }
-    for (; probe != recording->unread; probe = probe->next) {
-        count--;
-    }
-    is_complete = zt__visit_front(profiler, visit, recording->unread, count);
-    while (recording->unread && recording->unread->is_settled) {
-        recording->unread = recording->unread->next;
-    }
-    return is_complete;
+    return 0;
 }
 
 /* ==== regions/recordings.h ============================================================================== */
@@ -10486,11 +10442,12 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (reading->outcome == ZT__NO_SAMPLE) {
         return;
     }
-    if (reading->begins) {
-        zt__count_begun(profiler, path);
-        path->missing += (uint64_t)reading->has_others;
-    } else {
+    if (reading->owed == ZT__OWED_SAMPLE) {
         profiler->awaited--;
+    } else {
+        zt__count_begun(profiler, path);
+        path->missing +=
+            reading->owed == ZT__OWED_AGAIN; /* there may have been more executions than this one */
     }
     if (reading->never_began) {
         profiler->counts.begun--;
@@ -10723,11 +10680,11 @@ static zt__recording *zt__next_in_flight(zt_profiler *profiler, ze_command_list_
     return recording;
 }
 
-/* Removes the probes of a queue that were read. */
-static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, uint32_t count) {
-    zt__probe **place = &queue->first, *last = NULL;
-    for (; count > 0; count--) {
-        zt__probe *probe = *place;
+/* Removes the probes of a queue that were read, of those up to `end`. */
+static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, const zt__probe *end) {
+    zt__probe **place = &queue->first, *last = NULL, *probe;
+    do {
+        probe = *place;
         if (probe->is_taken) {
             probe->is_due = probe->is_taken = 0;
         }
@@ -10739,7 +10696,7 @@ static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, uint3
             last = probe;
             place = &probe->next;
         }
-    }
+    } while (probe != end);
     if (!*place) {
         queue->last = last;
     }
@@ -10774,7 +10731,7 @@ static void zt__retire_recording(zt_profiler *profiler, zt__recording *recording
 static void zt__leave_queue(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *queue = visit->recording;
     queue->due -= visit->taken;
-    zt__shorten_queue(profiler, queue, visit->count);
+    zt__shorten_queue(profiler, queue, visit->last);
     if (!queue->first && !queue->list) {
         zt__recycle_recording(profiler, queue);
     } else {
@@ -10788,6 +10745,9 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording_state to = recording->next_state;
     int looks_again = visit->cannot_ask && !visit->gives_up;
     recording->due -= visit->taken;
+    while (recording->unread && recording->unread->is_settled) {
+        recording->unread = recording->unread->next;
+    }
     if (visit->finds_run && !visit->reads_front) {
         zt__note_unreported(profiler, recording);
     }
@@ -10809,6 +10769,14 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     if ((recording->unread || !recording->has_ended) && to != ZT__RECORDING_CLOSED) {
         /* If the rest is read later, it may run unreported in between. */
         recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
+    }
+    if (recording->is_reported && recording->list && recording->has_ended && visit->first &&
+        !visit->finds_commands) {
+        /* None of them ran when its list did: that was reset, which nobody has reported. */
+        recording->list->current = NULL;
+        recording->list = NULL;
+        recording->is_looked_at = 0;
+        to = ZT__RECORDING_CLOSED;
     }
     if (recording->unread || visit->cannot_ask) { /* it is visited again */
     } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
@@ -10833,7 +10801,8 @@ static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
     int is_complete;
     memset(&visit, 0, sizeof visit);
     visit.recording = recording;
-    visit.count = recording->count;
+    visit.first = recording->unread;
+    visit.last = recording->last;
     visit.is_over = recording->has_ended;
     if (!recording->is_queue) {
         visit.reads_front = recording->state == ZT__RECORDING_OPEN && recording->list &&
@@ -10841,7 +10810,8 @@ static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
         zt__move_recording(profiler, recording, ZT__RECORDING_READING);
     }
     zt__unlock(&profiler->mutex);
-    ZT__INTERNAL(is_complete = zt__visit_recording(profiler, &visit));
+    ZT__INTERNAL(is_complete = recording->is_queue ? zt__visit_front(profiler, &visit)
+                                                   : zt__visit_recording(profiler, &visit));
     zt__lock(&profiler->mutex);
     if (is_complete || !visit.settles) {
         recording->visit = profiler->visits;
@@ -12346,24 +12316,34 @@ static int zt__has_late_data(const zt__recording *recording) {
 }
 
 /* Asks the device whether it is done with the last execution of a recording, of which this is a copy: the caller
-   executes its list, so its probes stay. If executions have overlapped, their queue is asked, which the application
-   names in this call. No mutex is held. */
-static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy) {
+   executes its list, so its probes stay. Where no event shows that, because executions have overlapped or the list was
+   reset unseen, the queue is asked, which the application names in this call. With `looks`, what nobody has reported is
+   asked, too. No mutex is held. */
+static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
+                       int looks) {
+    int is_on_its_way = copy->state == ZT__RECORDING_SUBMITTED || copy->state == ZT__RECORDING_DIRTY;
+    int is_looked_at = looks && (copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY);
     ze_result_t result = ZE_RESULT_NOT_READY;
     const char *call;
-    if (copy->state == ZT__RECORDING_DIRTY && queue && copy->runs_on == queue) {
-        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    } else if (copy->state != ZT__RECORDING_DIRTY && copy->state != ZT__RECORDING_READING) {
+    if (copy->state == ZT__RECORDING_SUBMITTED || is_looked_at) {
         ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
+    }
+    if (result != ZE_RESULT_SUCCESS && is_on_its_way && queue && copy->runs_on == queue) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
     }
     return result == ZE_RESULT_SUCCESS;
 }
 
-/* Reads what is left of the last execution of a list, and of one that nobody has reported. If the device is done
-   with it, waits for the collector; with `waits`, also for the device. No mutex is held. */
-static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                            ze_command_list_handle_t handle, uint64_t deadline, int waits) {
-    zt__wait wait = zt__wait_until(deadline);
+/* Notes that the device is done with the last execution of a recording. With the mutex held. */
+static void zt__note_end(zt_profiler *profiler, zt__recording *recording) {
+    recording->has_ended = 1;
+    zt__chain_recording(profiler, recording);
+}
+
+/* Returns whether a recording has to be read before its list is executed: its last execution, or with `looks` one that
+   nobody has reported. With `waits`, also if the device is not done with it. No mutex is held. */
+static int zt__is_to_be_read(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                             ze_command_list_handle_t handle, int waits, int looks) {
     const zt__list *list;
     zt__recording *recording, copy;
     int is_over, is_unread;
@@ -12378,36 +12358,37 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t que
     }
     zt__unlock(&profiler->mutex);
     if (!recording) {
-        return;
+        return 0;
     }
-    is_over = copy.has_ended || zt__is_over(profiler, queue, &copy);
+    is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
 
     zt__lock(&profiler->mutex);
     recording = zt__find_recording(profiler, handle);
     if (recording && is_over && recording->executions == copy.executions &&
         (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY)) {
-        recording->has_ended = 1;
-        zt__chain_recording(profiler, recording);
+        zt__note_end(profiler, recording);
     }
     /* On a list of unknown kind, the first probe may have ended before the last. */
     if (recording && (is_over || zt__has_late_data(recording) ||
-                      (recording->state == ZT__RECORDING_OPEN && recording->unread &&
+                      (looks && recording->state == ZT__RECORDING_OPEN && recording->unread &&
                        recording->list->kind == ZT__LIST_UNKNOWN))) {
         zt__request_look(profiler, recording);
         is_over = 1;
     }
     is_unread = zt__is_unread(recording) && (waits || is_over || recording->has_ended);
     zt__unlock(&profiler->mutex);
-    while (is_unread) {
+    return is_unread;
+}
+
+/* Reads what is left of the last execution of a list. No mutex is held. */
+static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                            ze_command_list_handle_t handle, uint64_t deadline, int waits) {
+    zt__wait wait = zt__wait_until(deadline);
+    int goes_on = 1, looks = 1;
+    while (goes_on && zt__is_to_be_read(profiler, queue, handle, waits, looks)) {
         zt__try_collect(profiler, handle);
-        zt__lock(&profiler->mutex);
-        recording = zt__find_recording(profiler, handle);
-        if (recording && zt__has_late_data(recording)) {
-            zt__request_look(profiler, recording);
-        }
-        is_unread = zt__is_unread(recording);
-        zt__unlock(&profiler->mutex);
-        is_unread = is_unread && zt__wait_again(&wait);
+        looks = 0;
+        goes_on = zt__wait_again(&wait);
     }
 }
 
@@ -12417,8 +12398,7 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
     recording = profiler->dirty_count ? profiler->all_recordings : NULL;
     for (; recording; recording = recording->next_of_all) {
         if (recording->state == ZT__RECORDING_DIRTY && recording->runs_on == runs_on) {
-            recording->has_ended = 1;
-            zt__chain_recording(profiler, recording);
+            zt__note_end(profiler, recording);
         }
     }
     zt__unlock(&profiler->mutex);
@@ -35722,4 +35702,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 178b80d8f251cfdc */
+/* Joined from src/ by src/join.py: ec22ae43f526a977 */

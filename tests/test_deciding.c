@@ -20,7 +20,7 @@ static void for_all(void (*check)(facts of, zt__decision decision)) {
 
 static void is_counted_when_it_is_settled(facts of, zt__decision decision) {
     if (of.owed == ZT__OWED_SAMPLE)
-        assert_int_equal(decision.count == ZT__COUNT_NOTHING, decision.next == ZT__NEXT_WAIT);
+        assert_int_equal(decision.outcome == ZT__NO_SAMPLE, decision.next == ZT__NEXT_WAIT);
 }
 
 /* The identity begun = collected + lost + dropped + in flight depends on this. */
@@ -32,7 +32,7 @@ static void test_a_sample_is_counted_once(void **state) {
 static void is_counted_only_if_owed(facts of, zt__decision decision) {
     int has_run = of.seen == ZT__SEEN_ENDED && of.owed != ZT__OWED_NOTHING;
     if (of.owed != ZT__OWED_SAMPLE && !has_run)
-        assert_int_equal(decision.count, ZT__COUNT_NOTHING);
+        assert_int_equal(decision.outcome, ZT__NO_SAMPLE);
 }
 
 /* Nothing begins to count before it has run. */
@@ -43,7 +43,7 @@ static void test_nothing_else_is_counted(void **state) {
 
 static void is_collected_only_if_read(facts of, zt__decision decision) {
     int is_measured = of.owed == ZT__OWED_SAMPLE || of.owed == ZT__OWED_UNCOUNTED;
-    assert_int_equal(decision.count == ZT__COUNT_COLLECTED,
+    assert_int_equal(decision.outcome == ZT__READ,
                      of.seen == ZT__SEEN_ENDED && is_measured && of.data == ZT__DATA_READ);
 }
 
@@ -80,22 +80,22 @@ static void test_what_cannot_be_read_is_used_never_again(void **state) {
 static void test_each_cause(void **state) {
     static const struct {
         facts of;
-        zt__count count;
+        zt_cause cause;
     } rows[] = {
-        {{ZT__SEEN_NEVER, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT__COUNT_NEVER_RAN},
-        {{ZT__SEEN_ENDED, ZT__OWED_SAMPLE, ZT__DATA_LATE}, ZT__COUNT_NOTHING},
-        {{ZT__SEEN_ENDED, ZT__OWED_SAMPLE, ZT__DATA_MISSING}, ZT__COUNT_NEVER_DELIVERED},
-        {{ZT__SEEN_ENDED, ZT__OWED_SAMPLE, ZT__DATA_REFUSED}, ZT__COUNT_READ_FAILED},
-        {{ZT__SEEN_ENDED, ZT__OWED_SAMPLE, ZT__DATA_INVALID}, ZT__COUNT_INVALID},
-        {{ZT__SEEN_ENDED, ZT__OWED_UNCOUNTED, ZT__DATA_INVALID}, ZT__COUNT_INVALID},
-        {{ZT__SEEN_ENDED, ZT__OWED_AGAIN, ZT__DATA_READ}, ZT__COUNT_OVERWRITTEN},
-        {{ZT__SEEN_FAILED, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT__COUNT_READ_FAILED},
-        {{ZT__SEEN_TAKEN, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT__COUNT_EVENT},
-        {{ZT__SEEN_DEVICE_LOST, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT__COUNT_DEVICE},
+        {{ZT__SEEN_NEVER, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT_DROPPED_NEVER_RAN},
+        {{ZT__SEEN_ENDED, ZT__OWED_SAMPLE, ZT__DATA_LATE}, ZT_CAUSE_COUNT},
+        {{ZT__SEEN_ENDED, ZT__OWED_SAMPLE, ZT__DATA_MISSING}, ZT_LOST_NEVER_DELIVERED},
+        {{ZT__SEEN_ENDED, ZT__OWED_SAMPLE, ZT__DATA_REFUSED}, ZT_LOST_READ_FAILED},
+        {{ZT__SEEN_ENDED, ZT__OWED_SAMPLE, ZT__DATA_OTHER_PASS}, ZT_LOST_OTHER_PASS},
+        {{ZT__SEEN_ENDED, ZT__OWED_UNCOUNTED, ZT__DATA_OTHER_PASS}, ZT_LOST_OTHER_PASS},
+        {{ZT__SEEN_ENDED, ZT__OWED_AGAIN, ZT__DATA_READ}, ZT_LOST_OVERWRITTEN},
+        {{ZT__SEEN_FAILED, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT_LOST_READ_FAILED},
+        {{ZT__SEEN_TAKEN, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT_LOST_EVENT},
+        {{ZT__SEEN_DEVICE_LOST, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT_LOST_DEVICE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(zt__decide(rows[i].of.seen, rows[i].of.owed, rows[i].of.data).count, rows[i].count);
+        assert_int_equal(zt__decide(rows[i].of.seen, rows[i].of.owed, rows[i].of.data).cause, rows[i].cause);
 }
 
 int main(void) {

@@ -1006,6 +1006,35 @@ static void test_a_reset_that_is_refused_once(void **state) {
     check_work(w);
 }
 
+/* A list is reset by the plain call, and recorded without regions. Its first execution shows that what is recorded is on
+   the list no more: from the second one on, nothing is waited for, nor counted. */
+static void test_a_list_that_was_reset_unseen(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeout(w, UINT64_C(3600000000000)); /* else it waits that long */
+    append(w, profiler, w->list, "before");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    ok(zt_collect(profiler, 0));
+    ok(zeCommandListReset(w->list));
+    launch(w, w->list);
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 4; i++)
+        execute(w, profiler, w->list);
+    w->launches += 4;
+    assert_counts(profiler, counted(2, 1, 0, 1, 0));
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NEVER_RAN].count, 1);
+    reset_list(w->list);
+    append(w, profiler, w->list, "after");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    w->launches++;
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 2, 0, 1, 0));
+    close_profiler(w, profiler);
+    assert_int_equal(gpu.findings(), 0);
+    check_work(w);
+}
+
 /* The driver answers for no event of a list, and there are more than one reading has room for: each call ends. */
 static void test_events_that_can_never_be_queried(void **state) {
     world *w = *state;
@@ -1213,6 +1242,7 @@ int main(void) {
         TEST(test_closed_with_dropped_regions_that_do_not_run),
         TEST(test_refused_before_another_region),
         TEST(test_a_reset_that_is_refused_once),
+        TEST(test_a_list_that_was_reset_unseen),
         TEST(test_events_that_can_never_be_queried),
         TEST(test_identity_after_every_step),
         TEST(test_never_delivered_is_lost_after_release),

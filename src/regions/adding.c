@@ -18,11 +18,12 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (reading->outcome == ZT__NO_SAMPLE) {
         return;
     }
-    if (reading->begins) {
-        zt__count_begun(profiler, path);
-        path->missing += (uint64_t)reading->has_others;
-    } else {
+    if (reading->owed == ZT__OWED_SAMPLE) {
         profiler->awaited--;
+    } else {
+        zt__count_begun(profiler, path);
+        path->missing +=
+            reading->owed == ZT__OWED_AGAIN; /* there may have been more executions than this one */
     }
     if (reading->never_began) {
         profiler->counts.begun--;

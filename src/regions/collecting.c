@@ -27,11 +27,11 @@ static zt__recording *zt__next_in_flight(zt_profiler *profiler, ze_command_list_
     return recording;
 }
 
-/* Removes the probes of a queue that were read. */
-static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, uint32_t count) {
-    zt__probe **place = &queue->first, *last = NULL;
-    for (; count > 0; count--) {
-        zt__probe *probe = *place;
+/* Removes the probes of a queue that were read, of those up to `end`. */
+static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, const zt__probe *end) {
+    zt__probe **place = &queue->first, *last = NULL, *probe;
+    do {
+        probe = *place;
         if (probe->is_taken) {
             probe->is_due = probe->is_taken = 0;
         }
@@ -43,7 +43,7 @@ static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, uint3
             last = probe;
             place = &probe->next;
         }
-    }
+    } while (probe != end);
     if (!*place) {
         queue->last = last;
     }
@@ -78,7 +78,7 @@ static void zt__retire_recording(zt_profiler *profiler, zt__recording *recording
 static void zt__leave_queue(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *queue = visit->recording;
     queue->due -= visit->taken;
-    zt__shorten_queue(profiler, queue, visit->count);
+    zt__shorten_queue(profiler, queue, visit->last);
     if (!queue->first && !queue->list) {
         zt__recycle_recording(profiler, queue);
     } else {
@@ -92,6 +92,9 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording_state to = recording->next_state;
     int looks_again = visit->cannot_ask && !visit->gives_up;
     recording->due -= visit->taken;
+    while (recording->unread && recording->unread->is_settled) {
+        recording->unread = recording->unread->next;
+    }
     if (visit->finds_run && !visit->reads_front) {
         zt__note_unreported(profiler, recording);
     }
@@ -113,6 +116,14 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     if ((recording->unread || !recording->has_ended) && to != ZT__RECORDING_CLOSED) {
         /* If the rest is read later, it may run unreported in between. */
         recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
+    }
+    if (recording->is_reported && recording->list && recording->has_ended && visit->first &&
+        !visit->finds_commands) {
+        /* None of them ran when its list did: that was reset, which nobody has reported. */
+        recording->list->current = NULL;
+        recording->list = NULL;
+        recording->is_looked_at = 0;
+        to = ZT__RECORDING_CLOSED;
     }
     if (recording->unread || visit->cannot_ask) { /* it is visited again */
     } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
@@ -137,7 +148,8 @@ static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
     int is_complete;
     memset(&visit, 0, sizeof visit);
     visit.recording = recording;
-    visit.count = recording->count;
+    visit.first = recording->unread;
+    visit.last = recording->last;
     visit.is_over = recording->has_ended;
     if (!recording->is_queue) {
         visit.reads_front = recording->state == ZT__RECORDING_OPEN && recording->list &&
@@ -145,7 +157,8 @@ static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
         zt__move_recording(profiler, recording, ZT__RECORDING_READING);
     }
     zt__unlock(&profiler->mutex);
-    ZT__INTERNAL(is_complete = zt__visit_recording(profiler, &visit));
+    ZT__INTERNAL(is_complete = recording->is_queue ? zt__visit_front(profiler, &visit)
+                                                   : zt__visit_recording(profiler, &visit));
     zt__lock(&profiler->mutex);
     if (is_complete || !visit.settles) {
         recording->visit = profiler->visits;

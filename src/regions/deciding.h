@@ -18,36 +18,15 @@ typedef enum zt__seen {
     ZT__SEEN_COUNT
 } zt__seen;
 
-/* What is expected of it. */
-typedef enum zt__owed {
-    ZT__OWED_SAMPLE,    /* a sample, which is counted as begun */
-    ZT__OWED_UNCOUNTED, /* a sample of the first execution that nobody has reported, */
-    ZT__OWED_AGAIN,     /* or of a later one, which is counted, and not measured */
-    ZT__OWED_NOTHING,   /* nothing: it was dropped, or its sample is counted already */
-    ZT__OWED_COUNT
-} zt__owed;
-
 /* What was read of one that has ended. */
 typedef enum zt__data {
     ZT__DATA_READ,
-    ZT__DATA_LATE,    /* not there yet, for a short time, */
-    ZT__DATA_MISSING, /* or for long */
-    ZT__DATA_REFUSED, /* the driver fails to read it */
-    ZT__DATA_INVALID, /* its region was begun in one pass, and ended in another */
+    ZT__DATA_LATE,       /* not there yet, for a short time, */
+    ZT__DATA_MISSING,    /* or for long */
+    ZT__DATA_OTHER_PASS, /* there is none, because another pass is active, or its region was ended in another */
+    ZT__DATA_REFUSED,    /* the driver fails to read it */
     ZT__DATA_COUNT
 } zt__data;
-
-typedef enum zt__count {
-    ZT__COUNT_NOTHING,
-    ZT__COUNT_COLLECTED,
-    ZT__COUNT_NEVER_RAN,       /* dropped: no list has its commands */
-    ZT__COUNT_NEVER_DELIVERED, /* and the next: lost */
-    ZT__COUNT_READ_FAILED,
-    ZT__COUNT_EVENT,
-    ZT__COUNT_OVERWRITTEN,
-    ZT__COUNT_INVALID, /* by the cause that makes it invalid */
-    ZT__COUNT_DEVICE
-} zt__count;
 
 typedef enum zt__next {
     ZT__NEXT_WAIT,   /* it is looked at again in the next visit */
@@ -57,7 +36,8 @@ typedef enum zt__next {
 } zt__next;
 
 typedef struct zt__decision {
-    zt__count count;
+    zt__outcome outcome;
+    zt_cause cause; /* why the sample is lost or dropped */
     zt__next next;
 } zt__decision;
 

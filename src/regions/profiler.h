@@ -286,6 +286,15 @@ typedef enum zt__outcome {
     ZT__LOST
 } zt__outcome;
 
+/* What is expected of a probe. */
+typedef enum zt__owed {
+    ZT__OWED_SAMPLE,    /* a sample, which is counted as begun */
+    ZT__OWED_UNCOUNTED, /* a sample of the first execution that nobody has reported, */
+    ZT__OWED_AGAIN,     /* or of a later one, which is counted, and not measured */
+    ZT__OWED_NOTHING,   /* nothing: it was dropped, or its sample is counted already */
+    ZT__OWED_COUNT
+} zt__owed;
+
 /* What the collector has read of a probe, which another region may use by the time that it is calculated. */
 typedef struct zt__reading {
     zt__outcome outcome;
@@ -293,8 +302,7 @@ typedef struct zt__reading {
     zt__path *path;
     zt__region_record *region;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
-    int begins;          /* it is counted as begun now, because nobody has reported its execution */
-    int has_others;      /* there may have been more executions than this one */
+    zt__owed owed;       /* what was expected of the probe: what is not a SAMPLE is counted as begun now */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
     int knows_execution; /* it is of the execution that was submitted last */
     uint64_t submitted_ns, bytes;

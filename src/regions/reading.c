@@ -91,7 +91,10 @@ static zt__data zt__read_reports(zt_profiler *profiler, zt__probe *probe, zt__re
     if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
         /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
            arrives while other groups are active. */
-        return zt__fails_for_long(probe) ? ZT__DATA_MISSING : ZT__DATA_LATE;
+        if (!zt__fails_for_long(probe)) {
+            return ZT__DATA_LATE;
+        }
+        return probe->pass == profiler->active_pass ? ZT__DATA_MISSING : ZT__DATA_OTHER_PASS;
     }
     zt__note_result(profiler, reading, result);
     return ZT__DATA_REFUSED;
@@ -150,6 +153,7 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     zt__reading *reading = &batch->readings[batch->count];
     memset(reading, 0, sizeof *reading);
     batch->pass = &profiler->passes[probe->pass];
+    reading->owed = zt__what_is_owed(recording, probe);
     reading->path = probe->path;
     reading->region = probe->region;
     reading->bytes = probe->bytes;
@@ -169,73 +173,61 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     return reading;
 }
 
-/* Looks at a probe, and does what the table of zt__decide says. Returns whether the probe is settled. */
-static int zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over,
-                           zt__seen *seen) {
-    static const zt_cause causes[] = {ZT_CAUSE_COUNT,          ZT_CAUSE_COUNT,      ZT_DROPPED_NEVER_RAN,
-                                      ZT_LOST_NEVER_DELIVERED, ZT_LOST_READ_FAILED, ZT_LOST_EVENT,
-                                      ZT_LOST_OVERWRITTEN,     ZT_CAUSE_COUNT,      ZT_LOST_DEVICE};
+/* Looks at a probe, and does what the table of zt__decide says. */
+static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__probe *probe, int is_over) {
     zt__recording *recording = visit->recording;
     zt__reading *reading = zt__start_reading(profiler, recording, probe);
-    zt__owed owed = zt__what_is_owed(recording, probe);
-    zt__data data = ZT__DATA_INVALID;
+    zt__seen seen = zt__look_at_probe(profiler, probe, is_over, reading);
+    zt__data data = ZT__DATA_OTHER_PASS;
     zt__decision decision;
-    ze_result_t result = ZE_RESULT_SUCCESS;
     const char *call = NULL;
-    *seen = zt__look_at_probe(profiler, probe, is_over, reading);
-    if (*seen == ZT__SEEN_ENDED && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED) &&
-        !probe->spans_passes) {
+    int is_settled;
+    if (seen == ZT__SEEN_ENDED && !probe->spans_passes &&
+        (reading->owed == ZT__OWED_SAMPLE || reading->owed == ZT__OWED_UNCOUNTED)) {
         data = zt__read_reports(profiler, probe, reading);
         if (data == ZT__DATA_REFUSED && zt__is_device_lost(&profiler->diagnostics)) {
-            *seen = ZT__SEEN_DEVICE_LOST;
+            seen = ZT__SEEN_DEVICE_LOST;
         }
     }
-    decision = zt__decide(*seen, owed, data);
-    if (decision.count == ZT__COUNT_COLLECTED) {
-        reading->outcome = ZT__READ;
-    } else if (decision.count == ZT__COUNT_INVALID ||
-               (decision.count == ZT__COUNT_NEVER_DELIVERED && probe->pass != profiler->active_pass)) {
-        zt__lose(reading, ZT_LOST_OTHER_PASS);
-    } else if (decision.count != ZT__COUNT_NOTHING) {
-        zt__lose(reading, causes[decision.count]);
-    }
-    if (reading->outcome != ZT__NO_SAMPLE) {
-        reading->begins = owed != ZT__OWED_SAMPLE;
-        visit->finds_run |= reading->begins;
-        reading->is_unreported = reading->begins && !visit->reads_front;
-        reading->has_others = owed == ZT__OWED_AGAIN;
-        visit->taken += (uint32_t)!reading->begins;
+    decision = zt__decide(seen, reading->owed, data);
+    reading->outcome = decision.outcome;
+    reading->cause = decision.cause;
+    if (decision.outcome != ZT__NO_SAMPLE) {
+        int is_new = reading->owed != ZT__OWED_SAMPLE;
+        visit->finds_run |= is_new;
+        reading->is_unreported = is_new && !visit->reads_front;
+        visit->taken += (uint32_t)!is_new;
         if (recording->is_queue) {
             probe->is_taken = 1;
         } else {
             probe->is_due = 0;
         }
     }
-    if (decision.count == ZT__COUNT_NEVER_RAN) {
+    if (decision.cause == ZT_DROPPED_NEVER_RAN) {
         probe->is_dropped = 1;
         reading->never_began = !recording->is_reported;
     }
+    is_settled = decision.next != ZT__NEXT_WAIT;
     if (decision.next == ZT__NEXT_RESET) {
-        result = probe->way->reset(profiler, probe, &call);
+        ze_result_t result = probe->way->reset(profiler, probe, &call);
         probe->needs_reset = result != ZE_RESULT_SUCCESS;
         if (result != ZE_RESULT_SUCCESS) {
             reading->result = result;
             reading->call = call;
-            if (zt__fails_for_long(probe)) {
-                probe->is_retired = 1; /* nobody waits for it */
-                result = ZE_RESULT_SUCCESS;
-            }
+            probe->is_retired |= zt__fails_for_long(probe);
+            is_settled = probe->is_retired; /* nobody waits for it */
         }
     } else if (decision.next == ZT__NEXT_RETIRE) {
         probe->is_retired = 1;
         probe->may_be_written = !probe->way->is_foreign;
     }
-    probe->is_settled = decision.next != ZT__NEXT_WAIT && result == ZE_RESULT_SUCCESS;
-    visit->settles |= probe->is_settled;
+    probe->is_settled = is_settled;
+    visit->settles |= is_settled;
+    visit->finds_commands |= seen != ZT__SEEN_NEVER;
     if (reading->outcome != ZT__NO_SAMPLE || reading->result != ZE_RESULT_SUCCESS) {
         profiler->batch.count++;
     }
-    return probe->is_settled;
+    return seen;
 }
 
 /* Returns whether the batch has room for what is read of a probe. */
@@ -297,17 +289,18 @@ static int zt__may_yet_begin(const zt__recording *recording, const zt__probe *pr
            (!recording->witness || probe->number > recording->witness->number);
 }
 
-/* Reads the probes of an execution that has ended. Returns 0 if the batch has no room for all. */
-static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
+ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
     zt__recording *recording = visit->recording;
     const char *call = NULL;
     zt__probe *probe;
-    zt__seen seen;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         recording->has_ended |= recording->unread != NULL;
         recording->is_looked_at = 0; /* no run is found any more */
     } else if (!recording->has_ended) {
         ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
+        if (result != ZE_RESULT_SUCCESS && visit->reads_front && recording->unread) {
+            return zt__visit_front(profiler, visit);
+        }
         if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_looked_at &&
             recording->next_state == ZT__RECORDING_CLOSED) {
             result =
@@ -337,69 +330,39 @@ static int zt__visit_whole(zt_profiler *profiler, zt__visit *visit) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
         } else if (!probe->is_settled) {
-            zt__visit_probe(profiler, visit, probe, 1, &seen);
+            zt__visit_probe(profiler, visit, probe, 1);
         }
-    }
-    while (recording->unread && recording->unread->is_settled) {
-        recording->unread = recording->unread->next;
     }
     return probe == NULL;
 }
 
-/* Reads what has ended of the first `count` probes. Stops at the first in order that has not ended; polls up to 32
-   of those that are not in order. A probe that does not show its end has ended when one in order after it has.
-   Returns as zt__visit_whole. */
-static int zt__visit_front(zt_profiler *profiler, zt__visit *visit, zt__probe *first, uint32_t count) {
+ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit) {
     enum { MOST_PENDING = 32 };
-    zt__probe *probe = first, *silent;
-    uint32_t i, pending = 0, silent_count = 0;
-    for (i = 0; i < count && zt__has_room(profiler, probe); i++) {
+    zt__probe *probe = visit->first, *silent;
+    uint32_t pending = 0, silent_count = 0;
+    while (zt__has_room(profiler, probe)) {
         zt__seen seen = ZT__SEEN_ENDED;
         int is_silent = !probe->shows_end && !visit->is_over;
         if (!probe->is_settled && !is_silent) {
-            zt__visit_probe(profiler, visit, probe, !probe->shows_end, &seen);
+            seen = zt__visit_probe(profiler, visit, probe, !probe->shows_end);
         }
         silent_count += (uint32_t)(is_silent && !probe->is_settled);
         if (seen == ZT__SEEN_PENDING && (!probe->is_unordered || ++pending == MOST_PENDING)) {
             return 1;
         }
         if (silent_count && !is_silent && seen == ZT__SEEN_ENDED && !probe->is_unordered) {
-            for (silent = first; silent != probe && zt__has_room(profiler, silent); silent = silent->next) {
+            for (silent = visit->first; silent != probe && zt__has_room(profiler, silent);
+                 silent = silent->next) {
                 if (!silent->is_settled && !silent->shows_end) {
-                    zt__visit_probe(profiler, visit, silent, 1, &seen);
+                    zt__visit_probe(profiler, visit, silent, 1);
                 }
             }
             silent_count = 0;
         }
-        if (i + 1 < count) { /* else another thread may be adding the next one */
-            probe = probe->next;
+        if (probe == visit->last) { /* another thread may be adding the next one */
+            return 1;
         }
+        probe = probe->next;
     }
-    return i == count;
-}
-
-ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
-    zt__recording *recording = visit->recording;
-    uint32_t count = visit->count;
-    const zt__probe *probe = recording->first;
-    const char *call;
-    int is_complete;
-    if (recording->is_queue) {
-        return zt__visit_front(profiler, visit, recording->first, count);
-    }
-    if (visit->reads_front && recording->unread &&
-        zt__query_end(profiler, recording, &recording->polled, &call) == ZE_RESULT_SUCCESS) {
-        recording->has_ended = 1; /* those before the last that have not ended were never run */
-    }
-    if (!visit->reads_front || !recording->unread || recording->has_ended) {
-        return zt__visit_whole(profiler, visit);
-    }
-    for (; probe != recording->unread; probe = probe->next) {
-        count--;
-    }
-    is_complete = zt__visit_front(profiler, visit, recording->unread, count);
-    while (recording->unread && recording->unread->is_settled) {
-        recording->unread = recording->unread->next;
-    }
-    return is_complete;
+    return 0;
 }

@@ -9,21 +9,26 @@
 /* One visit to a recording: what it starts from, and what it finds. */
 typedef struct zt__visit {
     zt__recording *recording;
-    uint32_t count;  /* its probes, when the visit began */
-    int reads_front; /* its list may be immediate */
-    int is_over;     /* of a queue: the device is done with all of it */
-    uint32_t taken;  /* samples that were read, and were counted as begun before */
-    int finds_run;   /* an execution that nobody has reported */
-    int cannot_ask;  /* the query whether the execution has ended has failed */
-    int gives_up;    /* it has failed for long */
-    int settles;     /* at least one probe: without it, another visit at once would find the same */
+    zt__probe *first, *last; /* its probes that were not read, when the visit began */
+    int reads_front;         /* its list may be immediate */
+    int is_over;             /* of a queue: the device is done with all of it */
+    uint32_t taken;          /* samples that were read, and were counted as begun before */
+    int finds_run;           /* an execution that nobody has reported */
+    int finds_commands;      /* a probe that has run, or may run */
+    int cannot_ask;          /* the query whether the execution has ended has failed */
+    int gives_up;            /* it has failed for long */
+    int settles;             /* at least one probe: without it, another visit at once would find the same */
 } zt__visit;
 
-/* Reads what has ended of a recording that is READING, or of a queue, as far as the batch has room, and resets it. A
-   queue, and a recording whose list may be immediate, is read from its front; any other as a whole, when its last
-   execution has ended. Returns 0 if the batch had no room for what else may have ended. Only the collector does this,
-   without the mutex. */
+/* Reads the probes of a recording that is READING, if its last execution has ended, and resets them. If its list may
+   be immediate, reads what has ended at its front. Returns 0 if the batch had no room for what else may have ended.
+   Only the collector does this, without the mutex. */
 ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit);
+
+/* Reads what has ended of a queue. Stops at the first probe in order that has not ended; polls up to 32 of those that
+   are not in order. A probe that does not show its end has ended when one in order after it has. As
+   zt__visit_recording otherwise. */
+ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit);
 
 /* Returns whether the device is done with the execution of a recording: SUCCESS, NOT_READY, or the result of
    the call that failed. What was not seen to have run may be asked, too. No mutex is held. */

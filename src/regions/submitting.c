@@ -35,24 +35,34 @@ static int zt__has_late_data(const zt__recording *recording) {
 }
 
 /* Asks the device whether it is done with the last execution of a recording, of which this is a copy: the caller
-   executes its list, so its probes stay. If executions have overlapped, their queue is asked, which the application
-   names in this call. No mutex is held. */
-static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy) {
+   executes its list, so its probes stay. Where no event shows that, because executions have overlapped or the list was
+   reset unseen, the queue is asked, which the application names in this call. With `looks`, what nobody has reported is
+   asked, too. No mutex is held. */
+static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
+                       int looks) {
+    int is_on_its_way = copy->state == ZT__RECORDING_SUBMITTED || copy->state == ZT__RECORDING_DIRTY;
+    int is_looked_at = looks && (copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY);
     ze_result_t result = ZE_RESULT_NOT_READY;
     const char *call;
-    if (copy->state == ZT__RECORDING_DIRTY && queue && copy->runs_on == queue) {
-        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    } else if (copy->state != ZT__RECORDING_DIRTY && copy->state != ZT__RECORDING_READING) {
+    if (copy->state == ZT__RECORDING_SUBMITTED || is_looked_at) {
         ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
+    }
+    if (result != ZE_RESULT_SUCCESS && is_on_its_way && queue && copy->runs_on == queue) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
     }
     return result == ZE_RESULT_SUCCESS;
 }
 
-/* Reads what is left of the last execution of a list, and of one that nobody has reported. If the device is done
-   with it, waits for the collector; with `waits`, also for the device. No mutex is held. */
-static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                            ze_command_list_handle_t handle, uint64_t deadline, int waits) {
-    zt__wait wait = zt__wait_until(deadline);
+/* Notes that the device is done with the last execution of a recording. With the mutex held. */
+static void zt__note_end(zt_profiler *profiler, zt__recording *recording) {
+    recording->has_ended = 1;
+    zt__chain_recording(profiler, recording);
+}
+
+/* Returns whether a recording has to be read before its list is executed: its last execution, or with `looks` one that
+   nobody has reported. With `waits`, also if the device is not done with it. No mutex is held. */
+static int zt__is_to_be_read(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                             ze_command_list_handle_t handle, int waits, int looks) {
     const zt__list *list;
     zt__recording *recording, copy;
     int is_over, is_unread;
@@ -67,36 +77,37 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t que
     }
     zt__unlock(&profiler->mutex);
     if (!recording) {
-        return;
+        return 0;
     }
-    is_over = copy.has_ended || zt__is_over(profiler, queue, &copy);
+    is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
 
     zt__lock(&profiler->mutex);
     recording = zt__find_recording(profiler, handle);
     if (recording && is_over && recording->executions == copy.executions &&
         (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY)) {
-        recording->has_ended = 1;
-        zt__chain_recording(profiler, recording);
+        zt__note_end(profiler, recording);
     }
     /* On a list of unknown kind, the first probe may have ended before the last. */
     if (recording && (is_over || zt__has_late_data(recording) ||
-                      (recording->state == ZT__RECORDING_OPEN && recording->unread &&
+                      (looks && recording->state == ZT__RECORDING_OPEN && recording->unread &&
                        recording->list->kind == ZT__LIST_UNKNOWN))) {
         zt__request_look(profiler, recording);
         is_over = 1;
     }
     is_unread = zt__is_unread(recording) && (waits || is_over || recording->has_ended);
     zt__unlock(&profiler->mutex);
-    while (is_unread) {
+    return is_unread;
+}
+
+/* Reads what is left of the last execution of a list. No mutex is held. */
+static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                            ze_command_list_handle_t handle, uint64_t deadline, int waits) {
+    zt__wait wait = zt__wait_until(deadline);
+    int goes_on = 1, looks = 1;
+    while (goes_on && zt__is_to_be_read(profiler, queue, handle, waits, looks)) {
         zt__try_collect(profiler, handle);
-        zt__lock(&profiler->mutex);
-        recording = zt__find_recording(profiler, handle);
-        if (recording && zt__has_late_data(recording)) {
-            zt__request_look(profiler, recording);
-        }
-        is_unread = zt__is_unread(recording);
-        zt__unlock(&profiler->mutex);
-        is_unread = is_unread && zt__wait_again(&wait);
+        looks = 0;
+        goes_on = zt__wait_again(&wait);
     }
 }
 
@@ -106,8 +117,7 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
     recording = profiler->dirty_count ? profiler->all_recordings : NULL;
     for (; recording; recording = recording->next_of_all) {
         if (recording->state == ZT__RECORDING_DIRTY && recording->runs_on == runs_on) {
-            recording->has_ended = 1;
-            zt__chain_recording(profiler, recording);
+            zt__note_end(profiler, recording);
         }
     }
     zt__unlock(&profiler->mutex);
