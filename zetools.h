@@ -9838,6 +9838,7 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
+            visit->finds_commands = 1;
         } else if (!probe->is_settled) {
             zt__visit_probe(profiler, visit, probe, 1);
         }
@@ -35702,4 +35703,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: ec22ae43f526a977 */
+/* Joined from src/ by src/join.py: 4ab2378e225e9e58 */

@@ -329,6 +329,7 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
+            visit->finds_commands = 1;
         } else if (!probe->is_settled) {
             zt__visit_probe(profiler, visit, probe, 1);
         }
