@@ -8430,7 +8430,8 @@ typedef struct zt__path zt__path;
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
-    zt__path *paths; /* on which it was begun, the newest first */
+    zt__path *paths;                    /* on which it was begun, the newest first */
+    struct zt__region_record *follower; /* that was begun after it on a list, the last time. Or NULL */
     uint64_t lost, dropped;
     double operations; /* of a sample; 0: not known */
 } zt__region_record;
@@ -8606,11 +8607,12 @@ struct zt__list {
     int ran_unreported;   /* and is counted as such */
     int may_be_destroyed; /* a call was about to destroy it, and may have been refused */
     zt__list *next;
-    zt__recording *current; /* its recording or queue, or NULL */
-    zt__probe *innermost;   /* the open region that was begun last; `outer` leads to the others. Or NULL */
-    uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
-    uint64_t ended;         /* regions that ended */
-    uint64_t begun_ns;      /* host time when the first region of the recording was begun, or earlier */
+    zt__recording *current;    /* its recording or queue, or NULL */
+    zt__region_record *latest; /* that was begun, or NULL */
+    zt__probe *innermost;      /* the open region that was begun last; `outer` leads to the others. Or NULL */
+    uint32_t open_count;       /* regions begun and not ended, or being begun: they keep this record */
+    uint64_t ended;            /* regions that ended */
+    uint64_t begun_ns;         /* host time when the first region of the recording was begun, or earlier */
 
     /* for a watch, when it last looked: the first region that had not ended, its submission, and since when
        it is known to be the first; and the regions up to which all had, with the last submission of these */
@@ -8771,6 +8773,7 @@ struct zt_profiler {
     zt__map list_map;   /* to lists */
     zt__map list_names; /* of zt_name_list, to themselves; each stays until the profiler is closed */
     zt__list *lists;
+    zt__list *latest_list;  /* that was looked up, or NULL */
     zt__list *unused_lists; /* records for reuse */
     uint32_t list_count, lists_after_cleaning;
     zt__recording *all_recordings, *unused_recordings;
@@ -9095,6 +9098,10 @@ ZT__PRIVATE const char *zt__shown_name(const char *name);
 
 /* What follows is called with the mutex held. What adds something unlocks it while memory is allocated. */
 
+/* Returns the region with this name if it was begun last time, too, after the latest region of a list; else NULL. The
+   list may be NULL. */
+ZT__PRIVATE zt__region_record *zt__guess_region(const zt__list *list, const char *name);
+
 /* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause);
@@ -9107,7 +9114,8 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
    are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
-ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle);
+/* Returns NULL if there is none. */
+ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle);
 
 /* Adds a list that zt__find_list has not found. Returns NULL without memory. Level Zero allows only one
    thread at a time to use a command list, so no other thread adds the same list meanwhile. */
@@ -9121,6 +9129,11 @@ ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle
 
 ZT__PRIVATE const char *zt__shown_name(const char *name) {
     return name && *name ? name : "(unnamed)";
+}
+
+ZT__PRIVATE zt__region_record *zt__guess_region(const zt__list *list, const char *name) {
+    zt__region_record *region = list && list->latest ? list->latest->follower : NULL;
+    return region && strcmp(region->name, name) == 0 ? region : NULL;
 }
 
 /* Allocates while the mutex is unlocked: the caller has to repeat its look-ups. */
@@ -9261,8 +9274,12 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     return path;
 }
 
-ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle) {
-    return (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
+ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    if (!profiler->latest_list || profiler->latest_list->handle != handle) {
+        profiler->latest_list =
+            (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
+    }
+    return profiler->latest_list;
 }
 
 ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
@@ -10771,9 +10788,9 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
         /* If the rest is read later, it may run unreported in between. */
         recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
     }
-    if (recording->is_reported && recording->list && recording->has_ended && visit->first &&
-        !visit->finds_commands) {
-        /* None of them ran when its list did: that was reset, which nobody has reported. */
+    if (visit->first && !recording->unread && !visit->finds_commands && recording->is_reported &&
+        recording->list) {
+        /* Its list has run, and nothing of it did: the list was reset, which nobody has reported. */
         recording->list->current = NULL;
         recording->list = NULL;
         recording->is_looked_at = 0;
@@ -10913,6 +10930,7 @@ static void zt__clean_lists(zt_profiler *profiler) {
         }
         *place = list->next;
         zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+        profiler->latest_list = NULL;
         profiler->list_count--;
         list->next = profiler->unused_lists;
         profiler->unused_lists = list;
@@ -11874,19 +11892,17 @@ static ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *sta
     return result;
 }
 
-/* Called after the begin or the end of a region was appended. If the driver has refused a command, appends a
-   barrier with the event of the probe, which shows when the device is done with the commands before it. The
-   message comes last, because the log function may destroy the list. */
-static ze_result_t zt__complete_append(zt_profiler *profiler, zt__probe *probe, ze_command_list_handle_t list,
-                                       ze_result_t result, const char *call, int has_commands) {
+/* Called when the driver has refused a command of a region. Appends a barrier with the event of the probe, which shows
+   when the device is done with the commands before it. The message comes last, because the log function may destroy
+   the list. */
+static void zt__mark_refused(zt_profiler *profiler, zt__probe *probe, ze_command_list_handle_t list,
+                             ze_result_t result, const char *call, int has_commands) {
     ze_result_t marked = ZE_RESULT_NOT_READY;
-    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
+    if (has_commands && !zt__means_device_loss(result)) {
         ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, probe->event, 0, NULL));
     }
-    if (result != ZE_RESULT_SUCCESS) {
-        probe->shows_end = marked == ZE_RESULT_SUCCESS;
-    }
-    return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
+    probe->shows_end = marked == ZE_RESULT_SUCCESS;
+    zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
 /* Returns whether probes of a list may be on their way. With the mutex held. */
@@ -11930,8 +11946,12 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
     *cause = ZT_DROPPED_NO_MEMORY;
     *is_reported = 0;
     zt__lock(&profiler->mutex);
-    region = zt__find_or_add_region(profiler, name, cause);
     list = zt__find_list(profiler, handle);
+    region = zt__guess_region(list, name);
+    if (!region) {
+        region = zt__find_or_add_region(profiler, name, cause);
+        list = zt__find_list(profiler, handle); /* the mutex was unlocked */
+    }
     if (region && !list) {
         list = zt__add_list(profiler, handle);
     }
@@ -11964,6 +11984,10 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         probe->list = list;
         probe->outer = list->innermost;
         list->innermost = probe;
+        if (list->latest) {
+            list->latest->follower = region;
+        }
+        list->latest = region;
         list->open_count++;
         path->missing++; /* until the region has ended: regions inside it may be collected before */
         profiler->open_regions++;
@@ -12063,7 +12087,8 @@ ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
         result =
             zt__append_stamp(list, &probe->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
     }
-    if (zt__complete_append(profiler, probe, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__mark_refused(profiler, probe, list, result, call, has_commands);
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
         if (zt__load(&probe->generation) == region->generation) {
@@ -12145,7 +12170,9 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
             result = zetCommandListAppendMetricQueryEnd(list, probe->queries[g], g ? NULL : probe->event, 0,
                                                         &probe->event);
         }
-        zt__complete_append(profiler, probe, list, result, call, has_commands);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__mark_refused(profiler, probe, list, result, call, has_commands);
+        }
     }
     zt__lock(&profiler->mutex);
     if (zt__load(&probe->generation) != region->generation + 1) {
@@ -12299,7 +12326,7 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on,
 /* ---- before -----------------------------------------------------------------------------------------------*/
 
 /* Returns the recording of a list, unless it is a queue. With the mutex held. */
-static zt__recording *zt__find_recording(const zt_profiler *profiler, ze_command_list_handle_t handle) {
+static zt__recording *zt__find_recording(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list = zt__find_list(profiler, handle);
     return list && list->current && !list->current->is_queue ? list->current : NULL;
 }
@@ -12388,6 +12415,7 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t que
     int goes_on = 1, looks = 1;
     while (goes_on && zt__is_to_be_read(profiler, queue, handle, waits, looks)) {
         zt__try_collect(profiler, handle);
+        waits = 1; /* what has ended is read, although another thread may hold the collector */
         looks = 0;
         goes_on = zt__wait_again(&wait);
     }
@@ -35630,7 +35658,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists.
 
        An execution has ended when the last probe in order and all that are not in order have signalled. An
-       earlier probe in order that has not is on the list no more: its region is dropped, as never run.
+       earlier probe in order that has not is on the list no more: its region is dropped, as never run. If none of
+       them ran, the list was reset unseen, and the recording is closed. zt_execute learns that an execution has ended
+       from the queue, too, which it is given.
 
        A region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
        alone: its probe is never read. If no event shows that the device is done with it, it is reset when a
@@ -35659,7 +35689,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt__after_execution   moves it to SUBMITTED, and counts its samples as begun (zt__count_execution)
        zt__run_collection    visits what is in flight, 64 probes at a time
        zt__visit_one         moves the recording to READING
-       zt__visit_whole       visits the probes, if the last of them has signalled
+       zt__visit_recording   visits the probes, if the last of them has signalled
        zt__visit_probe       reads the reports of a probe, and resets it
        zt__decide            says what becomes of it
        zt__leave_recording   moves the recording to READY when all of it was read
@@ -35703,4 +35733,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4ab2378e225e9e58 */
+/* Joined from src/ by src/join.py: b207a598ce54391e */

@@ -117,9 +117,9 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
         /* If the rest is read later, it may run unreported in between. */
         recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
     }
-    if (recording->is_reported && recording->list && recording->has_ended && visit->first &&
-        !visit->finds_commands) {
-        /* None of them ran when its list did: that was reset, which nobody has reported. */
+    if (visit->first && !recording->unread && !visit->finds_commands && recording->is_reported &&
+        recording->list) {
+        /* Its list has run, and nothing of it did: the list was reset, which nobody has reported. */
         recording->list->current = NULL;
         recording->list = NULL;
         recording->is_looked_at = 0;
@@ -259,6 +259,7 @@ static void zt__clean_lists(zt_profiler *profiler) {
         }
         *place = list->next;
         zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+        profiler->latest_list = NULL;
         profiler->list_count--;
         list->next = profiler->unused_lists;
         profiler->unused_lists = list;

@@ -15,6 +15,11 @@ ZT__PRIVATE const char *zt__shown_name(const char *name) {
     return name && *name ? name : "(unnamed)";
 }
 
+ZT__PRIVATE zt__region_record *zt__guess_region(const zt__list *list, const char *name) {
+    zt__region_record *region = list && list->latest ? list->latest->follower : NULL;
+    return region && strcmp(region->name, name) == 0 ? region : NULL;
+}
+
 /* Allocates while the mutex is unlocked: the caller has to repeat its look-ups. */
 static void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size) {
     void *memory;
@@ -153,8 +158,12 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     return path;
 }
 
-ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle) {
-    return (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
+ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    if (!profiler->latest_list || profiler->latest_list->handle != handle) {
+        profiler->latest_list =
+            (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
+    }
+    return profiler->latest_list;
 }
 
 ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {

@@ -13,6 +13,10 @@ ZT__PRIVATE const char *zt__shown_name(const char *name);
 
 /* What follows is called with the mutex held. What adds something unlocks it while memory is allocated. */
 
+/* Returns the region with this name if it was begun last time, too, after the latest region of a list; else NULL. The
+   list may be NULL. */
+ZT__PRIVATE zt__region_record *zt__guess_region(const zt__list *list, const char *name);
+
 /* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause);
@@ -25,7 +29,8 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
    are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
-ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle);
+/* Returns NULL if there is none. */
+ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle);
 
 /* Adds a list that zt__find_list has not found. Returns NULL without memory. Level Zero allows only one
    thread at a time to use a command list, so no other thread adds the same list meanwhile. */

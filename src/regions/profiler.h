@@ -65,7 +65,8 @@ typedef struct zt__path zt__path;
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
-    zt__path *paths; /* on which it was begun, the newest first */
+    zt__path *paths;                    /* on which it was begun, the newest first */
+    struct zt__region_record *follower; /* that was begun after it on a list, the last time. Or NULL */
     uint64_t lost, dropped;
     double operations; /* of a sample; 0: not known */
 } zt__region_record;
@@ -241,11 +242,12 @@ struct zt__list {
     int ran_unreported;   /* and is counted as such */
     int may_be_destroyed; /* a call was about to destroy it, and may have been refused */
     zt__list *next;
-    zt__recording *current; /* its recording or queue, or NULL */
-    zt__probe *innermost;   /* the open region that was begun last; `outer` leads to the others. Or NULL */
-    uint32_t open_count;    /* regions begun and not ended, or being begun: they keep this record */
-    uint64_t ended;         /* regions that ended */
-    uint64_t begun_ns;      /* host time when the first region of the recording was begun, or earlier */
+    zt__recording *current;    /* its recording or queue, or NULL */
+    zt__region_record *latest; /* that was begun, or NULL */
+    zt__probe *innermost;      /* the open region that was begun last; `outer` leads to the others. Or NULL */
+    uint32_t open_count;       /* regions begun and not ended, or being begun: they keep this record */
+    uint64_t ended;            /* regions that ended */
+    uint64_t begun_ns;         /* host time when the first region of the recording was begun, or earlier */
 
     /* for a watch, when it last looked: the first region that had not ended, its submission, and since when
        it is known to be the first; and the regions up to which all had, with the last submission of these */
@@ -406,6 +408,7 @@ struct zt_profiler {
     zt__map list_map;   /* to lists */
     zt__map list_names; /* of zt_name_list, to themselves; each stays until the profiler is closed */
     zt__list *lists;
+    zt__list *latest_list;  /* that was looked up, or NULL */
     zt__list *unused_lists; /* records for reuse */
     uint32_t list_count, lists_after_cleaning;
     zt__recording *all_recordings, *unused_recordings;

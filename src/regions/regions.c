@@ -119,19 +119,17 @@ static ze_result_t zt__append_stamp(ze_command_list_handle_t list, uint64_t *sta
     return result;
 }
 
-/* Called after the begin or the end of a region was appended. If the driver has refused a command, appends a
-   barrier with the event of the probe, which shows when the device is done with the commands before it. The
-   message comes last, because the log function may destroy the list. */
-static ze_result_t zt__complete_append(zt_profiler *profiler, zt__probe *probe, ze_command_list_handle_t list,
-                                       ze_result_t result, const char *call, int has_commands) {
+/* Called when the driver has refused a command of a region. Appends a barrier with the event of the probe, which shows
+   when the device is done with the commands before it. The message comes last, because the log function may destroy
+   the list. */
+static void zt__mark_refused(zt_profiler *profiler, zt__probe *probe, ze_command_list_handle_t list,
+                             ze_result_t result, const char *call, int has_commands) {
     ze_result_t marked = ZE_RESULT_NOT_READY;
-    if (result != ZE_RESULT_SUCCESS && has_commands && !zt__means_device_loss(result)) {
+    if (has_commands && !zt__means_device_loss(result)) {
         ZT__INTERNAL(marked = zeCommandListAppendBarrier(list, probe->event, 0, NULL));
     }
-    if (result != ZE_RESULT_SUCCESS) {
-        probe->shows_end = marked == ZE_RESULT_SUCCESS;
-    }
-    return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
+    probe->shows_end = marked == ZE_RESULT_SUCCESS;
+    zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
 /* Returns whether probes of a list may be on their way. With the mutex held. */
@@ -175,8 +173,12 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
     *cause = ZT_DROPPED_NO_MEMORY;
     *is_reported = 0;
     zt__lock(&profiler->mutex);
-    region = zt__find_or_add_region(profiler, name, cause);
     list = zt__find_list(profiler, handle);
+    region = zt__guess_region(list, name);
+    if (!region) {
+        region = zt__find_or_add_region(profiler, name, cause);
+        list = zt__find_list(profiler, handle); /* the mutex was unlocked */
+    }
     if (region && !list) {
         list = zt__add_list(profiler, handle);
     }
@@ -209,6 +211,10 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         probe->list = list;
         probe->outer = list->innermost;
         list->innermost = probe;
+        if (list->latest) {
+            list->latest->follower = region;
+        }
+        list->latest = region;
         list->open_count++;
         path->missing++; /* until the region has ended: regions inside it may be collected before */
         profiler->open_regions++;
@@ -308,7 +314,8 @@ ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
         result =
             zt__append_stamp(list, &probe->stamps[0], pass->group_count == 0, NULL, &has_commands, &call);
     }
-    if (zt__complete_append(profiler, probe, list, result, call, has_commands) != ZE_RESULT_SUCCESS) {
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__mark_refused(profiler, probe, list, result, call, has_commands);
         zt__lock(&profiler->mutex);
         /* The log function may have released the list, which has dropped the region. */
         if (zt__load(&probe->generation) == region->generation) {
@@ -390,7 +397,9 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
             result = zetCommandListAppendMetricQueryEnd(list, probe->queries[g], g ? NULL : probe->event, 0,
                                                         &probe->event);
         }
-        zt__complete_append(profiler, probe, list, result, call, has_commands);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__mark_refused(profiler, probe, list, result, call, has_commands);
+        }
     }
     zt__lock(&profiler->mutex);
     if (zt__load(&probe->generation) != region->generation + 1) {

@@ -17,7 +17,7 @@
 /* ---- before -----------------------------------------------------------------------------------------------*/
 
 /* Returns the recording of a list, unless it is a queue. With the mutex held. */
-static zt__recording *zt__find_recording(const zt_profiler *profiler, ze_command_list_handle_t handle) {
+static zt__recording *zt__find_recording(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt__list *list = zt__find_list(profiler, handle);
     return list && list->current && !list->current->is_queue ? list->current : NULL;
 }
@@ -106,6 +106,7 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t que
     int goes_on = 1, looks = 1;
     while (goes_on && zt__is_to_be_read(profiler, queue, handle, waits, looks)) {
         zt__try_collect(profiler, handle);
+        waits = 1; /* what has ended is read, although another thread may hold the collector */
         looks = 0;
         goes_on = zt__wait_again(&wait);
     }

@@ -28,7 +28,9 @@
        when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists.
 
        An execution has ended when the last probe in order and all that are not in order have signalled. An
-       earlier probe in order that has not is on the list no more: its region is dropped, as never run.
+       earlier probe in order that has not is on the list no more: its region is dropped, as never run. If none of
+       them ran, the list was reset unseen, and the recording is closed. zt_execute learns that an execution has ended
+       from the queue, too, which it is given.
 
        A region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
        alone: its probe is never read. If no event shows that the device is done with it, it is reset when a
@@ -57,7 +59,7 @@
        zt__after_execution   moves it to SUBMITTED, and counts its samples as begun (zt__count_execution)
        zt__run_collection    visits what is in flight, 64 probes at a time
        zt__visit_one         moves the recording to READING
-       zt__visit_whole       visits the probes, if the last of them has signalled
+       zt__visit_recording   visits the probes, if the last of them has signalled
        zt__visit_probe       reads the reports of a probe, and resets it
        zt__decide            says what becomes of it
        zt__leave_recording   moves the recording to READY when all of it was read
