@@ -3458,7 +3458,8 @@ ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
     return hash;
 }
 
-/* The hash of a key: eight bytes at a time, because each begin of a region looks up a list and a name. */
+/* The hash of a key: eight bytes at a time, because each begin of a region looks up a list and a name. Each step can
+   be undone, so no two keys of the same length, of at most eight bytes, have the same hash. */
 static uint64_t zt__hash_key(const void *key, size_t length) {
     const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
     const unsigned char *next = (const unsigned char *)key;
@@ -3480,8 +3481,8 @@ static zt__map_entry *zt__map_place(const zt__map *map, uint64_t hash, const voi
     uint32_t i = (uint32_t)hash & (map->capacity - 1);
     for (;; i = (i + 1) & (map->capacity - 1)) {
         zt__map_entry *entry = &map->entries[i];
-        if (!entry->value ||
-            (entry->hash == hash && entry->length == length && memcmp(entry->key, key, length) == 0)) {
+        if (!entry->value || (entry->hash == hash && entry->length == length &&
+                              (length <= sizeof hash || memcmp(entry->key, key, length) == 0))) {
             return entry;
         }
     }
@@ -23073,11 +23074,10 @@ static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__loan_st
 
 /* ---- how a probe reads it --------------------------------------------------------------------------------- */
 
-/* Returns the event that a probe was lent, or NULL. The mutex of events is held. */
-static zt__known_event *zt__lent_event(zt__tracer *tracer, const zt__probe *probe) {
-    zt__known_event *event =
-        probe->source_state == ZT__LOAN_HOLDS ? zt__find_event(tracer, probe->lent) : NULL;
-    return event && event->state == ZT__EVENT_LENT && event->probe == probe ? event : NULL;
+/* Returns whether a probe has an event, or NULL. The mutex of events is held. */
+static int zt__has_event(const zt__probe *probe, const zt__known_event *event) {
+    return event && probe->source_state == ZT__LOAN_HOLDS && event->state == ZT__EVENT_LENT &&
+           event->probe == probe;
 }
 
 static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
@@ -23095,7 +23095,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     zt__lock(&tracer->event_mutex);
     event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
-    if (event && zt__lent_event(tracer, probe) == event && !event->was_read) {
+    if (zt__has_event(probe, event) && !event->was_read) {
         /* If it was read, its time stamps may be those of the execution before. */
         result = zt__query_event(tracer, times ? profiler : NULL, probe->lent, times, call);
     }
@@ -23116,7 +23116,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
 
 static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
-    zt__known_event *event, *lent;
+    zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
     *call = "zeEventHostReset";
     if (probe->has_trail) {
@@ -23127,19 +23127,18 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
     }
     zt__lock(&tracer->event_mutex);
     event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
-    lent = zt__lent_event(tracer, probe);
     if (probe->source_state == ZT__LOAN_SAVED || probe->source_state == ZT__LOAN_LOST) {
         /* Of a recorded list, the event may still be lent for the next execution. */
         probe->source_state = ZT__LOAN_HOLDS;
-        if (!zt__lent_event(tracer, probe)) {
+        if (!zt__has_event(probe, zt__find_event(tracer, probe->lent))) {
             probe->source_state = ZT__LOAN_LOST;
         }
-    } else if (lent && lent->is_recorded) {
-        lent->was_read = 1;
-        lent->read_submission = zt__load(&probe->submissions);
-    } else if (lent) {
+    } else if (zt__has_event(probe, event) && event->is_recorded) {
+        event->was_read = 1;
+        event->read_submission = zt__load(&probe->submissions);
+    } else if (zt__has_event(probe, event)) {
         probe->source_state = ZT__LOAN_NONE;
-        zt__set_event_state(lent, ZT__EVENT_USED, 1);
+        zt__set_event_state(event, ZT__EVENT_USED, 1);
     }
     zt__end_event_use(event);
     zt__unlock(&tracer->event_mutex);
@@ -24417,57 +24416,69 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+/* Copies what is known of a launched kernel, whose record in the profiler is looked up once. `known` is zeroed. */
+static void zt__copy_kernel(const zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle,
+                            zt__loaded_kernel *known) {
     zt__tracer *tracer = frame->tracer;
+    zt__kernel_facts described = zt__unknown_facts();
+    zt__loaded_kernel *record = NULL;
+    const zt__loaded_module *module;
+    if (knows_handle) {
+        zt__lock(&tracer->mutex);
+        record = zt__find_loaded_kernel(tracer, kernel);
+        if (record) { /* else it was destroyed, on another thread, when its work was done */
+            *known = *record;
+        }
+        module = zt__find_loaded_module(tracer, known->module);
+        if (module && module->described && known->name && known->counted_for != frame->counted_for) {
+            described = zt__describe_kernel(module->described, known->name->text);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    if (known->name && !known->name->is_selected) {
+        return;
+    }
+
+    if (!knows_handle || (record && known->counted_for != frame->counted_for)) {
+        known->counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+    }
+    if (record && known->counted_for != frame->counted_for) {
+        zt__lock(&tracer->mutex);
+        record = zt__find_loaded_kernel(tracer, kernel);
+        if (record) {
+            record->counted_for = frame->counted_for;
+            record->counted = known->counted;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     const zt__command *command = &frame->command;
     uint32_t i;
-    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command->kernel_count; i++) {
-        ze_kernel_handle_t kernel = zt__launched_kernel(frame, command, i);
-        int knows_handle = i > 0 || frame->knows_kernel;
-        zt__kernel_facts described = zt__unknown_facts();
-        zt__loaded_kernel *record = NULL, known;
-        const zt__loaded_module *module;
+    for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command->kernel_count;
+         i++) {
         zt_kernel_shape shape;
         zt__origin origin;
-        memset(&known, 0, sizeof known);
-        if (i == 0 && frame->kernel.name && frame->kernel.counted_for == frame->counted_for) {
-            known = frame->kernel;
-        } else if (knows_handle) {
-            zt__lock(&tracer->mutex);
-            record = zt__find_loaded_kernel(tracer, kernel);
-            if (record) { /* else it was destroyed, on another thread, when its work was done */
-                known = *record;
-            }
-            module = zt__find_loaded_module(tracer, known.module);
-            if (module && module->described && known.name && known.counted_for != frame->counted_for) {
-                described = zt__describe_kernel(module->described, known.name->text);
-            }
-            zt__unlock(&tracer->mutex);
+        zt__loaded_kernel looked_up;
+        const zt__loaded_kernel *known = &frame->kernel;
+        if (i > 0 || !known->name || known->counted_for != frame->counted_for) {
+            memset(&looked_up, 0, sizeof looked_up);
+            zt__copy_kernel(frame, zt__launched_kernel(frame, command, i), i > 0 || frame->knows_kernel,
+                            &looked_up);
+            known = &looked_up;
         }
-        if (known.name && !known.name->is_selected) {
+        if (known->name && !known->name->is_selected) {
             continue;
         }
 
-        if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
-            known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
-        }
-        if (record && known.counted_for != frame->counted_for) {
-            zt__lock(&tracer->mutex);
-            record = zt__find_loaded_kernel(tracer, kernel);
-            if (record) {
-                record->counted_for = frame->counted_for;
-                record->counted = known.counted;
-            }
-            zt__unlock(&tracer->mutex);
-        }
-
-        memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
+        memcpy(origin.group_size, known->group_size, sizeof origin.group_size);
         memset(origin.group_count, 0, sizeof origin.group_count);
         zt__read_size(frame->call, frame->parameters, &origin);
         memset(&shape, 0, sizeof shape);
         memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
         memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-        zt__count_kernel(frame->counted_for, known.counted, &shape);
+        zt__count_kernel(frame->counted_for, known->counted, &shape);
     }
 }
 
@@ -24681,23 +24692,22 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
    launches elsewhere do not count for `every` and `limit`. If `is_complete` is 0, the driver will refuse it. The
    last decision and the counts are made while the mutex is locked once. So zt_trace_stop, which sets
    `is_stopping` under it, either finds `has_region` set and waits for this command, or the command is neither
-   counted nor measured. No mutex is held. */
-static zt__selected_command zt__select_command(zt__frame *frame, int is_complete) {
+   counted nor measured. No mutex is held. `selected` is zeroed. */
+static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_command *selected) {
     const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
-    zt__selected_command selected;
+    const zt__known_list *list = &selected->list;
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
     int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
-    memset(&selected, 0, sizeof selected);
     zt__lock(&tracer->mutex);
     if (is_complete) {
-        zt__copy_list(tracer, command->list, &selected.list);
-        selected.is_once = zt__signals_once(tracer, &selected.list);
+        zt__copy_list(tracer, command->list, &selected->list);
+        selected->is_once = zt__signals_once(tracer, list);
     }
-    device = selected.list.device;
+    device = list->device;
     if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
         device->copies_seen++; /* which an empty report of zt_auto mentions */
     }
@@ -24705,13 +24715,12 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     frame->counted_for = is_complete && command->kernel ? profiler : NULL;
     if (!tracer->measured[frame->call] || (is_sync && (!profiler || profiler->passes[0].group_count))) {
         zt__unlock(&tracer->mutex);
-        return selected;
+        return;
     }
 
     /* A copy engine can write time stamps, but cannot execute queries. */
-    can_be_measured = profiler && !selected.list.is_cloneable && !selected.list.has_command_ids &&
-                      !selected.list.is_captured &&
-                      (!selected.list.is_copy_only || profiler->metric_count == 0);
+    can_be_measured = profiler && !list->is_cloneable && !list->has_command_ids && !list->is_captured &&
+                      (!list->is_copy_only || profiler->metric_count == 0);
     /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
        for one of its events. So while there is a capture, the driver is queried, and a command that waits may
        be the one with which its list joins. */
@@ -24723,15 +24732,15 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     }
     if (can_be_measured) {
         name = zt__name_of_command(frame);
-        selected.has_metrics = name && profiler->metric_count > 0;
+        selected->has_metrics = name && profiler->metric_count > 0;
     }
-    if (name && is_sync && zt__needs_barriers(frame, &selected.list)) {
+    if (name && is_sync && zt__needs_barriers(frame, list)) {
         name = NULL;
     }
 
     if (tracer->is_stopping) {
         zt__unlock(&tracer->mutex);
-        return selected;
+        return;
     }
     tracer->counts.launches++;
     if (!name) {
@@ -24739,7 +24748,7 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     }
     is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
-    if (name && (!name->is_selected || (!is_within && !selected.has_metrics))) {
+    if (name && (!name->is_selected || (!is_within && !selected->has_metrics))) {
         tracer->counts.filtered++;
         name = NULL;
     }
@@ -24750,13 +24759,12 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
         } else {
             tracer->counts.times_alone++;
         }
-        selected.has_metrics = is_within && selected.has_metrics;
-        selected.profiler = profiler;
-        selected.region = name->text;
+        selected->has_metrics = is_within && selected->has_metrics;
+        selected->profiler = profiler;
+        selected->region = name->text;
         zt__store(&frame->has_region, 1);
     }
     zt__unlock(&tracer->mutex);
-    return selected;
 }
 
 /* ---- before and after the call ---------------------------------------------------------------------------- */
@@ -24837,7 +24845,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     memset(&selected, 0, sizeof selected);
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
-        selected = zt__select_command(frame, is_complete);
+        zt__select_command(frame, is_complete, &selected);
     } else if (tracer->lends_events) {
         zt__lock(&tracer->mutex);
         selected.is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));
@@ -25028,7 +25036,6 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->kernel_before_hooks = NULL;
     frame->kernel.name = NULL;
     frame->pool_desc = NULL;
-    memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
     return frame;
 }
@@ -25042,7 +25049,6 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     uint32_t i;
     *instance = frame;
     zt__current_call = frame;
-    zt__change_depth(1);
     tracer = frame->tracer;
     if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
         zt__command command;
@@ -25054,6 +25060,7 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     }
     for (i = 0; i < tracer->hook_count; i++) {
         const zt__traced_hook *hook = &tracer->hooks[i];
+        frame->instances[i] = NULL;
         if (hook->call == call && hook->prologue) {
             hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
@@ -25061,13 +25068,12 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     if (zt__steps_of_kind[kind].before) {
         zt__steps_of_kind[kind].before(frame);
     }
-    zt__change_depth(-1);
     frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
     zt__store(&frame->state, ZT__FRAME_DRIVER);
 }
 
 /* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
-   the loader does not call back for calls inside of it. */
+   what the tracer, a hook or the driver calls inside of it is not observed. */
 static int zt__may_begin(zt__call call) {
     return zt__load(&zt__dispatch.observed[call]) && zt__get_depth() == 0 && !zt__current_call;
 }
@@ -25177,7 +25183,6 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
     is_abandoned = !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_CALLBACK);
-    zt__change_depth(1);
 
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
        needed: its probe is still there. */
@@ -25198,7 +25203,6 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     if (!is_abandoned) {
         zt__after_call(frame, result, end_ns);
     }
-    zt__change_depth(-1);
     zt__current_call = NULL;
     zt__store(&frame->state, ZT__FRAME_UNUSED);
 }
@@ -35733,4 +35737,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: b207a598ce54391e */
+/* Joined from src/ by src/join.py: 89df6dbf9122c418 */

@@ -15,7 +15,8 @@ ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
     return hash;
 }
 
-/* The hash of a key: eight bytes at a time, because each begin of a region looks up a list and a name. */
+/* The hash of a key: eight bytes at a time, because each begin of a region looks up a list and a name. Each step can
+   be undone, so no two keys of the same length, of at most eight bytes, have the same hash. */
 static uint64_t zt__hash_key(const void *key, size_t length) {
     const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
     const unsigned char *next = (const unsigned char *)key;
@@ -37,8 +38,8 @@ static zt__map_entry *zt__map_place(const zt__map *map, uint64_t hash, const voi
     uint32_t i = (uint32_t)hash & (map->capacity - 1);
     for (;; i = (i + 1) & (map->capacity - 1)) {
         zt__map_entry *entry = &map->entries[i];
-        if (!entry->value ||
-            (entry->hash == hash && entry->length == length && memcmp(entry->key, key, length) == 0)) {
+        if (!entry->value || (entry->hash == hash && entry->length == length &&
+                              (length <= sizeof hash || memcmp(entry->key, key, length) == 0))) {
             return entry;
         }
     }

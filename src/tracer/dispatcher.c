@@ -94,7 +94,6 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->kernel_before_hooks = NULL;
     frame->kernel.name = NULL;
     frame->pool_desc = NULL;
-    memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
     return frame;
 }
@@ -108,7 +107,6 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     uint32_t i;
     *instance = frame;
     zt__current_call = frame;
-    zt__change_depth(1);
     tracer = frame->tracer;
     if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
         zt__command command;
@@ -120,6 +118,7 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     }
     for (i = 0; i < tracer->hook_count; i++) {
         const zt__traced_hook *hook = &tracer->hooks[i];
+        frame->instances[i] = NULL;
         if (hook->call == call && hook->prologue) {
             hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
@@ -127,13 +126,12 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     if (zt__steps_of_kind[kind].before) {
         zt__steps_of_kind[kind].before(frame);
     }
-    zt__change_depth(-1);
     frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
     zt__store(&frame->state, ZT__FRAME_DRIVER);
 }
 
 /* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
-   the loader does not call back for calls inside of it. */
+   what the tracer, a hook or the driver calls inside of it is not observed. */
 static int zt__may_begin(zt__call call) {
     return zt__load(&zt__dispatch.observed[call]) && zt__get_depth() == 0 && !zt__current_call;
 }
@@ -243,7 +241,6 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
     is_abandoned = !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_CALLBACK);
-    zt__change_depth(1);
 
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
        needed: its probe is still there. */
@@ -264,7 +261,6 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     if (!is_abandoned) {
         zt__after_call(frame, result, end_ns);
     }
-    zt__change_depth(-1);
     zt__current_call = NULL;
     zt__store(&frame->state, ZT__FRAME_UNUSED);
 }

@@ -155,11 +155,10 @@ static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__loan_st
 
 /* ---- how a probe reads it --------------------------------------------------------------------------------- */
 
-/* Returns the event that a probe was lent, or NULL. The mutex of events is held. */
-static zt__known_event *zt__lent_event(zt__tracer *tracer, const zt__probe *probe) {
-    zt__known_event *event =
-        probe->source_state == ZT__LOAN_HOLDS ? zt__find_event(tracer, probe->lent) : NULL;
-    return event && event->state == ZT__EVENT_LENT && event->probe == probe ? event : NULL;
+/* Returns whether a probe has an event, or NULL. The mutex of events is held. */
+static int zt__has_event(const zt__probe *probe, const zt__known_event *event) {
+    return event && probe->source_state == ZT__LOAN_HOLDS && event->state == ZT__EVENT_LENT &&
+           event->probe == probe;
 }
 
 static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, zt__sample_times *times,
@@ -177,7 +176,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
     result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     zt__lock(&tracer->event_mutex);
     event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
-    if (event && zt__lent_event(tracer, probe) == event && !event->was_read) {
+    if (zt__has_event(probe, event) && !event->was_read) {
         /* If it was read, its time stamps may be those of the execution before. */
         result = zt__query_event(tracer, times ? profiler : NULL, probe->lent, times, call);
     }
@@ -198,7 +197,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
 
 static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe, const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
-    zt__known_event *event, *lent;
+    zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
     *call = "zeEventHostReset";
     if (probe->has_trail) {
@@ -209,19 +208,18 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
     }
     zt__lock(&tracer->event_mutex);
     event = probe->source_state == ZT__LOAN_HOLDS ? zt__begin_event_use(tracer, probe->lent) : NULL;
-    lent = zt__lent_event(tracer, probe);
     if (probe->source_state == ZT__LOAN_SAVED || probe->source_state == ZT__LOAN_LOST) {
         /* Of a recorded list, the event may still be lent for the next execution. */
         probe->source_state = ZT__LOAN_HOLDS;
-        if (!zt__lent_event(tracer, probe)) {
+        if (!zt__has_event(probe, zt__find_event(tracer, probe->lent))) {
             probe->source_state = ZT__LOAN_LOST;
         }
-    } else if (lent && lent->is_recorded) {
-        lent->was_read = 1;
-        lent->read_submission = zt__load(&probe->submissions);
-    } else if (lent) {
+    } else if (zt__has_event(probe, event) && event->is_recorded) {
+        event->was_read = 1;
+        event->read_submission = zt__load(&probe->submissions);
+    } else if (zt__has_event(probe, event)) {
         probe->source_state = ZT__LOAN_NONE;
-        zt__set_event_state(lent, ZT__EVENT_USED, 1);
+        zt__set_event_state(event, ZT__EVENT_USED, 1);
     }
     zt__end_event_use(event);
     zt__unlock(&tracer->event_mutex);

@@ -136,23 +136,22 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
    launches elsewhere do not count for `every` and `limit`. If `is_complete` is 0, the driver will refuse it. The
    last decision and the counts are made while the mutex is locked once. So zt_trace_stop, which sets
    `is_stopping` under it, either finds `has_region` set and waits for this command, or the command is neither
-   counted nor measured. No mutex is held. */
-static zt__selected_command zt__select_command(zt__frame *frame, int is_complete) {
+   counted nor measured. No mutex is held. `selected` is zeroed. */
+static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_command *selected) {
     const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
-    zt__selected_command selected;
+    const zt__known_list *list = &selected->list;
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
     int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
-    memset(&selected, 0, sizeof selected);
     zt__lock(&tracer->mutex);
     if (is_complete) {
-        zt__copy_list(tracer, command->list, &selected.list);
-        selected.is_once = zt__signals_once(tracer, &selected.list);
+        zt__copy_list(tracer, command->list, &selected->list);
+        selected->is_once = zt__signals_once(tracer, list);
     }
-    device = selected.list.device;
+    device = list->device;
     if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
         device->copies_seen++; /* which an empty report of zt_auto mentions */
     }
@@ -160,13 +159,12 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     frame->counted_for = is_complete && command->kernel ? profiler : NULL;
     if (!tracer->measured[frame->call] || (is_sync && (!profiler || profiler->passes[0].group_count))) {
         zt__unlock(&tracer->mutex);
-        return selected;
+        return;
     }
 
     /* A copy engine can write time stamps, but cannot execute queries. */
-    can_be_measured = profiler && !selected.list.is_cloneable && !selected.list.has_command_ids &&
-                      !selected.list.is_captured &&
-                      (!selected.list.is_copy_only || profiler->metric_count == 0);
+    can_be_measured = profiler && !list->is_cloneable && !list->has_command_ids && !list->is_captured &&
+                      (!list->is_copy_only || profiler->metric_count == 0);
     /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
        for one of its events. So while there is a capture, the driver is queried, and a command that waits may
        be the one with which its list joins. */
@@ -178,15 +176,15 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     }
     if (can_be_measured) {
         name = zt__name_of_command(frame);
-        selected.has_metrics = name && profiler->metric_count > 0;
+        selected->has_metrics = name && profiler->metric_count > 0;
     }
-    if (name && is_sync && zt__needs_barriers(frame, &selected.list)) {
+    if (name && is_sync && zt__needs_barriers(frame, list)) {
         name = NULL;
     }
 
     if (tracer->is_stopping) {
         zt__unlock(&tracer->mutex);
-        return selected;
+        return;
     }
     tracer->counts.launches++;
     if (!name) {
@@ -194,7 +192,7 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
     }
     is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
-    if (name && (!name->is_selected || (!is_within && !selected.has_metrics))) {
+    if (name && (!name->is_selected || (!is_within && !selected->has_metrics))) {
         tracer->counts.filtered++;
         name = NULL;
     }
@@ -205,13 +203,12 @@ static zt__selected_command zt__select_command(zt__frame *frame, int is_complete
         } else {
             tracer->counts.times_alone++;
         }
-        selected.has_metrics = is_within && selected.has_metrics;
-        selected.profiler = profiler;
-        selected.region = name->text;
+        selected->has_metrics = is_within && selected->has_metrics;
+        selected->profiler = profiler;
+        selected->region = name->text;
         zt__store(&frame->has_region, 1);
     }
     zt__unlock(&tracer->mutex);
-    return selected;
 }
 
 /* ---- before and after the call ---------------------------------------------------------------------------- */
@@ -292,7 +289,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     memset(&selected, 0, sizeof selected);
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
-        selected = zt__select_command(frame, is_complete);
+        zt__select_command(frame, is_complete, &selected);
     } else if (tracer->lends_events) {
         zt__lock(&tracer->mutex);
         selected.is_once = zt__signals_once(tracer, zt__find_known_list(tracer, frame->command.list));

@@ -136,57 +136,69 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+/* Copies what is known of a launched kernel, whose record in the profiler is looked up once. `known` is zeroed. */
+static void zt__copy_kernel(const zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle,
+                            zt__loaded_kernel *known) {
     zt__tracer *tracer = frame->tracer;
+    zt__kernel_facts described = zt__unknown_facts();
+    zt__loaded_kernel *record = NULL;
+    const zt__loaded_module *module;
+    if (knows_handle) {
+        zt__lock(&tracer->mutex);
+        record = zt__find_loaded_kernel(tracer, kernel);
+        if (record) { /* else it was destroyed, on another thread, when its work was done */
+            *known = *record;
+        }
+        module = zt__find_loaded_module(tracer, known->module);
+        if (module && module->described && known->name && known->counted_for != frame->counted_for) {
+            described = zt__describe_kernel(module->described, known->name->text);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    if (known->name && !known->name->is_selected) {
+        return;
+    }
+
+    if (!knows_handle || (record && known->counted_for != frame->counted_for)) {
+        known->counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+    }
+    if (record && known->counted_for != frame->counted_for) {
+        zt__lock(&tracer->mutex);
+        record = zt__find_loaded_kernel(tracer, kernel);
+        if (record) {
+            record->counted_for = frame->counted_for;
+            record->counted = known->counted;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     const zt__command *command = &frame->command;
     uint32_t i;
-    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command->kernel_count; i++) {
-        ze_kernel_handle_t kernel = zt__launched_kernel(frame, command, i);
-        int knows_handle = i > 0 || frame->knows_kernel;
-        zt__kernel_facts described = zt__unknown_facts();
-        zt__loaded_kernel *record = NULL, known;
-        const zt__loaded_module *module;
+    for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command->kernel_count;
+         i++) {
         zt_kernel_shape shape;
         zt__origin origin;
-        memset(&known, 0, sizeof known);
-        if (i == 0 && frame->kernel.name && frame->kernel.counted_for == frame->counted_for) {
-            known = frame->kernel;
-        } else if (knows_handle) {
-            zt__lock(&tracer->mutex);
-            record = zt__find_loaded_kernel(tracer, kernel);
-            if (record) { /* else it was destroyed, on another thread, when its work was done */
-                known = *record;
-            }
-            module = zt__find_loaded_module(tracer, known.module);
-            if (module && module->described && known.name && known.counted_for != frame->counted_for) {
-                described = zt__describe_kernel(module->described, known.name->text);
-            }
-            zt__unlock(&tracer->mutex);
+        zt__loaded_kernel looked_up;
+        const zt__loaded_kernel *known = &frame->kernel;
+        if (i > 0 || !known->name || known->counted_for != frame->counted_for) {
+            memset(&looked_up, 0, sizeof looked_up);
+            zt__copy_kernel(frame, zt__launched_kernel(frame, command, i), i > 0 || frame->knows_kernel,
+                            &looked_up);
+            known = &looked_up;
         }
-        if (known.name && !known.name->is_selected) {
+        if (known->name && !known->name->is_selected) {
             continue;
         }
 
-        if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
-            known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
-        }
-        if (record && known.counted_for != frame->counted_for) {
-            zt__lock(&tracer->mutex);
-            record = zt__find_loaded_kernel(tracer, kernel);
-            if (record) {
-                record->counted_for = frame->counted_for;
-                record->counted = known.counted;
-            }
-            zt__unlock(&tracer->mutex);
-        }
-
-        memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
+        memcpy(origin.group_size, known->group_size, sizeof origin.group_size);
         memset(origin.group_count, 0, sizeof origin.group_count);
         zt__read_size(frame->call, frame->parameters, &origin);
         memset(&shape, 0, sizeof shape);
         memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
         memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-        zt__count_kernel(frame->counted_for, known.counted, &shape);
+        zt__count_kernel(frame->counted_for, known->counted, &shape);
     }
 }
 
