@@ -1578,14 +1578,14 @@ static void test_a_report_collects_what_is_ready(void **state) {
     execute(w, profiler, w->list);
     w->launches++;
     assert_counts(profiler, counted(1, 0, 0, 0, 1));
-    ok(zt_report(profiler, "report.txt"));
+    ok(zt_report(profiler, in_directory("run.txt")));
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     ok(zt_reset(profiler, w->list));
     append(w, profiler, w->list, "region");
     ok(zeCommandListClose(w->list));
     execute_unprofiled(w, w->list);
     w->launches++;
-    ok(zt_report(profiler, "report.txt"));
+    ok(zt_report(profiler, in_directory("run.txt")));
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
     ok(zt_release(profiler, w->list));
     reset_list(w->list);
