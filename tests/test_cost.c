@@ -247,6 +247,27 @@ static void test_idle_collect_is_free(void **state) {
     assert_int_equal(calls(NULL), 0);
 }
 
+/* A collection grows with what is in flight, and not with what was collected and may run again. */
+static void test_collect_beside_collected_regions(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    record(w, profiler);
+    execute(w, profiler, w->list);
+    w->launches += REGIONS;
+    collect_all(profiler);
+    ze_event_handle_t gate = append_gate(w, w->immediate);
+    append(w, profiler, w->immediate, "on its way");
+    gpu.reset_calls();
+    ok(zt_collect(profiler, 0));
+    assert_in_range(calls("zeEventQueryStatus"), 1, 4);
+    ok(zeEventHostSignal(gate));
+    w->launches++;
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 /* A thread of the library's own makes no more of the calls that are made once. It may look at events more
    often. */
 static void test_driver_calls_of_a_region_with_a_thread(void **state) {
@@ -334,6 +355,7 @@ int main(void) {
         TEST(test_no_allocation_with_a_reset),
         TEST(test_no_allocation_for_times),
         TEST(test_idle_collect_is_free),
+        TEST(test_collect_beside_collected_regions),
         TEST(test_driver_calls_of_a_region_with_a_thread),
         TEST(test_memory_of_a_path),
     };

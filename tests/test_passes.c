@@ -261,6 +261,26 @@ static void test_a_return_that_fails(void **state) {
     check_work(w);
 }
 
+/* The groups of the last pass stay active after a return that fails, until zt_collect tries it again. */
+static void test_a_return_that_is_tried_again(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_two_passes(w);
+    int runs = 0;
+    ZT_PASSES(profiler) {
+        run(w, profiler, "measured");
+        if (++runs == 2)
+            inject("zetContextActivateMetricGroups", 2, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    }
+    run(w, profiler, "before");
+    collect_all(profiler);
+    run(w, profiler, "after");
+    collect_all(profiler);
+    assert_int_equal(stats_in_group(profiler, "before", "MemoryProfile", "GPU_MEMORY_BYTE_READ").count, 1);
+    assert_int_equal(stats_in_group(profiler, "after", "ComputeBasic", "GPGPU_THREADGROUP_COUNT").count, 1);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    check_work(w);
+}
+
 /* Another profiler has the counters of a pass: the message names it, and the other passes are measured. */
 static void test_a_pass_whose_counters_are_in_use(void **state) {
     const plan each_alone = {"", {ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS}, {3, 3}, {1, 1, 1}, {0, 1, 2}, 0};
@@ -884,6 +904,7 @@ int main(void) {
         TEST(test_a_pass_without_a_free_probe),
         TEST(test_a_pass_that_cannot_be_entered),
         TEST(test_a_return_that_fails),
+        TEST(test_a_return_that_is_tried_again),
         TEST(test_a_pass_whose_counters_are_in_use),
         TEST(test_passes_while_samples_are_delivered),
         TEST(test_passes_of_an_unpacked_profiler),

@@ -1569,6 +1569,29 @@ static void test_notes_of_passes_and_availability(void **state) {
     expect_note(without, note, 1);
 }
 
+/* What is ready is collected first, also of executions that nobody reported. */
+static void test_a_report_collects_what_is_ready(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    append(w, profiler, w->list, "region");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    w->launches++;
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    ok(zt_report(profiler, in_directory("run.txt")));
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    ok(zt_reset(profiler, w->list));
+    append(w, profiler, w->list, "region");
+    ok(zeCommandListClose(w->list));
+    execute_unprofiled(w, w->list);
+    w->launches++;
+    ok(zt_report(profiler, in_directory("run.txt")));
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    ok(zt_release(profiler, w->list));
+    reset_list(w->list);
+    check_work(w);
+}
+
 /* Nobody knows how often such a list ran, but reports show that it did. */
 static void test_reports_count_unobserved_lists(void **state) {
     world *w = *state;
@@ -2618,6 +2641,7 @@ int main(void) {
         IN_DIRECTORY(test_table_shows_why_there_are_no_metrics),
         IN_DIRECTORY(test_table_of_times_by_choice),
         IN_DIRECTORY(test_table_shows_what_is_not_in_it),
+        IN_DIRECTORY(test_a_report_collects_what_is_ready),
         IN_DIRECTORY(test_reports_count_unobserved_lists),
         IN_DIRECTORY(test_notes_in_all_formats),
         IN_DIRECTORY(test_notes_of_passes_and_availability),

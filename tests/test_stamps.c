@@ -1433,6 +1433,7 @@ static void test_a_list_that_is_over_with_its_event(void **state) {
     }
     collect_all(profiler);
     assert_counts(profiler, counted(2 * OFTEN(1000), 2 * OFTEN(1000), 0, 0, 0));
+    expect_launches(profiler, 2 * OFTEN(1000), 0);
     ok(zeCommandListDestroy(recorded));
     ok(zeCommandQueueDestroy(queue));
     close_rig(&r);

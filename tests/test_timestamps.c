@@ -88,6 +88,33 @@ static void test_wrap_inside_a_region(void **state) {
     }
 }
 
+/* Longer than a turn of the device's clock: nobody knows how many turns it was. */
+static void test_longer_than_a_turn(void **state) {
+    world *w = (world *)*state;
+    uint64_t host, ticks;
+    ze_event_handle_t entered, gate;
+    create_event(w, 1, &entered);
+    create_event(w, 2, &gate);
+    gpu.set_timestamps(32, 1000000000); /* 4.3 seconds */
+    zt_profiler *profiler = open_times(w);
+    zt_region region = zt_begin(profiler, w->immediate, "long");
+    ok(zeCommandListAppendBarrier(w->immediate, entered, 0, NULL));
+    ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+    zt_end(&region);
+    ok(zeEventHostSynchronize(entered, A_WHILE));
+    ok(zeDeviceGetGlobalTimestamps(w->device, &host, &ticks));
+    pass_time(5000000000);
+    gpu.set_clock(ticks + 5000000000);
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 0, 1, 0, 0));
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_IMPLAUSIBLE].count, 1);
+    ok(zeEventDestroy(entered));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 static void test_times_on_recorded_lists(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_times(w);
@@ -167,9 +194,9 @@ static void test_times_of_any_group(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_bits_and_resolutions), TEST(test_wrap_inside_a_region), TEST(test_times_on_recorded_lists),
-        TEST(test_nested_times),         TEST(test_coarse_clock),         TEST(test_times_of_metrics),
-        TEST(test_times_of_any_group),
+        TEST(test_bits_and_resolutions),    TEST(test_wrap_inside_a_region), TEST(test_longer_than_a_turn),
+        TEST(test_times_on_recorded_lists), TEST(test_nested_times),         TEST(test_coarse_clock),
+        TEST(test_times_of_metrics),        TEST(test_times_of_any_group),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }
