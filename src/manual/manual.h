@@ -318,6 +318,8 @@
          zt_debug_close end calls that wait, and streams that are attached to the profiler may be read and
          closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
+       - Intel's driver may crash if another thread executes lists while metric groups are activated or
+         deactivated: in zt_open, zt_close and ZT_PASSES. A tracer holds the executions that it sees.
        - Hot spots or a watch of a profiler are started and stopped, and its tracer is stopped, by one thread
          at a time. zt_open and zt_stream_open are not called for one device by two threads at once.
        - A function that takes a command list or a region is called by a thread that may use the list. Level
@@ -336,8 +338,7 @@
        Closing the parent's does nothing there. A program started by exec shares nothing with the one
        before.
 
-       After zt_close, set the pointer to NULL. A second zt_close with it does nothing, unless a new
-       profiler has the same address: then it closes that one. Any other use of it is an error.
+       A second zt_close with a pointer does nothing, unless a new profiler has the same address.
 
    ENVIRONMENT
 
@@ -351,8 +352,7 @@
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
-       ZT_COPIES                overrides zt_trace_config.copies: "1", or "0"
-       ZT_HOTSPOTS              overrides zt_auto_config.hotspots: "1", or "0"
+       ZT_COPIES, ZT_HOTSPOTS   override zt_trace_config.copies and zt_auto_config.hotspots: "1", or "0"
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
