@@ -22912,9 +22912,10 @@ ZT__PRIVATE int zt__can_be_lent(zt__tracer *tracer, ze_event_handle_t event);
 typedef enum zt__measurement { ZT__BARRIERS, ZT__OWN, ZT__LENT } zt__measurement;
 
 /* Decides how a launch is measured that signals an event. With LENT, the event is lent to the probe, which it then
-   measures. The launch is not appended yet, so nobody reads the event. The driver may be queried. */
+   measures. The launch is not appended yet, so nobody reads the event. The driver may be queried. With `is_once`, the
+   launch signals its event once. */
 ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list);
+                                           zt__probe *probe, const zt__known_list *list, int is_once);
 
 /* Called when the driver has refused the launch. */
 ZT__PRIVATE void zt__take_event_back(zt__tracer *tracer, ze_event_handle_t event);
@@ -23182,14 +23183,24 @@ static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) 
     return has_stamps;
 }
 
+/* A command signals an event, which is in use by this thread. */
+static void zt__signal_event(zt__tracer *tracer, zt__known_event *event, int is_once) {
+    if (event->state == ZT__EVENT_IDLE && is_once) {
+        zt__set_event_state(event, ZT__EVENT_USED, 0);
+    } else {
+        zt__end_loan(tracer, event, ZT__EVENT_SHARED);
+    }
+}
+
 ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list) {
+                                           zt__probe *probe, const zt__known_list *list, int is_once) {
     zt__measurement measurement = ZT__BARRIERS;
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
-    known = zt__find_event(tracer, event);
+    known = zt__begin_event_use(tracer, event);
     if (known && list->is_in_order && !known->has_stamps) {
         measurement = ZT__OWN;
+        zt__signal_event(tracer, known, is_once); /* a signal of it follows the launch */
     } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
         known->state = ZT__EVENT_LENT;
         known->probe = probe;
@@ -23202,6 +23213,7 @@ ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t
         probe->source_state = ZT__LOAN_HOLDS;
         measurement = ZT__LENT;
     }
+    zt__end_event_use(known);
     zt__unlock(&tracer->event_mutex);
     if (!known && !zt__query_unknown_event(tracer, event) && list->is_in_order) {
         measurement = ZT__OWN;
@@ -23263,10 +23275,8 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
     known = zt__begin_event_use(tracer, event);
-    if (known && known->state == ZT__EVENT_IDLE && is_once) {
-        zt__set_event_state(known, ZT__EVENT_USED, 0);
-    } else if (known) {
-        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
+    if (known) {
+        zt__signal_event(tracer, known, is_once);
     }
     zt__end_event_use(known);
     zt__unlock(&tracer->event_mutex);
@@ -24814,9 +24824,9 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     }
 
     if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal) {
-        measurement = *command->signal
-                          ? zt__lend_event(frame->tracer, *command->signal, selected->profiler, probe, list)
-                          : ZT__OWN;
+        measurement = *command->signal ? zt__lend_event(frame->tracer, *command->signal, selected->profiler,
+                                                        probe, list, selected->is_once)
+                                       : ZT__OWN;
     }
     if (measurement == ZT__LENT) {
         probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
@@ -24854,7 +24864,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (selected.profiler) {
         zt__begin_command(frame, &selected);
     }
-    event = tracer->lends_events && !frame->is_lent ? zt__find_signalled(frame) : NULL;
+    event = tracer->lends_events && !frame->is_lent && !frame->signal ? zt__find_signalled(frame) : NULL;
     if (event) {
         zt__note_signal(tracer, event, selected.is_once);
     }
@@ -35737,4 +35747,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 63ddbec9d7fa2e93 */
+/* Joined from src/ by src/join.py: 26c06c40b0188e97 */

@@ -263,14 +263,24 @@ static int zt__query_unknown_event(zt__tracer *tracer, ze_event_handle_t event) 
     return has_stamps;
 }
 
+/* A command signals an event, which is in use by this thread. */
+static void zt__signal_event(zt__tracer *tracer, zt__known_event *event, int is_once) {
+    if (event->state == ZT__EVENT_IDLE && is_once) {
+        zt__set_event_state(event, ZT__EVENT_USED, 0);
+    } else {
+        zt__end_loan(tracer, event, ZT__EVENT_SHARED);
+    }
+}
+
 ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
-                                           zt__probe *probe, const zt__known_list *list) {
+                                           zt__probe *probe, const zt__known_list *list, int is_once) {
     zt__measurement measurement = ZT__BARRIERS;
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
-    known = zt__find_event(tracer, event);
+    known = zt__begin_event_use(tracer, event);
     if (known && list->is_in_order && !known->has_stamps) {
         measurement = ZT__OWN;
+        zt__signal_event(tracer, known, is_once); /* a signal of it follows the launch */
     } else if (known && known->can_be_lent && known->state == ZT__EVENT_IDLE) {
         known->state = ZT__EVENT_LENT;
         known->probe = probe;
@@ -283,6 +293,7 @@ ZT__PRIVATE zt__measurement zt__lend_event(zt__tracer *tracer, ze_event_handle_t
         probe->source_state = ZT__LOAN_HOLDS;
         measurement = ZT__LENT;
     }
+    zt__end_event_use(known);
     zt__unlock(&tracer->event_mutex);
     if (!known && !zt__query_unknown_event(tracer, event) && list->is_in_order) {
         measurement = ZT__OWN;
@@ -344,10 +355,8 @@ ZT__PRIVATE void zt__note_signal(zt__tracer *tracer, ze_event_handle_t event, in
     zt__known_event *known;
     zt__lock(&tracer->event_mutex);
     known = zt__begin_event_use(tracer, event);
-    if (known && known->state == ZT__EVENT_IDLE && is_once) {
-        zt__set_event_state(known, ZT__EVENT_USED, 0);
-    } else if (known) {
-        zt__end_loan(tracer, known, ZT__EVENT_SHARED);
+    if (known) {
+        zt__signal_event(tracer, known, is_once);
     }
     zt__end_event_use(known);
     zt__unlock(&tracer->event_mutex);

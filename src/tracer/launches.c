@@ -258,9 +258,9 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     }
 
     if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal) {
-        measurement = *command->signal
-                          ? zt__lend_event(frame->tracer, *command->signal, selected->profiler, probe, list)
-                          : ZT__OWN;
+        measurement = *command->signal ? zt__lend_event(frame->tracer, *command->signal, selected->profiler,
+                                                        probe, list, selected->is_once)
+                                       : ZT__OWN;
     }
     if (measurement == ZT__LENT) {
         probe->way = list->is_in_order ? &zt__by_marked_event : &zt__by_lent_event;
@@ -298,7 +298,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (selected.profiler) {
         zt__begin_command(frame, &selected);
     }
-    event = tracer->lends_events && !frame->is_lent ? zt__find_signalled(frame) : NULL;
+    event = tracer->lends_events && !frame->is_lent && !frame->signal ? zt__find_signalled(frame) : NULL;
     if (event) {
         zt__note_signal(tracer, event, selected.is_once);
     }
