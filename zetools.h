@@ -8497,7 +8497,7 @@ struct zt__probe {
     uint32_t activation; /* profiler->activation when the region was begun */
     const zt__way *way;
     int is_due;       /* its sample is counted as begun, and not yet as collected, lost or dropped */
-    int is_taken;     /* in a queue: the visit that is in progress has read it */
+    int is_read;      /* in a queue: by the visit that is in progress */
     int is_settled;   /* all of the last execution was read, and reset */
     int is_dropped;   /* its commands are not all on the list: it has no sample */
     int shows_end;    /* `way->read` shows when the device is done with it */
@@ -8505,7 +8505,7 @@ struct zt__probe {
     int spans_passes; /* the region was begun in one pass, and ended in another: its sample is lost */
     int has_trail;    /* commands of the library follow a launch that signals an event of the application */
     int is_retired;   /* it is never used again */
-    int needs_reset;  /* it could not be reset: the driver has refused, or the device may not have begun it */
+    int needs_reset; /* it is read, but not reset: the driver has refused, or the device may not have begun it */
     int may_be_written;        /* the device may still write to it: its pools are never destroyed */
     uint32_t failures;         /* how often in a row the driver has failed to read or reset it */
     uint64_t failing_since_ns; /* the host time of the first of these */
@@ -8571,8 +8571,8 @@ struct zt__recording {
     int is_reported;  /* zt_execute or a tracer has submitted it */
     int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
                           executions are treated as unreported */
-    int is_looked_at;   /* when all is read, the next visit looks for an execution that nobody has reported */
-    int has_ended;      /* the device is done with the last execution */
+    int is_look_due;  /* the next visit looks for an execution that nobody has reported, when all is read */
+    int has_ended;    /* the device is done with the last execution */
     int is_unordered;   /* some of its probes are */
     int is_overlapped;  /* executions of it have overlapped */
     int is_mixed;       /* nothing shows of which of them a sample would be: none is measured */
@@ -8651,7 +8651,7 @@ typedef struct zt__missing {
 typedef enum zt__outcome {
     ZT__NO_SAMPLE, /* there is none, or none yet */
     ZT__READ,
-    ZT__LOST
+    ZT__MISSED /* lost or dropped */
 } zt__outcome;
 
 /* What is expected of a probe. */
@@ -9014,9 +9014,9 @@ typedef enum zt__seen {
     ZT__SEEN_PENDING, /* not to have ended, which it may later */
     ZT__SEEN_NEVER,   /* never ran: a later command of its list has ended, or its whole execution */
     ZT__SEEN_ENDED,
-    ZT__SEEN_FAILING, /* the driver cannot tell, for a short time, */
-    ZT__SEEN_FAILED,  /* or for long */
-    ZT__SEEN_TAKEN,   /* what shows its end was taken away */
+    ZT__SEEN_FAILING,  /* the driver cannot tell, for a short time, */
+    ZT__SEEN_FAILED,   /* or for long */
+    ZT__SEEN_NO_EVENT, /* what shows its end was taken away */
     ZT__SEEN_DEVICE_LOST,
     ZT__SEEN_COUNT
 } zt__seen;
@@ -9044,7 +9044,7 @@ typedef struct zt__decision {
     zt__next next;
 } zt__decision;
 
-/* Facts in, what is counted and what is next out. `data` matters for a probe that has ended and owes a
+/* Returns what is counted, and what happens to the probe. `data` matters for one that has ended and owes a
    SAMPLE or an UNCOUNTED one. */
 ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data);
 
@@ -9052,40 +9052,40 @@ ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data)
 
 /* What becomes of a probe, by what was seen of it. */
 
-/* clang-format off */
-#define ZT__NO_SAMPLE_THEN(next) {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_##next}
-#define ZT__READ_THEN(next)      {ZT__READ, ZT_CAUSE_COUNT, ZT__NEXT_##next}
-#define ZT__WAIT                 ZT__NO_SAMPLE_THEN(WAIT)
-#define ZT__SETTLE               ZT__NO_SAMPLE_THEN(SETTLE)
-#define ZT__RESET                ZT__NO_SAMPLE_THEN(RESET)
-#define ZT__RETIRE               ZT__NO_SAMPLE_THEN(RETIRE)
-
 /* Of one that has ended, and has a sample to be read: by what was read. */
 static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
-    /* READ */       ZT__READ_THEN(RESET),
-    /* LATE */       ZT__WAIT,
-    /* MISSING */    {ZT__LOST, ZT_LOST_NEVER_DELIVERED, ZT__NEXT_RESET},
-    /* OTHER_PASS */ {ZT__LOST, ZT_LOST_OTHER_PASS,      ZT__NEXT_RESET},
-    /* REFUSED */    {ZT__LOST, ZT_LOST_READ_FAILED,     ZT__NEXT_RESET},
+    /* READ */ {ZT__READ, ZT_CAUSE_COUNT, ZT__NEXT_RESET},
+    /* LATE */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
+    /* MISSING */ {ZT__MISSED, ZT_LOST_NEVER_DELIVERED, ZT__NEXT_RESET},
+    /* OTHER_PASS */ {ZT__MISSED, ZT_LOST_OTHER_PASS, ZT__NEXT_RESET},
+    /* REFUSED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RESET},
 };
 
-/* Of all others. */
-#define ZT__BY_DATA ZT__READ_THEN(RESET)
-static const zt__decision zt__of_others[ZT__SEEN_COUNT][ZT__OWED_COUNT] = {
-    /*                SAMPLE                                             UNCOUNTED    AGAIN       NOTHING */
-    /* PENDING */     {ZT__WAIT,                                         ZT__WAIT,    ZT__WAIT,   ZT__WAIT},
-    /* NEVER */       {{ZT__LOST, ZT_DROPPED_NEVER_RAN, ZT__NEXT_SETTLE}, ZT__SETTLE, ZT__SETTLE, ZT__SETTLE},
-    /* ENDED */       {ZT__BY_DATA, ZT__BY_DATA, {ZT__LOST, ZT_LOST_OVERWRITTEN, ZT__NEXT_RESET}, ZT__RESET},
-    /* FAILING */     {ZT__WAIT,                                         ZT__WAIT,    ZT__WAIT,   ZT__WAIT},
-    /* FAILED */      {{ZT__LOST, ZT_LOST_READ_FAILED, ZT__NEXT_RETIRE}, ZT__WAIT,    ZT__WAIT,   ZT__WAIT},
-    /* TAKEN */       {{ZT__LOST, ZT_LOST_EVENT, ZT__NEXT_RESET},        ZT__RESET,   ZT__RESET,  ZT__RESET},
-    /* DEVICE_LOST */ {{ZT__LOST, ZT_LOST_DEVICE, ZT__NEXT_RETIRE},      ZT__RETIRE,  ZT__RETIRE, ZT__RETIRE},
+/* Of all others, if a SAMPLE is owed. */
+static const zt__decision zt__of_others[ZT__SEEN_COUNT] = {
+    /* PENDING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
+    /* NEVER */ {ZT__MISSED, ZT_DROPPED_NEVER_RAN, ZT__NEXT_SETTLE},
+    /* ENDED, and AGAIN is owed */ {ZT__MISSED, ZT_LOST_OVERWRITTEN, ZT__NEXT_RESET},
+    /* FAILING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
+    /* FAILED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RETIRE},
+    /* NO_EVENT */ {ZT__MISSED, ZT_LOST_EVENT, ZT__NEXT_RESET},
+    /* DEVICE_LOST */ {ZT__MISSED, ZT_LOST_DEVICE, ZT__NEXT_RETIRE},
 };
-/* clang-format on */
 
 ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data) {
-    const zt__decision *decision = &zt__of_others[seen][owed];
-    return decision->outcome == ZT__READ ? zt__of_ended[data] : *decision;
+    zt__decision decision = zt__of_others[seen];
+    if (seen == ZT__SEEN_ENDED && (owed == ZT__OWED_SAMPLE || owed == ZT__OWED_UNCOUNTED)) {
+        return zt__of_ended[data];
+    }
+    if (owed == ZT__OWED_SAMPLE || (seen == ZT__SEEN_ENDED && owed == ZT__OWED_AGAIN)) {
+        return decision;
+    }
+    decision.outcome = ZT__NO_SAMPLE;
+    decision.cause = ZT_CAUSE_COUNT;
+    if (seen == ZT__SEEN_FAILED) {
+        decision.next = ZT__NEXT_WAIT; /* no sample is waited for, so the driver may take its time */
+    }
+    return decision;
 }
 
 /* ==== regions/names.h =================================================================================== */
@@ -9505,12 +9505,12 @@ typedef struct zt__visit {
     zt__probe *first, *last; /* its probes that were not read, when the visit began */
     int reads_front;         /* its list may be immediate */
     int is_over;             /* of a queue: the device is done with all of it */
-    uint32_t taken;          /* samples that were read, and were counted as begun before */
+    uint32_t counted;        /* samples that were read, and were counted as begun before */
     int finds_run;           /* an execution that nobody has reported */
     int finds_commands;      /* a probe that has run, or may run */
     int cannot_ask;          /* the query whether the execution has ended has failed */
     int gives_up;            /* it has failed for long */
-    int settles;             /* at least one probe: without it, another visit at once would find the same */
+    int settles;             /* at least one probe */
 } zt__visit;
 
 /* Reads the probes of a recording that is READING, if its last execution has ended, and resets them. If its list may
@@ -9549,7 +9549,7 @@ ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size
 }
 
 ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
-    reading->outcome = ZT__LOST;
+    reading->outcome = ZT__MISSED;
     reading->cause = cause;
 }
 
@@ -9649,7 +9649,7 @@ static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int i
         return is_over ? ZT__SEEN_NEVER : ZT__SEEN_PENDING;
     }
     if (result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
-        return ZT__SEEN_TAKEN;
+        return ZT__SEEN_NO_EVENT;
     }
     if (zt__note_result(profiler, reading, result)) {
         return ZT__SEEN_DEVICE_LOST;
@@ -9661,7 +9661,7 @@ static zt__owed zt__what_is_owed(const zt__recording *recording, const zt__probe
     if (probe->needs_reset) {
         return ZT__OWED_NOTHING;
     }
-    if (probe->is_due && !probe->is_taken) {
+    if (probe->is_due && !probe->is_read) {
         return ZT__OWED_SAMPLE;
     }
     if (probe->is_dropped) {
@@ -9723,9 +9723,9 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
         int is_new = reading->owed != ZT__OWED_SAMPLE;
         visit->finds_run |= is_new;
         reading->is_unreported = is_new && !visit->reads_front;
-        visit->taken += (uint32_t)!is_new;
+        visit->counted += (uint32_t)!is_new;
         if (recording->is_queue) {
-            probe->is_taken = 1;
+            probe->is_read = 1;
         } else {
             probe->is_due = 0;
         }
@@ -9822,13 +9822,13 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
     zt__probe *probe;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         recording->has_ended |= recording->unread != NULL;
-        recording->is_looked_at = 0; /* no run is found any more */
+        recording->is_look_due = 0; /* no run is found any more */
     } else if (!recording->has_ended) {
         ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
         if (result != ZE_RESULT_SUCCESS && visit->reads_front && recording->unread) {
             return zt__visit_front(profiler, visit);
         }
-        if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_looked_at &&
+        if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_look_due &&
             recording->next_state == ZT__RECORDING_CLOSED) {
             result =
                 ZE_RESULT_SUCCESS; /* its last probe may have been reset after it ran, and others before */
@@ -9844,7 +9844,7 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         if (!recording->unread) { /* all of it was read: it has run once more */
             recording->ran_again = 1;
-            recording->is_looked_at = 0;
+            recording->is_look_due = 0;
             visit->reads_front = 0; /* so its list is recorded */
             recording->unread = recording->first;
             for (probe = recording->first; probe; probe = probe->next) {
@@ -9996,7 +9996,7 @@ ZT__UNUSED static const unsigned char zt__recording_moves[ZT__RECORDING_STATES][
     /* SUBMITTED */  {0,  0,    1,         0,        1,      0,    1},
     /* READING */    {1,  1,    0,         1,        0,      1,    1},
     /* DIRTY */      {0,  0,    1,         0,        1,      0,    1},
-    /* CLOSED */     {1,  0,    0,         0,        1,      0,    0},
+    /* CLOSED */     {1,  0,    0,         1,        1,      0,    0},
 };
 /* clang-format on */
 
@@ -10060,7 +10060,7 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
     switch (recording->state) {
     case ZT__RECORDING_OPEN:
     case ZT__RECORDING_READY:
-        if (recording->is_looked_at || recording->has_ended ||
+        if (recording->is_look_due || recording->has_ended ||
             (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN)) {
             chain = &profiler->in_flight;
         } else if (recording->first) {
@@ -10090,7 +10090,7 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
 ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording) {
     if ((recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY) &&
         recording->first) {
-        recording->is_looked_at = 1;
+        recording->is_look_due = 1;
         zt__chain_recording(profiler, recording);
     }
 }
@@ -10307,11 +10307,10 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
     recording->next_of_all = next_of_all;
     recording->list = list;
     recording->handle = list->handle;
-    recording->state = ZT__RECORDING_OPEN;
-    if (list->kind == ZT__LIST_IMMEDIATE) {
-        recording->is_queue = 1;
-        recording->state = ZT__RECORDING_SUBMITTED;
-    }
+    recording->state = ZT__RECORDING_CLOSED;
+    recording->is_queue = list->kind == ZT__LIST_IMMEDIATE;
+    zt__move_recording(profiler, recording,
+                       recording->is_queue ? ZT__RECORDING_SUBMITTED : ZT__RECORDING_OPEN);
     list->current = recording;
     list->begun_ns = zt__now_ns();
     return 1;
@@ -10473,7 +10472,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
         path->missing--;
         return;
     }
-    if (reading->outcome == ZT__LOST) {
+    if (reading->outcome == ZT__MISSED) {
         zt__missing missing = {reading->region,
                                reading->times.list,
                                reading->origin.list_name,
@@ -10493,7 +10492,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (!zt__is_nan(row[0])) {
         path->missing--;
     }
-    if (reading->bytes) {
+    if (reading->bytes && !zt__is_nan(row[0])) {
         path->bytes += reading->bytes;
         path->bytes_ns += row[0];
     }
@@ -10704,8 +10703,8 @@ static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, const
     zt__probe **place = &queue->first, *last = NULL, *probe;
     do {
         probe = *place;
-        if (probe->is_taken) {
-            probe->is_due = probe->is_taken = 0;
+        if (probe->is_read) {
+            probe->is_due = probe->is_read = 0;
         }
         if (probe->is_settled) {
             *place = probe->next;
@@ -10749,7 +10748,7 @@ static void zt__retire_recording(zt_profiler *profiler, zt__recording *recording
 /* Ends the visit of a queue. */
 static void zt__leave_queue(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *queue = visit->recording;
-    queue->due -= visit->taken;
+    queue->due -= visit->counted;
     zt__shorten_queue(profiler, queue, visit->last);
     if (!queue->first && !queue->list) {
         zt__recycle_recording(profiler, queue);
@@ -10758,12 +10757,28 @@ static void zt__leave_queue(zt_profiler *profiler, const zt__visit *visit) {
     }
 }
 
+/* Gives up a recording about which the driver cannot be asked for long. Returns the state that follows. */
+static zt__recording_state zt__give_up_recording(zt_profiler *profiler, zt__recording *recording) {
+    if (recording->due == 0) {
+        return recording->next_state;
+    }
+    zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
+    recording->is_mixed = 1;
+    return ZT__RECORDING_DIRTY;
+}
+
+/* Returns whether a list has run, and nothing of its recording did: the list was reset, which nobody has reported. */
+static int zt__was_reset_unseen(const zt__visit *visit) {
+    const zt__recording *recording = visit->recording;
+    return visit->first && !recording->unread && !visit->finds_commands && recording->is_reported &&
+           recording->list;
+}
+
 /* Ends the visit of a recording: it is READY if all of it was read, else as before. */
 static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *recording = visit->recording;
     zt__recording_state to = recording->next_state;
-    int looks_again = visit->cannot_ask && !visit->gives_up;
-    recording->due -= visit->taken;
+    recording->due -= visit->counted;
     while (recording->unread && recording->unread->is_settled) {
         recording->unread = recording->unread->next;
     }
@@ -10773,42 +10788,42 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     if (recording->ran_again && recording->list) {
         recording->list->kind = ZT__LIST_RECORDED;
     }
+    if (visit->reads_front && recording->unread) {
+        recording->has_ended = 0; /* more may be added before the next visit */
+    }
     if (visit->gives_up && to == ZT__RECORDING_CLOSED) {
         zt__retire_recording(profiler, recording);
         return;
     }
-    if (visit->gives_up && recording->due > 0) {
-        zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
-        recording->is_mixed = 1;
-        to = ZT__RECORDING_DIRTY;
+    if (visit->gives_up) {
+        to = zt__give_up_recording(profiler, recording);
     }
-    if (visit->reads_front && recording->unread) {
-        recording->has_ended = 0; /* more may be added before the next visit */
-    }
-    if ((recording->unread || !recording->has_ended) && to != ZT__RECORDING_CLOSED) {
-        /* If the rest is read later, it may run unreported in between. */
-        recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
-    }
-    if (visit->first && !recording->unread && !visit->finds_commands && recording->is_reported &&
-        recording->list) {
-        /* Its list has run, and nothing of it did: the list was reset, which nobody has reported. */
+    if (zt__was_reset_unseen(visit)) {
         recording->list->current = NULL;
         recording->list = NULL;
-        recording->is_looked_at = 0;
+        recording->is_look_due = 0;
         to = ZT__RECORDING_CLOSED;
     }
+
     if (recording->unread || visit->cannot_ask) { /* it is visited again */
-    } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
-        zt__recycle_recording(profiler, recording);
-        return;
-    } else if (to == ZT__RECORDING_CLOSED) {
+        if (to != ZT__RECORDING_CLOSED) {
+            /* If the rest is read later, it may run unreported in between. */
+            recording->is_look_due =
+                recording->has_ended || (recording->is_look_due && visit->cannot_ask && !visit->gives_up);
+        }
+    } else if (to == ZT__RECORDING_CLOSED && recording->is_look_due) {
         recording->has_ended = 0; /* what was read may have run once more: it is looked at now */
         recording->visit = 0;
+    } else if (to == ZT__RECORDING_CLOSED) {
+        zt__recycle_recording(profiler, recording);
+        return;
     } else if (recording->has_ended) {
         to = ZT__RECORDING_READY;
         recording->has_ended = recording->ran_again = 0;
         recording->is_overlapped = recording->is_mixed = 0;
         recording->polled = recording->first;
+    } else {
+        recording->is_look_due = 0;
     }
     zt__move_recording(profiler, recording, to);
 }
@@ -10817,12 +10832,13 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
    have ended. */
 static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
     zt__visit visit;
-    int is_complete;
+    int is_complete, was_empty;
     memset(&visit, 0, sizeof visit);
     visit.recording = recording;
     visit.first = recording->unread;
     visit.last = recording->last;
     visit.is_over = recording->has_ended;
+    was_empty = profiler->batch.count == 0;
     if (!recording->is_queue) {
         visit.reads_front = recording->state == ZT__RECORDING_OPEN && recording->list &&
                             recording->list->kind == ZT__LIST_UNKNOWN;
@@ -10832,7 +10848,7 @@ static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
     ZT__INTERNAL(is_complete = recording->is_queue ? zt__visit_front(profiler, &visit)
                                                    : zt__visit_recording(profiler, &visit));
     zt__lock(&profiler->mutex);
-    if (is_complete || !visit.settles) {
+    if (is_complete || (was_empty && !visit.settles)) { /* else the next visit has more room */
         recording->visit = profiler->visits;
         zt__move_to_end(recording); /* behind those that were not visited */
     }
@@ -10858,10 +10874,10 @@ static void zt__deliver_batch(zt_profiler *profiler) {
         if (reading->never_began) {
             continue;
         }
-        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_PROBE) {
+        if (reading->outcome == ZT__MISSED && reading->cause >= ZT_DROPPED_NO_PROBE) {
             zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt__cause_name(reading->cause));
-        } else if (reading->outcome == ZT__LOST) {
+        } else if (reading->outcome == ZT__MISSED) {
             zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt__cause_name(reading->cause));
         }
@@ -10991,7 +11007,7 @@ ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t 
 /* Returns whether a look was requested that no collection has made yet. With the mutex held. */
 static int zt__has_looks(const zt_profiler *profiler) {
     const zt__recording *recording = profiler->in_flight.first;
-    while (recording && !recording->is_looked_at) {
+    while (recording && !recording->is_look_due) {
         recording = recording->next;
     }
     return recording != NULL;
@@ -12119,7 +12135,8 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
-/* Adds a region that has ended to its list. Returns whether a batch is due. With the mutex held. */
+/* Adds a region that has ended to its list. Returns whether its sample is on its way, because the list may be immediate.
+   With the mutex held. */
 static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
     zt__list *list = probe->list;
     if (profiler->timeline) {
@@ -12139,7 +12156,7 @@ static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
         profiler->uncollected++;
     }
     zt__chain_recording(profiler, list->current);
-    return list->kind != ZT__LIST_RECORDED && !profiler->config.thread && profiler->uncollected >= ZT__BATCH;
+    return list->kind != ZT__LIST_RECORDED;
 }
 
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
@@ -12182,8 +12199,9 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
         probe->shows_end |= has_commands && result == ZE_RESULT_SUCCESS;
         zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
     } else {
-        must_collect = zt__add_region(profiler, probe);
-        wakes_thread = probe->list && zt__must_wake_thread(profiler);
+        int is_on_its_way = zt__add_region(profiler, probe);
+        must_collect = is_on_its_way && !profiler->config.thread && profiler->uncollected >= ZT__BATCH;
+        wakes_thread = is_on_its_way && zt__must_wake_thread(profiler);
     }
     zt__unlock(&profiler->mutex);
     if (must_collect) {
@@ -12241,8 +12259,8 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
         zt__await_reading(profiler, list);
         recording = list->current;
         if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {
-            if (recording && (!recording->is_reported || recording->ran_unreported)) {
-                recording->is_looked_at = 1; /* it may have run while it was read */
+            if (recording && !recording->is_queue && (!recording->is_reported || recording->ran_unreported)) {
+                recording->is_look_due = 1; /* it may have run while it was read */
             }
             zt__close_recording(profiler, list);
             list->ran_unreported = 0;
@@ -12336,7 +12354,7 @@ static zt__recording *zt__find_recording(zt_profiler *profiler, ze_command_list_
 static int zt__is_unread(const zt__recording *recording) {
     return recording && recording->chain &&
            (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_READING ||
-            recording->is_looked_at || recording->has_ended);
+            recording->is_look_due || recording->has_ended);
 }
 
 /* Returns whether data of an OPEN recording comes later than its event. With the mutex held. */
@@ -12351,10 +12369,10 @@ static int zt__has_late_data(const zt__recording *recording) {
 static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
                        int looks) {
     int is_on_its_way = copy->state == ZT__RECORDING_SUBMITTED || copy->state == ZT__RECORDING_DIRTY;
-    int is_looked_at = looks && (copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY);
+    int may_have_run = copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY;
     ze_result_t result = ZE_RESULT_NOT_READY;
     const char *call;
-    if (copy->state == ZT__RECORDING_SUBMITTED || is_looked_at) {
+    if (copy->state == ZT__RECORDING_SUBMITTED || (looks && may_have_run)) {
         ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
     }
     if (result != ZE_RESULT_SUCCESS && is_on_its_way && queue && copy->runs_on == queue) {
@@ -12503,7 +12521,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->submitted_ns = recording->call_ns;
     recording->executions++;
     recording->is_reported = 1;
-    recording->has_ended = recording->is_looked_at = 0;
+    recording->has_ended = recording->is_look_due = 0;
     recording->unread = recording->polled = recording->first;
     for (probe = recording->first; probe; probe = probe->next) {
         probe->is_settled = 0;
@@ -35747,4 +35765,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 26c06c40b0188e97 */
+/* Joined from src/ by src/join.py: a3f2ff54d2200d18 */

@@ -54,7 +54,7 @@ static void test_only_what_was_read_is_collected(void **state) {
 
 static void is_reset_only_at_the_end(facts of, zt__decision decision) {
     if (decision.next == ZT__NEXT_RESET)
-        assert_true(of.seen == ZT__SEEN_ENDED || of.seen == ZT__SEEN_TAKEN);
+        assert_true(of.seen == ZT__SEEN_ENDED || of.seen == ZT__SEEN_NO_EVENT);
     if (of.seen == ZT__SEEN_PENDING || of.seen == ZT__SEEN_FAILING)
         assert_int_equal(decision.next, ZT__NEXT_WAIT);
 }
@@ -90,7 +90,7 @@ static void test_each_cause(void **state) {
         {{ZT__SEEN_ENDED, ZT__OWED_UNCOUNTED, ZT__DATA_OTHER_PASS}, ZT_LOST_OTHER_PASS},
         {{ZT__SEEN_ENDED, ZT__OWED_AGAIN, ZT__DATA_READ}, ZT_LOST_OVERWRITTEN},
         {{ZT__SEEN_FAILED, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT_LOST_READ_FAILED},
-        {{ZT__SEEN_TAKEN, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT_LOST_EVENT},
+        {{ZT__SEEN_NO_EVENT, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT_LOST_EVENT},
         {{ZT__SEEN_DEVICE_LOST, ZT__OWED_SAMPLE, ZT__DATA_READ}, ZT_LOST_DEVICE},
     };
     (void)state;

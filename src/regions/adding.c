@@ -30,7 +30,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
         path->missing--;
         return;
     }
-    if (reading->outcome == ZT__LOST) {
+    if (reading->outcome == ZT__MISSED) {
         zt__missing missing = {reading->region,
                                reading->times.list,
                                reading->origin.list_name,
@@ -50,7 +50,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (!zt__is_nan(row[0])) {
         path->missing--;
     }
-    if (reading->bytes) {
+    if (reading->bytes && !zt__is_nan(row[0])) {
         path->bytes += reading->bytes;
         path->bytes_ns += row[0];
     }

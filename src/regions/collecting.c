@@ -32,8 +32,8 @@ static void zt__shorten_queue(zt_profiler *profiler, zt__recording *queue, const
     zt__probe **place = &queue->first, *last = NULL, *probe;
     do {
         probe = *place;
-        if (probe->is_taken) {
-            probe->is_due = probe->is_taken = 0;
+        if (probe->is_read) {
+            probe->is_due = probe->is_read = 0;
         }
         if (probe->is_settled) {
             *place = probe->next;
@@ -77,7 +77,7 @@ static void zt__retire_recording(zt_profiler *profiler, zt__recording *recording
 /* Ends the visit of a queue. */
 static void zt__leave_queue(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *queue = visit->recording;
-    queue->due -= visit->taken;
+    queue->due -= visit->counted;
     zt__shorten_queue(profiler, queue, visit->last);
     if (!queue->first && !queue->list) {
         zt__recycle_recording(profiler, queue);
@@ -86,12 +86,28 @@ static void zt__leave_queue(zt_profiler *profiler, const zt__visit *visit) {
     }
 }
 
+/* Gives up a recording about which the driver cannot be asked for long. Returns the state that follows. */
+static zt__recording_state zt__give_up_recording(zt_profiler *profiler, zt__recording *recording) {
+    if (recording->due == 0) {
+        return recording->next_state;
+    }
+    zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
+    recording->is_mixed = 1;
+    return ZT__RECORDING_DIRTY;
+}
+
+/* Returns whether a list has run, and nothing of its recording did: the list was reset, which nobody has reported. */
+static int zt__was_reset_unseen(const zt__visit *visit) {
+    const zt__recording *recording = visit->recording;
+    return visit->first && !recording->unread && !visit->finds_commands && recording->is_reported &&
+           recording->list;
+}
+
 /* Ends the visit of a recording: it is READY if all of it was read, else as before. */
 static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     zt__recording *recording = visit->recording;
     zt__recording_state to = recording->next_state;
-    int looks_again = visit->cannot_ask && !visit->gives_up;
-    recording->due -= visit->taken;
+    recording->due -= visit->counted;
     while (recording->unread && recording->unread->is_settled) {
         recording->unread = recording->unread->next;
     }
@@ -101,42 +117,42 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
     if (recording->ran_again && recording->list) {
         recording->list->kind = ZT__LIST_RECORDED;
     }
+    if (visit->reads_front && recording->unread) {
+        recording->has_ended = 0; /* more may be added before the next visit */
+    }
     if (visit->gives_up && to == ZT__RECORDING_CLOSED) {
         zt__retire_recording(profiler, recording);
         return;
     }
-    if (visit->gives_up && recording->due > 0) {
-        zt__lose_samples(profiler, recording, ZT_LOST_READ_FAILED);
-        recording->is_mixed = 1;
-        to = ZT__RECORDING_DIRTY;
+    if (visit->gives_up) {
+        to = zt__give_up_recording(profiler, recording);
     }
-    if (visit->reads_front && recording->unread) {
-        recording->has_ended = 0; /* more may be added before the next visit */
-    }
-    if ((recording->unread || !recording->has_ended) && to != ZT__RECORDING_CLOSED) {
-        /* If the rest is read later, it may run unreported in between. */
-        recording->is_looked_at = recording->has_ended || (recording->is_looked_at && looks_again);
-    }
-    if (visit->first && !recording->unread && !visit->finds_commands && recording->is_reported &&
-        recording->list) {
-        /* Its list has run, and nothing of it did: the list was reset, which nobody has reported. */
+    if (zt__was_reset_unseen(visit)) {
         recording->list->current = NULL;
         recording->list = NULL;
-        recording->is_looked_at = 0;
+        recording->is_look_due = 0;
         to = ZT__RECORDING_CLOSED;
     }
+
     if (recording->unread || visit->cannot_ask) { /* it is visited again */
-    } else if (to == ZT__RECORDING_CLOSED && !recording->is_looked_at) {
-        zt__recycle_recording(profiler, recording);
-        return;
-    } else if (to == ZT__RECORDING_CLOSED) {
+        if (to != ZT__RECORDING_CLOSED) {
+            /* If the rest is read later, it may run unreported in between. */
+            recording->is_look_due =
+                recording->has_ended || (recording->is_look_due && visit->cannot_ask && !visit->gives_up);
+        }
+    } else if (to == ZT__RECORDING_CLOSED && recording->is_look_due) {
         recording->has_ended = 0; /* what was read may have run once more: it is looked at now */
         recording->visit = 0;
+    } else if (to == ZT__RECORDING_CLOSED) {
+        zt__recycle_recording(profiler, recording);
+        return;
     } else if (recording->has_ended) {
         to = ZT__RECORDING_READY;
         recording->has_ended = recording->ran_again = 0;
         recording->is_overlapped = recording->is_mixed = 0;
         recording->polled = recording->first;
+    } else {
+        recording->is_look_due = 0;
     }
     zt__move_recording(profiler, recording, to);
 }
@@ -145,12 +161,13 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
    have ended. */
 static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
     zt__visit visit;
-    int is_complete;
+    int is_complete, was_empty;
     memset(&visit, 0, sizeof visit);
     visit.recording = recording;
     visit.first = recording->unread;
     visit.last = recording->last;
     visit.is_over = recording->has_ended;
+    was_empty = profiler->batch.count == 0;
     if (!recording->is_queue) {
         visit.reads_front = recording->state == ZT__RECORDING_OPEN && recording->list &&
                             recording->list->kind == ZT__LIST_UNKNOWN;
@@ -160,7 +177,7 @@ static int zt__visit_one(zt_profiler *profiler, zt__recording *recording) {
     ZT__INTERNAL(is_complete = recording->is_queue ? zt__visit_front(profiler, &visit)
                                                    : zt__visit_recording(profiler, &visit));
     zt__lock(&profiler->mutex);
-    if (is_complete || !visit.settles) {
+    if (is_complete || (was_empty && !visit.settles)) { /* else the next visit has more room */
         recording->visit = profiler->visits;
         zt__move_to_end(recording); /* behind those that were not visited */
     }
@@ -186,10 +203,10 @@ static void zt__deliver_batch(zt_profiler *profiler) {
         if (reading->never_began) {
             continue;
         }
-        if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_PROBE) {
+        if (reading->outcome == ZT__MISSED && reading->cause >= ZT_DROPPED_NO_PROBE) {
             zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt__cause_name(reading->cause));
-        } else if (reading->outcome == ZT__LOST) {
+        } else if (reading->outcome == ZT__MISSED) {
             zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt__cause_name(reading->cause));
         }
@@ -319,7 +336,7 @@ ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t 
 /* Returns whether a look was requested that no collection has made yet. With the mutex held. */
 static int zt__has_looks(const zt_profiler *profiler) {
     const zt__recording *recording = profiler->in_flight.first;
-    while (recording && !recording->is_looked_at) {
+    while (recording && !recording->is_look_due) {
         recording = recording->next;
     }
     return recording != NULL;

@@ -11,9 +11,9 @@ typedef enum zt__seen {
     ZT__SEEN_PENDING, /* not to have ended, which it may later */
     ZT__SEEN_NEVER,   /* never ran: a later command of its list has ended, or its whole execution */
     ZT__SEEN_ENDED,
-    ZT__SEEN_FAILING, /* the driver cannot tell, for a short time, */
-    ZT__SEEN_FAILED,  /* or for long */
-    ZT__SEEN_TAKEN,   /* what shows its end was taken away */
+    ZT__SEEN_FAILING,  /* the driver cannot tell, for a short time, */
+    ZT__SEEN_FAILED,   /* or for long */
+    ZT__SEEN_NO_EVENT, /* what shows its end was taken away */
     ZT__SEEN_DEVICE_LOST,
     ZT__SEEN_COUNT
 } zt__seen;
@@ -41,6 +41,6 @@ typedef struct zt__decision {
     zt__next next;
 } zt__decision;
 
-/* Facts in, what is counted and what is next out. `data` matters for a probe that has ended and owes a
+/* Returns what is counted, and what happens to the probe. `data` matters for one that has ended and owes a
    SAMPLE or an UNCOUNTED one. */
 ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data);

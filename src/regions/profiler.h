@@ -131,7 +131,7 @@ struct zt__probe {
     uint32_t activation; /* profiler->activation when the region was begun */
     const zt__way *way;
     int is_due;       /* its sample is counted as begun, and not yet as collected, lost or dropped */
-    int is_taken;     /* in a queue: the visit that is in progress has read it */
+    int is_read;      /* in a queue: by the visit that is in progress */
     int is_settled;   /* all of the last execution was read, and reset */
     int is_dropped;   /* its commands are not all on the list: it has no sample */
     int shows_end;    /* `way->read` shows when the device is done with it */
@@ -139,7 +139,7 @@ struct zt__probe {
     int spans_passes; /* the region was begun in one pass, and ended in another: its sample is lost */
     int has_trail;    /* commands of the library follow a launch that signals an event of the application */
     int is_retired;   /* it is never used again */
-    int needs_reset;  /* it could not be reset: the driver has refused, or the device may not have begun it */
+    int needs_reset; /* it is read, but not reset: the driver has refused, or the device may not have begun it */
     int may_be_written;        /* the device may still write to it: its pools are never destroyed */
     uint32_t failures;         /* how often in a row the driver has failed to read or reset it */
     uint64_t failing_since_ns; /* the host time of the first of these */
@@ -205,8 +205,8 @@ struct zt__recording {
     int is_reported;  /* zt_execute or a tracer has submitted it */
     int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
                           executions are treated as unreported */
-    int is_looked_at;   /* when all is read, the next visit looks for an execution that nobody has reported */
-    int has_ended;      /* the device is done with the last execution */
+    int is_look_due;  /* the next visit looks for an execution that nobody has reported, when all is read */
+    int has_ended;    /* the device is done with the last execution */
     int is_unordered;   /* some of its probes are */
     int is_overlapped;  /* executions of it have overlapped */
     int is_mixed;       /* nothing shows of which of them a sample would be: none is measured */
@@ -285,7 +285,7 @@ typedef struct zt__missing {
 typedef enum zt__outcome {
     ZT__NO_SAMPLE, /* there is none, or none yet */
     ZT__READ,
-    ZT__LOST
+    ZT__MISSED /* lost or dropped */
 } zt__outcome;
 
 /* What is expected of a probe. */

@@ -22,7 +22,7 @@ ZT__PRIVATE int zt__ensure_room(const zt_profiler *profiler, void **memory, size
 }
 
 ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
-    reading->outcome = ZT__LOST;
+    reading->outcome = ZT__MISSED;
     reading->cause = cause;
 }
 
@@ -122,7 +122,7 @@ static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int i
         return is_over ? ZT__SEEN_NEVER : ZT__SEEN_PENDING;
     }
     if (result == ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT) {
-        return ZT__SEEN_TAKEN;
+        return ZT__SEEN_NO_EVENT;
     }
     if (zt__note_result(profiler, reading, result)) {
         return ZT__SEEN_DEVICE_LOST;
@@ -134,7 +134,7 @@ static zt__owed zt__what_is_owed(const zt__recording *recording, const zt__probe
     if (probe->needs_reset) {
         return ZT__OWED_NOTHING;
     }
-    if (probe->is_due && !probe->is_taken) {
+    if (probe->is_due && !probe->is_read) {
         return ZT__OWED_SAMPLE;
     }
     if (probe->is_dropped) {
@@ -196,9 +196,9 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
         int is_new = reading->owed != ZT__OWED_SAMPLE;
         visit->finds_run |= is_new;
         reading->is_unreported = is_new && !visit->reads_front;
-        visit->taken += (uint32_t)!is_new;
+        visit->counted += (uint32_t)!is_new;
         if (recording->is_queue) {
-            probe->is_taken = 1;
+            probe->is_read = 1;
         } else {
             probe->is_due = 0;
         }
@@ -295,13 +295,13 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
     zt__probe *probe;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         recording->has_ended |= recording->unread != NULL;
-        recording->is_looked_at = 0; /* no run is found any more */
+        recording->is_look_due = 0; /* no run is found any more */
     } else if (!recording->has_ended) {
         ze_result_t result = zt__query_end(profiler, recording, &recording->polled, &call);
         if (result != ZE_RESULT_SUCCESS && visit->reads_front && recording->unread) {
             return zt__visit_front(profiler, visit);
         }
-        if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_looked_at &&
+        if (result == ZE_RESULT_NOT_READY && !recording->unread && recording->is_look_due &&
             recording->next_state == ZT__RECORDING_CLOSED) {
             result =
                 ZE_RESULT_SUCCESS; /* its last probe may have been reset after it ran, and others before */
@@ -317,7 +317,7 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
         }
         if (!recording->unread) { /* all of it was read: it has run once more */
             recording->ran_again = 1;
-            recording->is_looked_at = 0;
+            recording->is_look_due = 0;
             visit->reads_front = 0; /* so its list is recorded */
             recording->unread = recording->first;
             for (probe = recording->first; probe; probe = probe->next) {

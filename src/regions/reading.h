@@ -12,12 +12,12 @@ typedef struct zt__visit {
     zt__probe *first, *last; /* its probes that were not read, when the visit began */
     int reads_front;         /* its list may be immediate */
     int is_over;             /* of a queue: the device is done with all of it */
-    uint32_t taken;          /* samples that were read, and were counted as begun before */
+    uint32_t counted;        /* samples that were read, and were counted as begun before */
     int finds_run;           /* an execution that nobody has reported */
     int finds_commands;      /* a probe that has run, or may run */
     int cannot_ask;          /* the query whether the execution has ended has failed */
     int gives_up;            /* it has failed for long */
-    int settles;             /* at least one probe: without it, another visit at once would find the same */
+    int settles;             /* at least one probe */
 } zt__visit;
 
 /* Reads the probes of a recording that is READING, if its last execution has ended, and resets them. If its list may

@@ -19,7 +19,7 @@ ZT__UNUSED static const unsigned char zt__recording_moves[ZT__RECORDING_STATES][
     /* SUBMITTED */  {0,  0,    1,         0,        1,      0,    1},
     /* READING */    {1,  1,    0,         1,        0,      1,    1},
     /* DIRTY */      {0,  0,    1,         0,        1,      0,    1},
-    /* CLOSED */     {1,  0,    0,         0,        1,      0,    0},
+    /* CLOSED */     {1,  0,    0,         1,        1,      0,    0},
 };
 /* clang-format on */
 
@@ -83,7 +83,7 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
     switch (recording->state) {
     case ZT__RECORDING_OPEN:
     case ZT__RECORDING_READY:
-        if (recording->is_looked_at || recording->has_ended ||
+        if (recording->is_look_due || recording->has_ended ||
             (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN)) {
             chain = &profiler->in_flight;
         } else if (recording->first) {
@@ -113,7 +113,7 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
 ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording) {
     if ((recording->state == ZT__RECORDING_OPEN || recording->state == ZT__RECORDING_READY) &&
         recording->first) {
-        recording->is_looked_at = 1;
+        recording->is_look_due = 1;
         zt__chain_recording(profiler, recording);
     }
 }
@@ -330,11 +330,10 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
     recording->next_of_all = next_of_all;
     recording->list = list;
     recording->handle = list->handle;
-    recording->state = ZT__RECORDING_OPEN;
-    if (list->kind == ZT__LIST_IMMEDIATE) {
-        recording->is_queue = 1;
-        recording->state = ZT__RECORDING_SUBMITTED;
-    }
+    recording->state = ZT__RECORDING_CLOSED;
+    recording->is_queue = list->kind == ZT__LIST_IMMEDIATE;
+    zt__move_recording(profiler, recording,
+                       recording->is_queue ? ZT__RECORDING_SUBMITTED : ZT__RECORDING_OPEN);
     list->current = recording;
     list->begun_ns = zt__now_ns();
     return 1;

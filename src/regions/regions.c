@@ -345,7 +345,8 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
-/* Adds a region that has ended to its list. Returns whether a batch is due. With the mutex held. */
+/* Adds a region that has ended to its list. Returns whether its sample is on its way, because the list may be immediate.
+   With the mutex held. */
 static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
     zt__list *list = probe->list;
     if (profiler->timeline) {
@@ -365,7 +366,7 @@ static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
         profiler->uncollected++;
     }
     zt__chain_recording(profiler, list->current);
-    return list->kind != ZT__LIST_RECORDED && !profiler->config.thread && profiler->uncollected >= ZT__BATCH;
+    return list->kind != ZT__LIST_RECORDED;
 }
 
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
@@ -408,8 +409,9 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
         probe->shows_end |= has_commands && result == ZE_RESULT_SUCCESS;
         zt__drop_region(profiler, probe, ZT_DROPPED_APPEND_FAILED, has_commands);
     } else {
-        must_collect = zt__add_region(profiler, probe);
-        wakes_thread = probe->list && zt__must_wake_thread(profiler);
+        int is_on_its_way = zt__add_region(profiler, probe);
+        must_collect = is_on_its_way && !profiler->config.thread && profiler->uncollected >= ZT__BATCH;
+        wakes_thread = is_on_its_way && zt__must_wake_thread(profiler);
     }
     zt__unlock(&profiler->mutex);
     if (must_collect) {

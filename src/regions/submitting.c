@@ -26,7 +26,7 @@ static zt__recording *zt__find_recording(zt_profiler *profiler, ze_command_list_
 static int zt__is_unread(const zt__recording *recording) {
     return recording && recording->chain &&
            (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_READING ||
-            recording->is_looked_at || recording->has_ended);
+            recording->is_look_due || recording->has_ended);
 }
 
 /* Returns whether data of an OPEN recording comes later than its event. With the mutex held. */
@@ -41,10 +41,10 @@ static int zt__has_late_data(const zt__recording *recording) {
 static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
                        int looks) {
     int is_on_its_way = copy->state == ZT__RECORDING_SUBMITTED || copy->state == ZT__RECORDING_DIRTY;
-    int is_looked_at = looks && (copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY);
+    int may_have_run = copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY;
     ze_result_t result = ZE_RESULT_NOT_READY;
     const char *call;
-    if (copy->state == ZT__RECORDING_SUBMITTED || is_looked_at) {
+    if (copy->state == ZT__RECORDING_SUBMITTED || (looks && may_have_run)) {
         ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
     }
     if (result != ZE_RESULT_SUCCESS && is_on_its_way && queue && copy->runs_on == queue) {
@@ -193,7 +193,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->submitted_ns = recording->call_ns;
     recording->executions++;
     recording->is_reported = 1;
-    recording->has_ended = recording->is_looked_at = 0;
+    recording->has_ended = recording->is_look_due = 0;
     recording->unread = recording->polled = recording->first;
     for (probe = recording->first; probe; probe = probe->next) {
         probe->is_settled = 0;
