@@ -66,6 +66,29 @@ static double right_rate(const zt_profiler *profiler, const char *region, const 
     return stats_of(profiler, region, metric).sum / stats_of(profiler, region, "GpuTime").sum * 1e9;
 }
 
+/* Samples with metrics and with times alone are calculated apart. One collection has both, although what is left of the
+   one leaves no room for the other. */
+static void test_one_collection_has_both(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    zt_profiler *profiler = trace_every(w, &config, 2, 0);
+    for (int i = 0; i < 2; i++) {
+        ze_command_list_handle_t lists[2];
+        for (int k = 0; k < 2; k++) {
+            lists[k] = immediate_of(w, COMPUTE, 0, 0);
+            launch(w, lists[k]);
+            finish_immediate(w, lists[k]);
+        }
+        zt_collect(profiler, 0);
+        assert_counts(profiler, counted(2 + 2 * (uint64_t)i, 2 + 2 * (uint64_t)i, 0, 0, 0));
+        for (int k = 0; k < 2; k++)
+            finish_and_destroy(w, lists[k]);
+    }
+    expect_launches(profiler, 4, 2);
+    close_profiler(w, profiler);
+}
+
 /* ==== figures ============================================================================================= */
 
 static void expect_uneven(const zt_profiler *profiler) {
@@ -457,6 +480,7 @@ static void test_what_a_launch_costs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(test_one_collection_has_both),
         TEST(test_rates),
         TEST(test_samples),
         TEST(test_limit),
