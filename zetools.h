@@ -12348,7 +12348,7 @@ static zt__recording *zt__find_recording(zt_profiler *profiler, ze_command_list_
 
 /* Returns whether a recording has samples that can be read, now or later. With the mutex held. */
 static int zt__is_unread(const zt__recording *recording) {
-    return recording && recording->chain &&
+    return recording->chain &&
            (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_READING ||
             recording->is_look_due || recording->has_ended);
 }
@@ -12358,20 +12358,24 @@ static int zt__has_late_data(const zt__recording *recording) {
     return recording->state == ZT__RECORDING_OPEN && recording->unread && recording->unread->failures > 0;
 }
 
+/* Returns whether an execution was submitted and not read. */
+static int zt__is_on_its_way(const zt__recording *recording) {
+    return recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY;
+}
+
 /* Asks the device whether it is done with the last execution of a recording, of which this is a copy: the caller
    executes its list, so its probes stay. Where no event shows that, because executions have overlapped or the list was
    reset unseen, the queue is asked, which the application names in this call. With `looks`, what nobody has reported is
    asked, too. No mutex is held. */
 static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
                        int looks) {
-    int is_on_its_way = copy->state == ZT__RECORDING_SUBMITTED || copy->state == ZT__RECORDING_DIRTY;
     int may_have_run = copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY;
     ze_result_t result = ZE_RESULT_NOT_READY;
     const char *call;
     if (copy->state == ZT__RECORDING_SUBMITTED || (looks && may_have_run)) {
         ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
     }
-    if (result != ZE_RESULT_SUCCESS && is_on_its_way && queue && copy->runs_on == queue) {
+    if (result != ZE_RESULT_SUCCESS && zt__is_on_its_way(copy) && queue && copy->runs_on == queue) {
         ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
     }
     return result == ZE_RESULT_SUCCESS;
@@ -12383,13 +12387,21 @@ static void zt__note_end(zt_profiler *profiler, zt__recording *recording) {
     zt__chain_recording(profiler, recording);
 }
 
-/* Returns whether a recording has to be read before its list is executed: its last execution, or with `looks` one that
-   nobody has reported. With `waits`, also if the device is not done with it. No mutex is held. */
-static int zt__is_to_be_read(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                             ze_command_list_handle_t handle, int waits, int looks) {
+/* Returns whether probes at the front of a recording may have ended, because its list may be immediate. With the mutex
+   held. */
+static int zt__may_have_front(const zt__recording *recording) {
+    return recording->state == ZT__RECORDING_OPEN && recording->unread &&
+           recording->list->kind == ZT__LIST_UNKNOWN;
+}
+
+/* Notes whether the last execution of a list is over, and with `looks` requests a look at what nobody has reported.
+   Returns whether something of it is to be read: of what is on its way, with `waits` also before it is over. No mutex
+   is held. */
+static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                            ze_command_list_handle_t handle, int waits, int looks) {
     const zt__list *list;
     zt__recording *recording, copy;
-    int is_over, is_unread;
+    int is_over, is_unread = 0;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     if (list) {
@@ -12407,18 +12419,16 @@ static int zt__is_to_be_read(zt_profiler *profiler, ze_command_queue_handle_t qu
 
     zt__lock(&profiler->mutex);
     recording = zt__find_recording(profiler, handle);
-    if (recording && is_over && recording->executions == copy.executions &&
-        (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY)) {
-        zt__note_end(profiler, recording);
+    if (recording) {
+        int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);
+        if (is_over && is_same) {
+            zt__note_end(profiler, recording);
+        }
+        if (is_over || zt__has_late_data(recording) || (looks && zt__may_have_front(recording))) {
+            zt__request_look(profiler, recording);
+        }
+        is_unread = zt__is_unread(recording) && (waits || recording->is_look_due || recording->has_ended);
     }
-    /* On a list of unknown kind, the first probe may have ended before the last. */
-    if (recording && (is_over || zt__has_late_data(recording) ||
-                      (looks && recording->state == ZT__RECORDING_OPEN && recording->unread &&
-                       recording->list->kind == ZT__LIST_UNKNOWN))) {
-        zt__request_look(profiler, recording);
-        is_over = 1;
-    }
-    is_unread = zt__is_unread(recording) && (waits || is_over || recording->has_ended);
     zt__unlock(&profiler->mutex);
     return is_unread;
 }
@@ -12428,11 +12438,10 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t que
                             ze_command_list_handle_t handle, uint64_t deadline, int waits) {
     zt__wait wait = zt__wait_until(deadline);
     int goes_on = 1, looks = 1;
-    while (goes_on && zt__is_to_be_read(profiler, queue, handle, waits, looks)) {
+    while (goes_on && zt__note_if_over(profiler, queue, handle, waits, looks)) {
         zt__try_collect(profiler, handle);
-        waits = 1; /* what has ended is read, although another thread may hold the collector */
         looks = 0;
-        goes_on = zt__wait_again(&wait);
+        goes_on = zt__wait_again(&wait); /* another thread may hold the collector */
     }
 }
 
@@ -35666,16 +35675,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        state       means                           goes to
        OPEN        regions are being begun on it;  SUBMITTING; READING when it is looked at; CLOSED
-                   it is not known to have run
+                   nobody has reported that it ran
        READY       all that ran was read, and its  SUBMITTING; READING when it is looked at; CLOSED
                    events are reset
-       SUBMITTING  calls of the driver with it     the state before when the driver refuses; SUBMITTED when it
-                   are in progress                 accepts, and only then the samples are counted as begun; DIRTY
-                                                   when it accepts another before the last was read; CLOSED
+       SUBMITTING  calls of the driver with it     the state before, if the driver refuses; DIRTY, if it accepts
+                   are in progress                 and the execution before was not read; else SUBMITTED; CLOSED
        SUBMITTED   on its way                      READING; SUBMITTING; CLOSED
        READING     the collector's alone; no       READY when all of it is read and reset; DIRTY when the driver
-                   function of the application     cannot be asked for long; else back where it came from
-                   runs but its allocator
+                   function of the application     cannot be asked for long; CLOSED when its list was reset
+                   runs but its allocator          unseen; else back where it came from
        DIRTY       several executions wrote to     SUBMITTING; READING when its queue or immediate list was found
                    the same probes: the samples    idle: if all executions were on it, the last one is read;
                    of all but the last are lost    CLOSED
@@ -35683,28 +35691,31 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                    after it had run
 
        A probe is used again when its recording is closed and the device is done with it; on an immediate list,
-       when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists.
+       when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists. The probe of a
+       region that is dropped before its first command is free at once.
 
-       An execution has ended when the last probe in order and all that are not in order have signalled. An
-       earlier probe in order that has not is on the list no more: its region is dropped, as never run. If none of
-       them ran, the list was reset unseen, and the recording is closed. zt_execute learns that an execution has ended
-       from the queue, too, which it is given.
+       Samples count as begun when the driver has accepted the execution.
+
+       A probe is in order if it ends after all that are before it on the list. An execution has ended when the
+       last probe in order and all others have signalled, or when the queue that zt_execute is given is idle. A
+       probe in order that has not signalled by then is on the list no more, because the list was reset in between:
+       its region is dropped, as never run. If no probe has signalled, the recording is closed.
 
        A region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
        alone: its probe is never read. If no event shows that the device is done with it, it is reset when a
        probe after it has ended, else when its recording is closed.
 
        Some probes are never used again: those that cannot be reset or asked about for long, and those of a lost
-       device. A region that is dropped before its first command gives its probe back at once.
+       device.
 
        zt_collect, zt_report, zt_reset, zt_release and zt_execute look at the last probe of what is OPEN or READY:
        by calling them the application states that it has waited. See UNREPORTED EXECUTIONS. So do zt_close, and
        zt_begin where no probe is free. A recording that nobody has reported is looked at once more when its list
        is reset or released: it may have run while it was read.
 
-       Regions of immediate lists count as begun when they end. Where it is not known whether a list is immediate
-       (the loader is before 1.16, or the query fails), so do its regions; signalled probes are read from the
-       front, and are free when the next region begins or ends. A list that is executed is recorded.
+       Regions of immediate lists count as begun when they end, and so do regions of lists of which it is not known
+       whether they are immediate (the loader is before 1.16, or the query fails). On those, signalled probes are
+       read from the front, and are free when the next region begins or ends. A list that is executed is recorded.
 
        What becomes of a probe that was looked at is decided by the table of zt__decide.
 
@@ -35761,4 +35772,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8c3279d30432f775 */
+/* Joined from src/ by src/join.py: 127757dd1d714a9e */

@@ -24,7 +24,7 @@ static zt__recording *zt__find_recording(zt_profiler *profiler, ze_command_list_
 
 /* Returns whether a recording has samples that can be read, now or later. With the mutex held. */
 static int zt__is_unread(const zt__recording *recording) {
-    return recording && recording->chain &&
+    return recording->chain &&
            (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_READING ||
             recording->is_look_due || recording->has_ended);
 }
@@ -34,20 +34,24 @@ static int zt__has_late_data(const zt__recording *recording) {
     return recording->state == ZT__RECORDING_OPEN && recording->unread && recording->unread->failures > 0;
 }
 
+/* Returns whether an execution was submitted and not read. */
+static int zt__is_on_its_way(const zt__recording *recording) {
+    return recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY;
+}
+
 /* Asks the device whether it is done with the last execution of a recording, of which this is a copy: the caller
    executes its list, so its probes stay. Where no event shows that, because executions have overlapped or the list was
    reset unseen, the queue is asked, which the application names in this call. With `looks`, what nobody has reported is
    asked, too. No mutex is held. */
 static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
                        int looks) {
-    int is_on_its_way = copy->state == ZT__RECORDING_SUBMITTED || copy->state == ZT__RECORDING_DIRTY;
     int may_have_run = copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY;
     ze_result_t result = ZE_RESULT_NOT_READY;
     const char *call;
     if (copy->state == ZT__RECORDING_SUBMITTED || (looks && may_have_run)) {
         ZT__INTERNAL(result = zt__query_end(profiler, copy, &copy->polled, &call));
     }
-    if (result != ZE_RESULT_SUCCESS && is_on_its_way && queue && copy->runs_on == queue) {
+    if (result != ZE_RESULT_SUCCESS && zt__is_on_its_way(copy) && queue && copy->runs_on == queue) {
         ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
     }
     return result == ZE_RESULT_SUCCESS;
@@ -59,13 +63,21 @@ static void zt__note_end(zt_profiler *profiler, zt__recording *recording) {
     zt__chain_recording(profiler, recording);
 }
 
-/* Returns whether a recording has to be read before its list is executed: its last execution, or with `looks` one that
-   nobody has reported. With `waits`, also if the device is not done with it. No mutex is held. */
-static int zt__is_to_be_read(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                             ze_command_list_handle_t handle, int waits, int looks) {
+/* Returns whether probes at the front of a recording may have ended, because its list may be immediate. With the mutex
+   held. */
+static int zt__may_have_front(const zt__recording *recording) {
+    return recording->state == ZT__RECORDING_OPEN && recording->unread &&
+           recording->list->kind == ZT__LIST_UNKNOWN;
+}
+
+/* Notes whether the last execution of a list is over, and with `looks` requests a look at what nobody has reported.
+   Returns whether something of it is to be read: of what is on its way, with `waits` also before it is over. No mutex
+   is held. */
+static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                            ze_command_list_handle_t handle, int waits, int looks) {
     const zt__list *list;
     zt__recording *recording, copy;
-    int is_over, is_unread;
+    int is_over, is_unread = 0;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
     if (list) {
@@ -83,18 +95,16 @@ static int zt__is_to_be_read(zt_profiler *profiler, ze_command_queue_handle_t qu
 
     zt__lock(&profiler->mutex);
     recording = zt__find_recording(profiler, handle);
-    if (recording && is_over && recording->executions == copy.executions &&
-        (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY)) {
-        zt__note_end(profiler, recording);
+    if (recording) {
+        int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);
+        if (is_over && is_same) {
+            zt__note_end(profiler, recording);
+        }
+        if (is_over || zt__has_late_data(recording) || (looks && zt__may_have_front(recording))) {
+            zt__request_look(profiler, recording);
+        }
+        is_unread = zt__is_unread(recording) && (waits || recording->is_look_due || recording->has_ended);
     }
-    /* On a list of unknown kind, the first probe may have ended before the last. */
-    if (recording && (is_over || zt__has_late_data(recording) ||
-                      (looks && recording->state == ZT__RECORDING_OPEN && recording->unread &&
-                       recording->list->kind == ZT__LIST_UNKNOWN))) {
-        zt__request_look(profiler, recording);
-        is_over = 1;
-    }
-    is_unread = zt__is_unread(recording) && (waits || is_over || recording->has_ended);
     zt__unlock(&profiler->mutex);
     return is_unread;
 }
@@ -104,11 +114,10 @@ static void zt__finish_list(zt_profiler *profiler, ze_command_queue_handle_t que
                             ze_command_list_handle_t handle, uint64_t deadline, int waits) {
     zt__wait wait = zt__wait_until(deadline);
     int goes_on = 1, looks = 1;
-    while (goes_on && zt__is_to_be_read(profiler, queue, handle, waits, looks)) {
+    while (goes_on && zt__note_if_over(profiler, queue, handle, waits, looks)) {
         zt__try_collect(profiler, handle);
-        waits = 1; /* what has ended is read, although another thread may hold the collector */
         looks = 0;
-        goes_on = zt__wait_again(&wait);
+        goes_on = zt__wait_again(&wait); /* another thread may hold the collector */
     }
 }
 

@@ -8,16 +8,15 @@
 
        state       means                           goes to
        OPEN        regions are being begun on it;  SUBMITTING; READING when it is looked at; CLOSED
-                   it is not known to have run
+                   nobody has reported that it ran
        READY       all that ran was read, and its  SUBMITTING; READING when it is looked at; CLOSED
                    events are reset
-       SUBMITTING  calls of the driver with it     the state before when the driver refuses; SUBMITTED when it
-                   are in progress                 accepts, and only then the samples are counted as begun; DIRTY
-                                                   when it accepts another before the last was read; CLOSED
+       SUBMITTING  calls of the driver with it     the state before, if the driver refuses; DIRTY, if it accepts
+                   are in progress                 and the execution before was not read; else SUBMITTED; CLOSED
        SUBMITTED   on its way                      READING; SUBMITTING; CLOSED
        READING     the collector's alone; no       READY when all of it is read and reset; DIRTY when the driver
-                   function of the application     cannot be asked for long; else back where it came from
-                   runs but its allocator
+                   function of the application     cannot be asked for long; CLOSED when its list was reset
+                   runs but its allocator          unseen; else back where it came from
        DIRTY       several executions wrote to     SUBMITTING; READING when its queue or immediate list was found
                    the same probes: the samples    idle: if all executions were on it, the last one is read;
                    of all but the last are lost    CLOSED
@@ -25,28 +24,31 @@
                    after it had run
 
        A probe is used again when its recording is closed and the device is done with it; on an immediate list,
-       when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists.
+       when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists. The probe of a
+       region that is dropped before its first command is free at once.
 
-       An execution has ended when the last probe in order and all that are not in order have signalled. An
-       earlier probe in order that has not is on the list no more: its region is dropped, as never run. If none of
-       them ran, the list was reset unseen, and the recording is closed. zt_execute learns that an execution has ended
-       from the queue, too, which it is given.
+       Samples count as begun when the driver has accepted the execution.
+
+       A probe is in order if it ends after all that are before it on the list. An execution has ended when the
+       last probe in order and all others have signalled, or when the queue that zt_execute is given is idle. A
+       probe in order that has not signalled by then is on the list no more, because the list was reset in between:
+       its region is dropped, as never run. If no probe has signalled, the recording is closed.
 
        A region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
        alone: its probe is never read. If no event shows that the device is done with it, it is reset when a
        probe after it has ended, else when its recording is closed.
 
        Some probes are never used again: those that cannot be reset or asked about for long, and those of a lost
-       device. A region that is dropped before its first command gives its probe back at once.
+       device.
 
        zt_collect, zt_report, zt_reset, zt_release and zt_execute look at the last probe of what is OPEN or READY:
        by calling them the application states that it has waited. See UNREPORTED EXECUTIONS. So do zt_close, and
        zt_begin where no probe is free. A recording that nobody has reported is looked at once more when its list
        is reset or released: it may have run while it was read.
 
-       Regions of immediate lists count as begun when they end. Where it is not known whether a list is immediate
-       (the loader is before 1.16, or the query fails), so do its regions; signalled probes are read from the
-       front, and are free when the next region begins or ends. A list that is executed is recorded.
+       Regions of immediate lists count as begun when they end, and so do regions of lists of which it is not known
+       whether they are immediate (the loader is before 1.16, or the query fails). On those, signalled probes are
+       read from the front, and are free when the next region begins or ends. A list that is executed is recorded.
 
        What becomes of a probe that was looked at is decided by the table of zt__decide.
 
