@@ -10330,9 +10330,10 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
         return;                   /* it empties as it is read */
     }
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe->needs_reset) { /* what could not be reset before */
+        if (probe->needs_reset) { /* what could not be reset before; the others may have run once more */
             probe->is_settled = 0;
             recording->unread = recording->first;
+            recording->is_look_due = 1;
         }
     }
     /* The device is done with what is not known to run, and with what has no event that shows it: the application has
@@ -35772,4 +35773,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 127757dd1d714a9e */
+/* Joined from src/ by src/join.py: e10ae461844b953c */

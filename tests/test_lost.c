@@ -984,6 +984,33 @@ static void test_refused_before_another_region(void **state) {
     check_work(w);
 }
 
+/* A region that never ends is reset when its list is. So is what ran once more behind the library's back: the next region
+   with the same probe gets none of its figures. */
+static void test_a_list_ran_again_before_a_region_that_never_ends_is_reset(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.max_probes = 2;
+    zt_profiler *profiler = open_profiler(w, &config);
+    append(w, profiler, w->list, "measured");
+    zt_begin(profiler, w->list, "never ends");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 1, 0, 1, 0));
+    execute_unprofiled(w, w->list);
+    ok(zt_reset(profiler, w->list));
+    assert_counts(profiler, counted(3, 1, 1, 1, 0));
+    append(w, profiler, w->list, "not executed");
+    append(w, profiler, w->list, "not executed");
+    ok(zt_collect(profiler, 0));
+    assert_int_equal(zt_get_info(profiler).counts.collected, 1);
+    w->launches += 2;
+    close_profiler(w, profiler);
+    gpu.forget_findings(); /* the second execution began its queries without a reset */
+    check_work(w);
+}
+
 /* The driver refuses a reset once: it is repeated before the next execution, and no sample is lost. */
 static void test_a_reset_that_is_refused_once(void **state) {
     const char *functions[] = {"zetMetricQueryReset", "zeEventHostReset"};
@@ -1242,6 +1269,7 @@ int main(void) {
         TEST(test_closed_with_dropped_regions_that_do_not_run),
         TEST(test_refused_before_another_region),
         TEST(test_a_reset_that_is_refused_once),
+        TEST(test_a_list_ran_again_before_a_region_that_never_ends_is_reset),
         TEST(test_a_list_that_was_reset_unseen),
         TEST(test_events_that_can_never_be_queried),
         TEST(test_identity_after_every_step),

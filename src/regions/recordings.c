@@ -357,9 +357,10 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list) {
         return;                   /* it empties as it is read */
     }
     for (probe = recording->first; probe; probe = probe->next) {
-        if (probe->needs_reset) { /* what could not be reset before */
+        if (probe->needs_reset) { /* what could not be reset before; the others may have run once more */
             probe->is_settled = 0;
             recording->unread = recording->first;
+            recording->is_look_due = 1;
         }
     }
     /* The device is done with what is not known to run, and with what has no event that shows it: the application has
