@@ -9114,8 +9114,7 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
 /* Returns NULL if there is none. */
 ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle);
 
-/* Adds a list that zt__find_list has not found. Returns NULL without memory. Level Zero allows only one
-   thread at a time to use a command list, so no other thread adds the same list meanwhile. */
+/* Adds a list that zt__find_list has not found. Returns NULL without memory. */
 ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle);
 
 /* ==== regions/names.c =================================================================================== */
@@ -9281,7 +9280,7 @@ ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handl
 
 ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__list *list;
+    zt__list *list, *added;
     if (!zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
         return NULL;
     }
@@ -9295,6 +9294,12 @@ ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle
             zt__free_unlocked(profiler, list);
             return NULL;
         }
+    }
+    added = zt__find_list(profiler, handle);
+    if (added) { /* by another thread, while the mutex was unlocked */
+        list->next = profiler->unused_lists;
+        profiler->unused_lists = list;
+        return added;
     }
     list->handle = handle;
     list->next = profiler->lists;
@@ -12132,16 +12137,21 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
-/* Adds a region that has ended to its list. Returns whether its sample is on its way, because the list may be immediate.
-   With the mutex held. */
+/* Adds a region that has ended to its list, unless it is dropped while the mutex is unlocked. Returns whether its sample
+   is on its way, because the list may be immediate. With the mutex held. */
 static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
     zt__list *list = probe->list;
+    uint32_t generation = zt__load(&probe->generation);
+    int has_recording = zt__prepare_recording(profiler, list);
+    if (zt__load(&probe->generation) != generation) {
+        return 0;
+    }
     if (profiler->timeline) {
         uint64_t append_ns = zt__now_ns() - probe->begun_ns;
         probe->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
     }
     probe->spans_passes = probe->activation != profiler->activation && probe->pass != ZT__TIMES_PASS;
-    if (!zt__prepare_recording(profiler, list)) {
+    if (!has_recording) {
         zt__drop_region(profiler, probe, ZT_DROPPED_NO_MEMORY, 1);
         return 0;
     }
@@ -12234,26 +12244,34 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
 
 /* zt_release and zt_reset: lists whose commands never run again. */
 
+/* Returns the list that is reset, released or destroyed, whose recording is not READING, or NULL. It may already be
+   another one with the same handle, which another thread has begun to use while the mutex was unlocked. */
+static zt__list *zt__find_ending_list(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                      zt__list_end by) {
+    zt__list *list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+        list = zt__find_list(profiler, handle);
+    }
+    return list && by == ZT__BY_DESTROY && !list->may_be_destroyed ? NULL : list;
+}
+
 ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
                               const char *call) {
     const char *not_ended = NULL;
     zt__recording *recording;
     zt__list *list;
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list && by == ZT__BY_DESTROY && !list->may_be_destroyed) {
-        list = NULL; /* it is a new one with the same handle */
-    }
+    list = zt__find_ending_list(profiler, handle, by);
     if (list && profiler->end_loans) { /* first, because others use the probes once the recording is closed */
         zt__unlock(&profiler->mutex);
         profiler->end_loans(profiler, handle);
         zt__lock(&profiler->mutex);
-        list = zt__find_list(profiler, handle);
+        list = zt__find_ending_list(profiler, handle, by);
     }
     if (list) {
         list->may_be_destroyed = 0;
         not_ended = zt__drop_open_regions(profiler, list);
-        zt__await_reading(profiler, list);
         recording = list->current;
         if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {
             if (recording && !recording->is_queue && (!recording->is_reported || recording->ran_unreported)) {
@@ -12554,6 +12572,17 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     return overwritten;
 }
 
+/* A list that was executed is not immediate: the list that was has been destroyed, and has left its handle. With the
+   mutex held. */
+static void zt__forget_immediate(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__list *list = zt__find_list(profiler, handle);
+    if (list && list->kind == ZT__LIST_IMMEDIATE) {
+        zt__drop_open_regions(profiler, list);
+        zt__close_recording(profiler, list);
+        list->kind = ZT__LIST_RECORDED;
+    }
+}
+
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused,
                                      const char *call) {
@@ -12564,7 +12593,11 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on,
         profiler->lists_executed(profiler, 0);
     }
     for (i = 0; i < count; i++) {
-        zt__recording *recording = zt__find_recording(profiler, lists[i]);
+        zt__recording *recording;
+        if (!is_refused) {
+            zt__forget_immediate(profiler, lists[i]);
+        }
+        recording = zt__find_recording(profiler, lists[i]);
         if (!recording || recording->state != ZT__RECORDING_SUBMITTING) {
             continue; /* it had no region, or was closed meanwhile */
         }
@@ -35773,4 +35806,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e10ae461844b953c */
+/* Joined from src/ by src/join.py: 4d3668ea1d5d17f8 */

@@ -1510,6 +1510,54 @@ static zt_profiler *create_at_once(world *w, successor *next) {
     return profiler;
 }
 
+typedef struct churner {
+    world *w;
+    zt_profiler *profiler;
+    pthread_t thread;
+    int failures;
+} churner;
+
+static void *make_and_destroy_lists(void *user) {
+    churner *me = user;
+    for (int i = 0; i < OFTEN(20000) && !me->failures; i++) {
+        ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, 0};
+        ze_command_list_handle_t list = NULL;
+        me->failures += zeCommandListCreate(me->w->context, me->w->device, &desc, &list) != ZE_RESULT_SUCCESS;
+        zt_region region = zt_begin(me->profiler, list, "region");
+        me->failures += zeCommandListAppendBarrier(list, NULL, 0, NULL) != ZE_RESULT_SUCCESS;
+        zt_end(&region);
+        me->failures += zeCommandListClose(list) != ZE_RESULT_SUCCESS;
+        me->failures += zeCommandListDestroy(list) != ZE_RESULT_SUCCESS;
+    }
+    return NULL;
+}
+
+/* A list that is destroyed leaves its handle to another thread, which begins regions on it before the first one has
+   returned: these are not dropped with the old list. */
+static void test_handles_pass_between_threads(void **state) {
+    world *w = *state;
+    churner threads[3];
+    zt_trace_config config = {0};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    config.no_launches = 1;
+    ok(zt_trace_start(profiler, &config));
+    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
+    for (int i = 0; i < 3; i++) {
+        churner *me = &threads[i];
+        me->w = w;
+        me->profiler = profiler;
+        me->failures = 0;
+        assert_int_equal(pthread_create(&me->thread, NULL, make_and_destroy_lists, me), 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        join_in_time(w, threads[i].thread);
+        assert_int_equal(threads[i].failures, 0);
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    close_profiler(w, profiler);
+}
+
 static void test_a_handle_comes_back_at_once(void **state) {
     world *w = *state;
     successor next = {w, 0, NULL};
@@ -4000,6 +4048,7 @@ int main(void) {
         TEST(test_a_list_to_clone_that_was_not_destroyed),
         TEST(test_probes_of_a_list_that_was_not_destroyed),
         TEST(test_what_else_was_not_destroyed),
+        TEST(test_handles_pass_between_threads),
         TEST(test_a_handle_comes_back_at_once),
         TEST(test_a_list_to_clone_comes_back_at_once),
         TEST(test_a_kernel_comes_back_at_once),

@@ -168,7 +168,7 @@ ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handl
 
 ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__list *list;
+    zt__list *list, *added;
     if (!zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
         return NULL;
     }
@@ -182,6 +182,12 @@ ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle
             zt__free_unlocked(profiler, list);
             return NULL;
         }
+    }
+    added = zt__find_list(profiler, handle);
+    if (added) { /* by another thread, while the mutex was unlocked */
+        list->next = profiler->unused_lists;
+        profiler->unused_lists = list;
+        return added;
     }
     list->handle = handle;
     list->next = profiler->lists;

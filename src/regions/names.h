@@ -32,6 +32,5 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
 /* Returns NULL if there is none. */
 ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle);
 
-/* Adds a list that zt__find_list has not found. Returns NULL without memory. Level Zero allows only one
-   thread at a time to use a command list, so no other thread adds the same list meanwhile. */
+/* Adds a list that zt__find_list has not found. Returns NULL without memory. */
 ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle);

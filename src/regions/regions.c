@@ -345,16 +345,21 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
-/* Adds a region that has ended to its list. Returns whether its sample is on its way, because the list may be immediate.
-   With the mutex held. */
+/* Adds a region that has ended to its list, unless it is dropped while the mutex is unlocked. Returns whether its sample
+   is on its way, because the list may be immediate. With the mutex held. */
 static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
     zt__list *list = probe->list;
+    uint32_t generation = zt__load(&probe->generation);
+    int has_recording = zt__prepare_recording(profiler, list);
+    if (zt__load(&probe->generation) != generation) {
+        return 0;
+    }
     if (profiler->timeline) {
         uint64_t append_ns = zt__now_ns() - probe->begun_ns;
         probe->origin.append_ns = append_ns < UINT32_MAX ? (uint32_t)append_ns : UINT32_MAX;
     }
     probe->spans_passes = probe->activation != profiler->activation && probe->pass != ZT__TIMES_PASS;
-    if (!zt__prepare_recording(profiler, list)) {
+    if (!has_recording) {
         zt__drop_region(profiler, probe, ZT_DROPPED_NO_MEMORY, 1);
         return 0;
     }

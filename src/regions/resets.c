@@ -11,26 +11,34 @@
 #include "regions/profiler.h"
 #include "regions/recordings.h"
 
+/* Returns the list that is reset, released or destroyed, whose recording is not READING, or NULL. It may already be
+   another one with the same handle, which another thread has begun to use while the mutex was unlocked. */
+static zt__list *zt__find_ending_list(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                      zt__list_end by) {
+    zt__list *list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+        list = zt__find_list(profiler, handle);
+    }
+    return list && by == ZT__BY_DESTROY && !list->may_be_destroyed ? NULL : list;
+}
+
 ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
                               const char *call) {
     const char *not_ended = NULL;
     zt__recording *recording;
     zt__list *list;
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list && by == ZT__BY_DESTROY && !list->may_be_destroyed) {
-        list = NULL; /* it is a new one with the same handle */
-    }
+    list = zt__find_ending_list(profiler, handle, by);
     if (list && profiler->end_loans) { /* first, because others use the probes once the recording is closed */
         zt__unlock(&profiler->mutex);
         profiler->end_loans(profiler, handle);
         zt__lock(&profiler->mutex);
-        list = zt__find_list(profiler, handle);
+        list = zt__find_ending_list(profiler, handle, by);
     }
     if (list) {
         list->may_be_destroyed = 0;
         not_ended = zt__drop_open_regions(profiler, list);
-        zt__await_reading(profiler, list);
         recording = list->current;
         if (by != ZT__BY_RESET || (recording && !recording->is_queue)) {
             if (recording && !recording->is_queue && (!recording->is_reported || recording->ran_unreported)) {

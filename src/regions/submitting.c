@@ -229,6 +229,17 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     return overwritten;
 }
 
+/* A list that was executed is not immediate: the list that was has been destroyed, and has left its handle. With the
+   mutex held. */
+static void zt__forget_immediate(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__list *list = zt__find_list(profiler, handle);
+    if (list && list->kind == ZT__LIST_IMMEDIATE) {
+        zt__drop_open_regions(profiler, list);
+        zt__close_recording(profiler, list);
+        list->kind = ZT__LIST_RECORDED;
+    }
+}
+
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused,
                                      const char *call) {
@@ -239,7 +250,11 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, const void *runs_on,
         profiler->lists_executed(profiler, 0);
     }
     for (i = 0; i < count; i++) {
-        zt__recording *recording = zt__find_recording(profiler, lists[i]);
+        zt__recording *recording;
+        if (!is_refused) {
+            zt__forget_immediate(profiler, lists[i]);
+        }
+        recording = zt__find_recording(profiler, lists[i]);
         if (!recording || recording->state != ZT__RECORDING_SUBMITTING) {
             continue; /* it had no region, or was closed meanwhile */
         }
