@@ -1538,6 +1538,11 @@ static void test_handles_pass_between_threads(void **state) {
     world *w = *state;
     churner threads[3];
     zt_trace_config config = {0};
+    if (loader_wraps_handles()) {
+        puts("skipped: this loader aborts if a handle comes back before the call that destroys it has "
+             "returned");
+        skip();
+    }
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     config.no_launches = 1;
     ok(zt_trace_start(profiler, &config));
