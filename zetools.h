@@ -24768,7 +24768,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_selected, is_within;
     zt__lock(&tracer->mutex);
     if (is_complete) {
         zt__copy_list(tracer, command->list, &selected->list);
@@ -24813,9 +24813,10 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     if (!name) {
         tracer->counts.elsewhere++;
     }
-    is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
+    is_selected = name && (name->is_selected || !command->kernel); /* names choose kernels, and not copies */
+    is_within = is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
-    if (name && (!name->is_selected || (!is_within && !selected->has_metrics))) {
+    if (name && (!is_selected || (!is_within && !selected->has_metrics))) {
         tracer->counts.filtered++;
         name = NULL;
     }
@@ -26036,7 +26037,7 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
-    if (!tracer || !zt__load(&tracer->is_live)) {
+    if (!tracer) {
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_inside_hook()) {
@@ -35806,4 +35807,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4d3668ea1d5d17f8 */
+/* Joined from src/ by src/join.py: e9db39204618c17f */

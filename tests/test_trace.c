@@ -191,6 +191,23 @@ static void test_copies_by_choice(void **state) {
     assert_counts(profiler, counted(3, 3, 0, 0, 0));
 }
 
+/* zt_trace_config.names chooses kernels. Copies are measured whatever it is. */
+static void test_copies_beside_chosen_kernels(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    config.names = "no such kernel";
+    config.copies = 1;
+    zt_profiler *profiler = open_traced(w, &config);
+    launch(w, w->immediate);
+    ok(zeCommandListAppendMemoryCopy(w->immediate, w->ones, w->ones + 1, sizeof(float), NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "MemoryCopy").count, 1);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_int_equal(zt_get_info(profiler).launches.filtered, 1);
+    check_work(w);
+}
+
 /* Copies, and not launches: these are not counted either, even where their calls are timed. */
 static void test_copies_alone(void **state) {
     world *w = *state;
@@ -3692,6 +3709,7 @@ static void test_stopped_with_a_call_in_progress(void **state) {
     launch(w, w->immediate);
     assert_result(zt_trace_stop(profiler), ZE_RESULT_NOT_READY);
     assert_int_equal(heard(w, "[CALLS_IN_PROGRESS]"), 1);
+    assert_result(zt_trace_stop(profiler), ZE_RESULT_NOT_READY); /* still */
     assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_NOT_READY);
     launch(w, w->immediate);
     close_profiler(w, profiler);
@@ -4010,6 +4028,7 @@ int main(void) {
         TEST(test_every_kind_of_launch),
         TEST(test_a_launch_of_several_kernels),
         TEST(test_copies_by_choice),
+        TEST(test_copies_beside_chosen_kernels),
         TEST(test_copies_alone),
         TEST(test_overlap_of_copies_alone),
         TEST(test_copies_on_a_copy_engine),

@@ -145,7 +145,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     zt__traced_device *device;
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_selected, is_within;
     zt__lock(&tracer->mutex);
     if (is_complete) {
         zt__copy_list(tracer, command->list, &selected->list);
@@ -190,9 +190,10 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     if (!name) {
         tracer->counts.elsewhere++;
     }
-    is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
+    is_selected = name && (name->is_selected || !command->kernel); /* names choose kernels, and not copies */
+    is_within = is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
-    if (name && (!name->is_selected || (!is_within && !selected->has_metrics))) {
+    if (name && (!is_selected || (!is_within && !selected->has_metrics))) {
         tracer->counts.filtered++;
         name = NULL;
     }

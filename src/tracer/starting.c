@@ -400,7 +400,7 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
-    if (!tracer || !zt__load(&tracer->is_live)) {
+    if (!tracer) {
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_inside_hook()) {
