@@ -920,7 +920,7 @@ struct zt_cause_count {
 
 /* ---- what there is ------------------------------------------------------------------------------------- */
 
-/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts has what
+/* Launches, and copies, barriers and waits if they are measured (zt_trace_config.copies): launches = measured + filtered + elsewhere. zt_counts has what
    became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
@@ -8508,7 +8508,7 @@ struct zt__probe {
     uint64_t begun_ns;         /* host time; it was begun at this time or later */
     uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
     uint32_t submissions;      /* of its list that were counted. Atomic */
-    int source_state;          /* this and the next two belong to the way */
+    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
     void *source;
     ze_event_handle_t lent;
     zt__origin origin; /* with a timeline; written by the thread that uses the list */
@@ -20538,14 +20538,14 @@ typedef enum zt__call {
    application begins itself. */
 enum {
     ZT__ALWAYS = 1,
-    ZT__FOR_LAUNCHES = 2, /* that are measured */
-    ZT__FOR_COMMANDS = 4, /* launches, or copies, that are measured */
-    ZT__FOR_EVENTS = 8,   /* of the application, which may measure them */
+    ZT__FOR_LAUNCHES = 2, /* if launches are measured */
+    ZT__FOR_COMMANDS = 4, /* if launches or copies are measured */
+    ZT__FOR_EVENTS = 8,   /* if they may be measured by events of the application */
     ZT__FOR_AUTO = 16
 };
 
 /* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
-   the call for. Exceptions are in zt__prologue and zt__after_call of the dispatcher. */
+   the call for. Exceptions are in zt__before_call and zt__after_call of the dispatcher. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \
@@ -22519,13 +22519,12 @@ typedef struct zt__known_pool {
 } zt__known_pool;
 
 /* Whether a launch can be measured by an event of the application; see events.c. */
-typedef enum zt__loan_state {
-    ZT__EVENT_IDLE,   /* it is not signalled, and no command may signal it */
-    ZT__EVENT_LENT,   /* one launch signals it, and is measured by it */
-    ZT__EVENT_USED,   /* one command signals it, or has, and the host has not reset it since */
-    ZT__EVENT_SHARED, /* it may be signalled at any time: it is never lent */
-    ZT__LOAN_STATES
-} zt__loan_state;
+typedef enum zt__event_state {
+    ZT__EVENT_IDLE,  /* it is not signalled, and no command may signal it */
+    ZT__EVENT_LENT,  /* one launch signals it, and is measured by it */
+    ZT__EVENT_USED,  /* one command signals it, or has, and the host has not reset it since */
+    ZT__EVENT_SHARED /* it may be signalled at any time: it is never lent */
+} zt__event_state;
 
 /* What is known of an event. */
 typedef struct zt__known_event {
@@ -22534,7 +22533,7 @@ typedef struct zt__known_event {
     ze_context_handle_t context; /* likewise */
     int has_stamps;              /* as of its pool */
     int can_be_lent;             /* likewise */
-    zt__loan_state state;
+    zt__event_state state;
     int has_signalled; /* while it is USED: the command has signalled it */
     int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
 
@@ -22543,8 +22542,8 @@ typedef struct zt__known_event {
     ze_command_list_handle_t list;
     int is_recorded; /* the list is: the event stays LENT until that is reset */
     int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
-    int was_read;    /* and not reset since, */
-    uint32_t read_submission; /* after so many of the probe */
+    int was_read;    /* its time stamps, and the host has not reset it since */
+    uint32_t read_submission; /* probe->submissions at that time */
 } zt__known_event;
 
 /* The statistics of a call that is timed. */
@@ -23044,7 +23043,7 @@ static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
 }
 
 /* Changes the state of an event. If it is LENT and the stamps are not saved, the sample is lost. */
-static void zt__set_event_state(zt__known_event *event, zt__loan_state to, int has_signalled) {
+static void zt__set_event_state(zt__known_event *event, zt__event_state to, int has_signalled) {
     if (event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS) {
         event->probe->source_state = ZT__LOAN_LOST;
     }
@@ -23124,7 +23123,7 @@ static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
 
 /* Ends a loan, if there is one: the stamps are saved, or the sample is lost. The event is in use by this
    thread. */
-static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__loan_state to) {
+static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__event_state to) {
     int has_ended = event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS &&
                     zt__save_stamps(tracer, event);
     zt__set_event_state(event, to, has_ended);
@@ -24646,12 +24645,11 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result);
 
 /* How a command without metrics is measured: by the first of these that fits.
 
-     BARRIERS  a list that is not known; no signal (a wait); or a tracer before this one has put its event in
-               place of the application's
+     BARRIERS  a list that is not known, or a wait, which signals nothing
      OWN       no event of the application: the command signals the event of the probe
      OWN       a list that is in order, if the application does not read time stamps of its event: the command
                signals the event of the probe, and a signal of the application's follows
-     LENT      its event can be lent (events.c): the command signals it as without the tracer. On a list that is
+     LENT      the application's event can be lent (events.c): the command signals it as without the tracer. On a list that is
                in order, a signal of the event of the probe follows, and shows the end
      BARRIERS  all others: time stamps between barriers, before and after the command
 
@@ -35288,8 +35286,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Before a list is executed again, the samples of its last execution are collected. With metrics, this
        waits up to config.wait_timeout_ns. If executions overlap nevertheless, because collecting took too
        long or a call names the list twice, the earlier ones are lost: time stamps do not show to which
-       execution they belong. The last one is measured when zeCommandQueueSynchronize or the next execution
-       finds the queue idle.
+       execution they belong. The last one is measured when the next execution, or with times alone also
+       zeCommandQueueSynchronize, finds the queue idle.
 
        When a list is reset or destroyed, its probes are freed. If the driver refuses the call, nothing
        changes.
@@ -35326,15 +35324,17 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        With times alone, a launch is measured by the time stamps that the device writes with each kernel,
        and overlaps as it does without the tracer. So is, with metrics, a launch outside of
        zt_trace_config.every and limit. How depends on the event that the application gives to the launch as
-       its signal event, and on the list. The first of these that applies:
+       its signal event, and on the list. The first of these that fits:
 
-       no signal event      The launch signals an event of the library. Nothing is appended
-       list in order        The launch signals an event of the library. zeCommandListAppendSignalEvent follows,
-                            and signals the application's event. If the application may read time stamps of its
-                            event, the launch signals that, and a signal of the library's event follows
-       list not in order    The launch signals the application's event, which is lent to the launch: its time
-                            stamps are read when it has signalled, before the host resets or destroys it.
-                            Nothing is appended
+       no signal event, on a list of known kind
+                            The launch signals an event of the library. Nothing is appended
+       list in order, and an event whose time stamps the application cannot read
+                            The launch signals an event of the library. zeCommandListAppendSignalEvent follows,
+                            and signals the application's event
+       an event that can be lent
+                            The launch signals the application's event, which is lent to it: its time stamps
+                            are read when it has signalled, before the host resets or destroys it. On a list in
+                            order, a signal of the library's event follows, else nothing
        all others           The launch is measured by time stamps between barriers, after a wait for its events
 
        To lend events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
@@ -35807,4 +35807,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e9db39204618c17f */
+/* Joined from src/ by src/join.py: 907a7006c9c35755 */

@@ -190,7 +190,7 @@ struct zt_cause_count {
 
 /* ---- what there is ------------------------------------------------------------------------------------- */
 
-/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts has what
+/* Launches, and copies, barriers and waits if they are measured (zt_trace_config.copies): launches = measured + filtered + elsewhere. zt_counts has what
    became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;

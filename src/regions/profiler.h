@@ -146,7 +146,7 @@ struct zt__probe {
     uint64_t begun_ns;         /* host time; it was begun at this time or later */
     uint64_t bytes;            /* that its command copies or fills; 0: none, or not known */
     uint32_t submissions;      /* of its list that were counted. Atomic */
-    int source_state;          /* this and the next two belong to the way */
+    int source_state; /* this and the next two are the way's: what it has of an event that it was lent */
     void *source;
     ze_event_handle_t lent;
     zt__origin origin; /* with a timeline; written by the thread that uses the list */

@@ -110,14 +110,14 @@ typedef enum zt__call {
    application begins itself. */
 enum {
     ZT__ALWAYS = 1,
-    ZT__FOR_LAUNCHES = 2, /* that are measured */
-    ZT__FOR_COMMANDS = 4, /* launches, or copies, that are measured */
-    ZT__FOR_EVENTS = 8,   /* of the application, which may measure them */
+    ZT__FOR_LAUNCHES = 2, /* if launches are measured */
+    ZT__FOR_COMMANDS = 4, /* if launches or copies are measured */
+    ZT__FOR_EVENTS = 8,   /* if they may be measured by events of the application */
     ZT__FOR_AUTO = 16
 };
 
 /* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
-   the call for. Exceptions are in zt__prologue and zt__after_call of the dispatcher. */
+   the call for. Exceptions are in zt__before_call and zt__after_call of the dispatcher. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \

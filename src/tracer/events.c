@@ -67,7 +67,7 @@ static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
 }
 
 /* Changes the state of an event. If it is LENT and the stamps are not saved, the sample is lost. */
-static void zt__set_event_state(zt__known_event *event, zt__loan_state to, int has_signalled) {
+static void zt__set_event_state(zt__known_event *event, zt__event_state to, int has_signalled) {
     if (event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS) {
         event->probe->source_state = ZT__LOAN_LOST;
     }
@@ -147,7 +147,7 @@ static int zt__save_stamps(zt__tracer *tracer, zt__known_event *event) {
 
 /* Ends a loan, if there is one: the stamps are saved, or the sample is lost. The event is in use by this
    thread. */
-static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__loan_state to) {
+static void zt__end_loan(zt__tracer *tracer, zt__known_event *event, zt__event_state to) {
     int has_ended = event->state == ZT__EVENT_LENT && event->probe->source_state == ZT__LOAN_HOLDS &&
                     zt__save_stamps(tracer, event);
     zt__set_event_state(event, to, has_ended);

@@ -23,12 +23,11 @@
 
 /* How a command without metrics is measured: by the first of these that fits.
 
-     BARRIERS  a list that is not known; no signal (a wait); or a tracer before this one has put its event in
-               place of the application's
+     BARRIERS  a list that is not known, or a wait, which signals nothing
      OWN       no event of the application: the command signals the event of the probe
      OWN       a list that is in order, if the application does not read time stamps of its event: the command
                signals the event of the probe, and a signal of the application's follows
-     LENT      its event can be lent (events.c): the command signals it as without the tracer. On a list that is
+     LENT      the application's event can be lent (events.c): the command signals it as without the tracer. On a list that is
                in order, a signal of the event of the probe follows, and shows the end
      BARRIERS  all others: time stamps between barriers, before and after the command
 

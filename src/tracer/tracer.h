@@ -73,13 +73,12 @@ typedef struct zt__known_pool {
 } zt__known_pool;
 
 /* Whether a launch can be measured by an event of the application; see events.c. */
-typedef enum zt__loan_state {
-    ZT__EVENT_IDLE,   /* it is not signalled, and no command may signal it */
-    ZT__EVENT_LENT,   /* one launch signals it, and is measured by it */
-    ZT__EVENT_USED,   /* one command signals it, or has, and the host has not reset it since */
-    ZT__EVENT_SHARED, /* it may be signalled at any time: it is never lent */
-    ZT__LOAN_STATES
-} zt__loan_state;
+typedef enum zt__event_state {
+    ZT__EVENT_IDLE,  /* it is not signalled, and no command may signal it */
+    ZT__EVENT_LENT,  /* one launch signals it, and is measured by it */
+    ZT__EVENT_USED,  /* one command signals it, or has, and the host has not reset it since */
+    ZT__EVENT_SHARED /* it may be signalled at any time: it is never lent */
+} zt__event_state;
 
 /* What is known of an event. */
 typedef struct zt__known_event {
@@ -88,7 +87,7 @@ typedef struct zt__known_event {
     ze_context_handle_t context; /* likewise */
     int has_stamps;              /* as of its pool */
     int can_be_lent;             /* likewise */
-    zt__loan_state state;
+    zt__event_state state;
     int has_signalled; /* while it is USED: the command has signalled it */
     int is_in_use;     /* a thread reads or changes it, and may have unlocked the mutex to ask the driver */
 
@@ -97,8 +96,8 @@ typedef struct zt__known_event {
     ze_command_list_handle_t list;
     int is_recorded; /* the list is: the event stays LENT until that is reset */
     int has_marker;  /* the event of the probe is signalled after it, and shows when the launch has ended */
-    int was_read;    /* and not reset since, */
-    uint32_t read_submission; /* after so many of the probe */
+    int was_read;    /* its time stamps, and the host has not reset it since */
+    uint32_t read_submission; /* probe->submissions at that time */
 } zt__known_event;
 
 /* The statistics of a call that is timed. */

@@ -9,8 +9,8 @@
        Before a list is executed again, the samples of its last execution are collected. With metrics, this
        waits up to config.wait_timeout_ns. If executions overlap nevertheless, because collecting took too
        long or a call names the list twice, the earlier ones are lost: time stamps do not show to which
-       execution they belong. The last one is measured when zeCommandQueueSynchronize or the next execution
-       finds the queue idle.
+       execution they belong. The last one is measured when the next execution, or with times alone also
+       zeCommandQueueSynchronize, finds the queue idle.
 
        When a list is reset or destroyed, its probes are freed. If the driver refuses the call, nothing
        changes.

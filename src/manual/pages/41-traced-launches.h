@@ -8,15 +8,17 @@
        With times alone, a launch is measured by the time stamps that the device writes with each kernel,
        and overlaps as it does without the tracer. So is, with metrics, a launch outside of
        zt_trace_config.every and limit. How depends on the event that the application gives to the launch as
-       its signal event, and on the list. The first of these that applies:
+       its signal event, and on the list. The first of these that fits:
 
-       no signal event      The launch signals an event of the library. Nothing is appended
-       list in order        The launch signals an event of the library. zeCommandListAppendSignalEvent follows,
-                            and signals the application's event. If the application may read time stamps of its
-                            event, the launch signals that, and a signal of the library's event follows
-       list not in order    The launch signals the application's event, which is lent to the launch: its time
-                            stamps are read when it has signalled, before the host resets or destroys it.
-                            Nothing is appended
+       no signal event, on a list of known kind
+                            The launch signals an event of the library. Nothing is appended
+       list in order, and an event whose time stamps the application cannot read
+                            The launch signals an event of the library. zeCommandListAppendSignalEvent follows,
+                            and signals the application's event
+       an event that can be lent
+                            The launch signals the application's event, which is lent to it: its time stamps
+                            are read when it has signalled, before the host resets or destroys it. On a list in
+                            order, a signal of the library's event follows, else nothing
        all others           The launch is measured by time stamps between barriers, after a wait for its events
 
        To lend events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
