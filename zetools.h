@@ -8571,7 +8571,7 @@ struct zt__recording {
     int has_ended;    /* the device is done with the last execution */
     int is_unordered;   /* some of its probes are */
     int is_overlapped;  /* executions of it have overlapped */
-    int is_mixed;       /* nothing shows of which of them a sample would be: none is measured */
+    int is_mixed;       /* they ran on different queues: all their samples are lost */
     int ran_again;      /* it ran unreported, and not for the first time */
     int ran_unreported; /* it ran at all, and its list is counted as such */
     uint32_t calls;     /* of the driver that are in progress with it */
@@ -8653,8 +8653,8 @@ typedef enum zt__outcome {
 /* What is expected of a probe. */
 typedef enum zt__owed {
     ZT__OWED_SAMPLE,    /* a sample, which is counted as begun */
-    ZT__OWED_UNCOUNTED, /* a sample of the first execution that nobody has reported, */
-    ZT__OWED_AGAIN,     /* or of a later one, which is counted, and not measured */
+    ZT__OWED_UNCOUNTED, /* one of the first execution that nobody has reported: it is measured */
+    ZT__OWED_AGAIN,     /* one of a later execution that nobody has reported: it is counted as lost */
     ZT__OWED_NOTHING,   /* nothing: it was dropped, or its sample is counted already */
     ZT__OWED_COUNT
 } zt__owed;
@@ -8666,7 +8666,7 @@ typedef struct zt__reading {
     zt__path *path;
     zt__region_record *region;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
-    zt__owed owed;       /* what was expected of the probe: what is not a SAMPLE is counted as begun now */
+    zt__owed owed;       /* by the probe: UNCOUNTED and AGAIN are counted as begun with the reading */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
     int knows_execution; /* it is of the execution that was submitted last */
     uint64_t submitted_ns, bytes;
@@ -9007,8 +9007,8 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 
 /* What a visit has seen of a probe. */
 typedef enum zt__seen {
-    ZT__SEEN_PENDING, /* not to have ended, which it may later */
-    ZT__SEEN_NEVER,   /* never ran: a later command of its list has ended, or its whole execution */
+    ZT__SEEN_PENDING, /* has not ended yet */
+    ZT__SEEN_NEVER,   /* did not run: a later probe, or the whole execution, has ended */
     ZT__SEEN_ENDED,
     ZT__SEEN_FAILING,  /* the driver cannot tell, for a short time, */
     ZT__SEEN_FAILED,   /* or for long */
@@ -9057,11 +9057,11 @@ static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
     /* REFUSED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RESET},
 };
 
-/* Of all others, if a SAMPLE is owed. */
+/* Of all others. The outcome is that of an owed SAMPLE; in the row ENDED, of AGAIN. Else only `next` holds. */
 static const zt__decision zt__of_others[ZT__SEEN_COUNT] = {
     /* PENDING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
     /* NEVER */ {ZT__MISSED, ZT_DROPPED_NEVER_RAN, ZT__NEXT_SETTLE},
-    /* ENDED, and AGAIN is owed */ {ZT__MISSED, ZT_LOST_OVERWRITTEN, ZT__NEXT_RESET},
+    /* ENDED */ {ZT__MISSED, ZT_LOST_OVERWRITTEN, ZT__NEXT_RESET},
     /* FAILING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
     /* FAILED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RETIRE},
     /* NO_EVENT */ {ZT__MISSED, ZT_LOST_EVENT, ZT__NEXT_RESET},
@@ -9525,7 +9525,7 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit);
 ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit);
 
 /* Returns whether the device is done with the execution of a recording: SUCCESS, NOT_READY, or the result of
-   the call that failed. What was not seen to have run may be asked, too. No mutex is held. */
+   the call that failed. What is OPEN or READY may be queried, too. No mutex is held. */
 ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
                                       zt__probe **polled, const char **call);
 
@@ -9914,9 +9914,9 @@ ZT__PRIVATE void zt__move_to_end(zt__recording *recording);
 /* Requests that the next visit looks whether a recording has run although nobody has reported that. */
 ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording);
 
-/* Ensures that a list has a recording of its kind that goes on: one that has run is closed. If the kind is not
-   known, probes that were read are freed instead. Returns 0 without memory; the mutex is unlocked while memory
-   is allocated. */
+/* Ensures that a list has a recording or queue to which probes can be added. The current one is closed if it has run,
+   or is of the other kind. An OPEN one of a list of unknown kind stays, and the probes that were read are freed at its
+   front. Returns 0 without memory; the mutex is unlocked while memory is allocated. */
 ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list);
 
 /* Detaches the recording or the queue from its list. Its probes return when the device is done with them. It must
@@ -12138,7 +12138,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
 /* Adds a region that has ended to its list, unless it is dropped while the mutex is unlocked. Returns whether its sample
-   is on its way, because the list may be immediate. With the mutex held. */
+   is counted as begun: the list may be immediate. With the mutex held. */
 static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
     zt__list *list = probe->list;
     uint32_t generation = zt__load(&probe->generation);
@@ -12382,8 +12382,8 @@ static int zt__is_on_its_way(const zt__recording *recording) {
     return recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY;
 }
 
-/* Asks the device whether it is done with the last execution of a recording, of which this is a copy: the caller
-   executes its list, so its probes stay. Where no event shows that, because executions have overlapped or the list was
+/* Asks the device whether it is done with the last execution of a recording, of which `copy` is one: its
+   probes stay, because the caller executes its list. Where no event shows that, because executions have overlapped or the list was
    reset unseen, the queue is asked, which the application names in this call. With `looks`, what nobody has reported is
    asked, too. No mutex is held. */
 static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
@@ -12414,8 +12414,7 @@ static int zt__may_have_front(const zt__recording *recording) {
 }
 
 /* Notes whether the last execution of a list is over, and with `looks` requests a look at what nobody has reported.
-   Returns whether something of it is to be read: of what is on its way, with `waits` also before it is over. No mutex
-   is held. */
+   Returns whether to collect: it is over, or a look is due; with `waits`, also while it runs. No mutex is held. */
 static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle, int waits, int looks) {
     const zt__list *list;
@@ -12476,7 +12475,8 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Begins a call of the driver with a recording. With the mutex held. */
+/* Called before the driver executes a list: drops its open regions, and moves its recording to SUBMITTING. With the
+   mutex held. */
 static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now, int by_tracer) {
     zt__recording *recording;
     zt__drop_open_regions(profiler, list);
@@ -35737,35 +35737,40 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        its region is dropped, as never run. If no probe has signalled, the recording is closed.
 
        A region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
-       alone: its probe is never read. If no event shows that the device is done with it, it is reset when a
-       probe after it has ended, else when its recording is closed.
+       alone: no data is copied from its probe. If no event shows that the device is done with it, it is reset
+       when a probe after it has ended, else when its recording is closed.
 
        Some probes are never used again: those that cannot be reset or asked about for long, and those of a lost
        device.
 
-       zt_collect, zt_report, zt_reset, zt_release and zt_execute look at the last probe of what is OPEN or READY:
-       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS. So do zt_close, and
-       zt_begin where no probe is free. A recording that nobody has reported is looked at once more when its list
-       is reset or released: it may have run while it was read.
+       zt_collect, zt_report, zt_reset, zt_release and zt_execute look at what is OPEN or READY, that is, they
+       query whether its last probe has signalled: by calling them the application states that it has waited. See
+       UNREPORTED EXECUTIONS. So do zt_close, and zt_begin where no probe is free. A recording that nobody has
+       reported is looked at once more when its list is reset or released: it may have run while it was read.
 
        Regions of immediate lists count as begun when they end, and so do regions of lists of which it is not known
-       whether they are immediate (the loader is before 1.16, or the query fails). On those, signalled probes are
-       read from the front, and are free when the next region begins or ends. A list that is executed is recorded.
+       whether they are immediate (the loader is before 1.16, or the query fails). On lists of unknown kind,
+       signalled probes are read from the front, and are free when the next region begins or ends. A list that is
+       executed is recorded.
 
        What becomes of a probe that was looked at is decided by the table of zt__decide.
 
-       One sample of a recorded list passes through these functions:
+       One sample of a recorded list passes through these functions. In brackets is what they call for it:
 
-       zt__open_probe        finds region, list and path, and takes a probe from the pool
+       zt__open_probe        finds region, list and path, takes a probe from the pool, and ensures that the list
+                             has an OPEN recording (zt__prepare_recording). zt__append_begin appends the begins
+                             of its queries
        zt__end               appends the ends of its queries, the last of which signals its event
-       zt__add_region        adds the probe to the recording of the list
-       zt__submit_recording  moves the recording to SUBMITTING
-       zt__after_execution   moves it to SUBMITTED, and counts its samples as begun (zt__count_execution)
-       zt__run_collection    visits what is in flight, 64 probes at a time
+       zt__add_region        adds the probe to the recording (zt__add_to_recording)
+       zt__submit_recording  moves the recording to SUBMITTING, when the execution before was read
+       zt__after_execution   counts its samples as begun (zt__count_execution), and moves it to SUBMITTED
+       zt__run_collection    visits what is in flight. When 64 probes were read, or those of one pass,
+                             zt__finish_batch calls the last three of these
        zt__visit_one         moves the recording to READING
-       zt__visit_recording   visits the probes, if the last of them has signalled
+       zt__visit_recording   visits the probes, if their events show that the execution has ended (zt__query_end)
        zt__visit_probe       reads the reports of a probe, and resets it
-       zt__decide            says what becomes of it
+       zt__decide            says what becomes of it, by what was seen (zt__look_at_probe), what is owed
+                             (zt__what_is_owed) and what was read (zt__read_reports)
        zt__leave_recording   moves the recording to READY when all of it was read
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
        zt__count_reading     counts the sample as collected, lost or dropped
@@ -35807,4 +35812,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 907a7006c9c35755 */
+/* Joined from src/ by src/join.py: 30d09ebc44aa592c */

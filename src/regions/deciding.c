@@ -14,11 +14,11 @@ static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
     /* REFUSED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RESET},
 };
 
-/* Of all others, if a SAMPLE is owed. */
+/* Of all others. The outcome is that of an owed SAMPLE; in the row ENDED, of AGAIN. Else only `next` holds. */
 static const zt__decision zt__of_others[ZT__SEEN_COUNT] = {
     /* PENDING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
     /* NEVER */ {ZT__MISSED, ZT_DROPPED_NEVER_RAN, ZT__NEXT_SETTLE},
-    /* ENDED, and AGAIN is owed */ {ZT__MISSED, ZT_LOST_OVERWRITTEN, ZT__NEXT_RESET},
+    /* ENDED */ {ZT__MISSED, ZT_LOST_OVERWRITTEN, ZT__NEXT_RESET},
     /* FAILING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
     /* FAILED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RETIRE},
     /* NO_EVENT */ {ZT__MISSED, ZT_LOST_EVENT, ZT__NEXT_RESET},

@@ -8,8 +8,8 @@
 
 /* What a visit has seen of a probe. */
 typedef enum zt__seen {
-    ZT__SEEN_PENDING, /* not to have ended, which it may later */
-    ZT__SEEN_NEVER,   /* never ran: a later command of its list has ended, or its whole execution */
+    ZT__SEEN_PENDING, /* has not ended yet */
+    ZT__SEEN_NEVER,   /* did not run: a later probe, or the whole execution, has ended */
     ZT__SEEN_ENDED,
     ZT__SEEN_FAILING,  /* the driver cannot tell, for a short time, */
     ZT__SEEN_FAILED,   /* or for long */

@@ -209,7 +209,7 @@ struct zt__recording {
     int has_ended;    /* the device is done with the last execution */
     int is_unordered;   /* some of its probes are */
     int is_overlapped;  /* executions of it have overlapped */
-    int is_mixed;       /* nothing shows of which of them a sample would be: none is measured */
+    int is_mixed;       /* they ran on different queues: all their samples are lost */
     int ran_again;      /* it ran unreported, and not for the first time */
     int ran_unreported; /* it ran at all, and its list is counted as such */
     uint32_t calls;     /* of the driver that are in progress with it */
@@ -291,8 +291,8 @@ typedef enum zt__outcome {
 /* What is expected of a probe. */
 typedef enum zt__owed {
     ZT__OWED_SAMPLE,    /* a sample, which is counted as begun */
-    ZT__OWED_UNCOUNTED, /* a sample of the first execution that nobody has reported, */
-    ZT__OWED_AGAIN,     /* or of a later one, which is counted, and not measured */
+    ZT__OWED_UNCOUNTED, /* one of the first execution that nobody has reported: it is measured */
+    ZT__OWED_AGAIN,     /* one of a later execution that nobody has reported: it is counted as lost */
     ZT__OWED_NOTHING,   /* nothing: it was dropped, or its sample is counted already */
     ZT__OWED_COUNT
 } zt__owed;
@@ -304,7 +304,7 @@ typedef struct zt__reading {
     zt__path *path;
     zt__region_record *region;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
-    zt__owed owed;       /* what was expected of the probe: what is not a SAMPLE is counted as begun now */
+    zt__owed owed;       /* by the probe: UNCOUNTED and AGAIN are counted as begun with the reading */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
     int knows_execution; /* it is of the execution that was submitted last */
     uint64_t submitted_ns, bytes;

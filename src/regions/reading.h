@@ -31,7 +31,7 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit);
 ZT__PRIVATE int zt__visit_front(zt_profiler *profiler, zt__visit *visit);
 
 /* Returns whether the device is done with the execution of a recording: SUCCESS, NOT_READY, or the result of
-   the call that failed. What was not seen to have run may be asked, too. No mutex is held. */
+   the call that failed. What is OPEN or READY may be queried, too. No mutex is held. */
 ZT__PRIVATE ze_result_t zt__query_end(zt_profiler *profiler, const zt__recording *recording,
                                       zt__probe **polled, const char **call);
 

@@ -20,9 +20,9 @@ ZT__PRIVATE void zt__move_to_end(zt__recording *recording);
 /* Requests that the next visit looks whether a recording has run although nobody has reported that. */
 ZT__PRIVATE void zt__request_look(zt_profiler *profiler, zt__recording *recording);
 
-/* Ensures that a list has a recording of its kind that goes on: one that has run is closed. If the kind is not
-   known, probes that were read are freed instead. Returns 0 without memory; the mutex is unlocked while memory
-   is allocated. */
+/* Ensures that a list has a recording or queue to which probes can be added. The current one is closed if it has run,
+   or is of the other kind. An OPEN one of a list of unknown kind stays, and the probes that were read are freed at its
+   front. Returns 0 without memory; the mutex is unlocked while memory is allocated. */
 ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list);
 
 /* Detaches the recording or the queue from its list. Its probes return when the device is done with them. It must

@@ -346,7 +346,7 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
 /* Adds a region that has ended to its list, unless it is dropped while the mutex is unlocked. Returns whether its sample
-   is on its way, because the list may be immediate. With the mutex held. */
+   is counted as begun: the list may be immediate. With the mutex held. */
 static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
     zt__list *list = probe->list;
     uint32_t generation = zt__load(&probe->generation);

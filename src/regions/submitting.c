@@ -39,8 +39,8 @@ static int zt__is_on_its_way(const zt__recording *recording) {
     return recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY;
 }
 
-/* Asks the device whether it is done with the last execution of a recording, of which this is a copy: the caller
-   executes its list, so its probes stay. Where no event shows that, because executions have overlapped or the list was
+/* Asks the device whether it is done with the last execution of a recording, of which `copy` is one: its
+   probes stay, because the caller executes its list. Where no event shows that, because executions have overlapped or the list was
    reset unseen, the queue is asked, which the application names in this call. With `looks`, what nobody has reported is
    asked, too. No mutex is held. */
 static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
@@ -71,8 +71,7 @@ static int zt__may_have_front(const zt__recording *recording) {
 }
 
 /* Notes whether the last execution of a list is over, and with `looks` requests a look at what nobody has reported.
-   Returns whether something of it is to be read: of what is on its way, with `waits` also before it is over. No mutex
-   is held. */
+   Returns whether to collect: it is over, or a look is due; with `waits`, also while it runs. No mutex is held. */
 static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle, int waits, int looks) {
     const zt__list *list;
@@ -133,7 +132,8 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Begins a call of the driver with a recording. With the mutex held. */
+/* Called before the driver executes a list: drops its open regions, and moves its recording to SUBMITTING. With the
+   mutex held. */
 static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now, int by_tracer) {
     zt__recording *recording;
     zt__drop_open_regions(profiler, list);

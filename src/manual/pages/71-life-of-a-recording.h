@@ -35,35 +35,40 @@
        its region is dropped, as never run. If no probe has signalled, the recording is closed.
 
        A region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
-       alone: its probe is never read. If no event shows that the device is done with it, it is reset when a
-       probe after it has ended, else when its recording is closed.
+       alone: no data is copied from its probe. If no event shows that the device is done with it, it is reset
+       when a probe after it has ended, else when its recording is closed.
 
        Some probes are never used again: those that cannot be reset or asked about for long, and those of a lost
        device.
 
-       zt_collect, zt_report, zt_reset, zt_release and zt_execute look at the last probe of what is OPEN or READY:
-       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS. So do zt_close, and
-       zt_begin where no probe is free. A recording that nobody has reported is looked at once more when its list
-       is reset or released: it may have run while it was read.
+       zt_collect, zt_report, zt_reset, zt_release and zt_execute look at what is OPEN or READY, that is, they
+       query whether its last probe has signalled: by calling them the application states that it has waited. See
+       UNREPORTED EXECUTIONS. So do zt_close, and zt_begin where no probe is free. A recording that nobody has
+       reported is looked at once more when its list is reset or released: it may have run while it was read.
 
        Regions of immediate lists count as begun when they end, and so do regions of lists of which it is not known
-       whether they are immediate (the loader is before 1.16, or the query fails). On those, signalled probes are
-       read from the front, and are free when the next region begins or ends. A list that is executed is recorded.
+       whether they are immediate (the loader is before 1.16, or the query fails). On lists of unknown kind,
+       signalled probes are read from the front, and are free when the next region begins or ends. A list that is
+       executed is recorded.
 
        What becomes of a probe that was looked at is decided by the table of zt__decide.
 
-       One sample of a recorded list passes through these functions:
+       One sample of a recorded list passes through these functions. In brackets is what they call for it:
 
-       zt__open_probe        finds region, list and path, and takes a probe from the pool
+       zt__open_probe        finds region, list and path, takes a probe from the pool, and ensures that the list
+                             has an OPEN recording (zt__prepare_recording). zt__append_begin appends the begins
+                             of its queries
        zt__end               appends the ends of its queries, the last of which signals its event
-       zt__add_region        adds the probe to the recording of the list
-       zt__submit_recording  moves the recording to SUBMITTING
-       zt__after_execution   moves it to SUBMITTED, and counts its samples as begun (zt__count_execution)
-       zt__run_collection    visits what is in flight, 64 probes at a time
+       zt__add_region        adds the probe to the recording (zt__add_to_recording)
+       zt__submit_recording  moves the recording to SUBMITTING, when the execution before was read
+       zt__after_execution   counts its samples as begun (zt__count_execution), and moves it to SUBMITTED
+       zt__run_collection    visits what is in flight. When 64 probes were read, or those of one pass,
+                             zt__finish_batch calls the last three of these
        zt__visit_one         moves the recording to READING
-       zt__visit_recording   visits the probes, if the last of them has signalled
+       zt__visit_recording   visits the probes, if their events show that the execution has ended (zt__query_end)
        zt__visit_probe       reads the reports of a probe, and resets it
-       zt__decide            says what becomes of it
+       zt__decide            says what becomes of it, by what was seen (zt__look_at_probe), what is owed
+                             (zt__what_is_owed) and what was read (zt__read_reports)
        zt__leave_recording   moves the recording to READY when all of it was read
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
        zt__count_reading     counts the sample as collected, lost or dropped
