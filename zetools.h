@@ -22902,9 +22902,6 @@ typedef struct zt__frame {
 ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
                                                    uint32_t index);
 
-/* Returns the event of the application that the command of a frame signals, or NULL. */
-ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame);
-
 #endif
 
 /* ==== tracer/frames.c =================================================================================== */
@@ -22919,10 +22916,6 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                ? command->kernel
                : (*ZT__PARAMETERS(frame, ze_command_list_append_launch_multiple_kernels_indirect_params_t)
                        ->pphKernels)[index];
-}
-
-ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame) {
-    return frame->signal ? frame->signalled : frame->command.signal ? *frame->command.signal : NULL;
 }
 
 #endif
@@ -24906,7 +24899,6 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     int is_complete = zt__read_command(frame->call, frame->parameters, &frame->command);
     zt__selected_command selected;
-    ze_event_handle_t event;
     frame->knows_kernel = tracer->hook_count == 0 || frame->command.kernel == frame->kernel_before_hooks;
     memset(&selected, 0, sizeof selected);
     if (tracer->measured[frame->call] ||
@@ -24920,9 +24912,9 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (selected.profiler) {
         zt__begin_command(frame, &selected);
     }
-    event = tracer->lends_events && !frame->is_lent && !frame->signal ? zt__find_signalled(frame) : NULL;
-    if (event) {
-        zt__note_signal(tracer, event, selected.is_once);
+    if (tracer->lends_events && !frame->is_lent && !frame->signal && frame->command.signal &&
+        *frame->command.signal) {
+        zt__note_signal(tracer, *frame->command.signal, selected.is_once);
     }
 }
 
@@ -35812,4 +35804,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 30d09ebc44aa592c */
+/* Joined from src/ by src/join.py: 24cf6d70cf59fabe */

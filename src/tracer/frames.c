@@ -15,8 +15,4 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                        ->pphKernels)[index];
 }
 
-ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame) {
-    return frame->signal ? frame->signalled : frame->command.signal ? *frame->command.signal : NULL;
-}
-
 #endif

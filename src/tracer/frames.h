@@ -71,7 +71,4 @@ typedef struct zt__frame {
 ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
                                                    uint32_t index);
 
-/* Returns the event of the application that the command of a frame signals, or NULL. */
-ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame);
-
 #endif

@@ -284,7 +284,6 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     int is_complete = zt__read_command(frame->call, frame->parameters, &frame->command);
     zt__selected_command selected;
-    ze_event_handle_t event;
     frame->knows_kernel = tracer->hook_count == 0 || frame->command.kernel == frame->kernel_before_hooks;
     memset(&selected, 0, sizeof selected);
     if (tracer->measured[frame->call] ||
@@ -298,9 +297,9 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     if (selected.profiler) {
         zt__begin_command(frame, &selected);
     }
-    event = tracer->lends_events && !frame->is_lent && !frame->signal ? zt__find_signalled(frame) : NULL;
-    if (event) {
-        zt__note_signal(tracer, event, selected.is_once);
+    if (tracer->lends_events && !frame->is_lent && !frame->signal && frame->command.signal &&
+        *frame->command.signal) {
+        zt__note_signal(tracer, *frame->command.signal, selected.is_once);
     }
 }
 
