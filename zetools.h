@@ -10218,16 +10218,11 @@ ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe) {
     zt__pass *pass = &profiler->passes[probe->pass];
     ZT__INVARIANT(!probe->is_due);
     probe->list = NULL;
-    probe->next = NULL;
     if (probe->is_retired) {
         return;
     }
-    if (pass->first_free) {
-        pass->last_free->next = probe;
-    } else {
-        pass->first_free = probe;
-    }
-    pass->last_free = probe;
+    probe->next = pass->first_free;
+    pass->first_free = probe;
 }
 
 ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass) {
@@ -35804,4 +35799,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 24cf6d70cf59fabe */
+/* Joined from src/ by src/join.py: 819b158a6c9e15b0 */

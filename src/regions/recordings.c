@@ -240,16 +240,11 @@ ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe) {
     zt__pass *pass = &profiler->passes[probe->pass];
     ZT__INVARIANT(!probe->is_due);
     probe->list = NULL;
-    probe->next = NULL;
     if (probe->is_retired) {
         return;
     }
-    if (pass->first_free) {
-        pass->last_free->next = probe;
-    } else {
-        pass->first_free = probe;
-    }
-    pass->last_free = probe;
+    probe->next = pass->first_free;
+    pass->first_free = probe;
 }
 
 ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass) {
