@@ -330,7 +330,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_5, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_6, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -478,6 +478,7 @@ extern "C" {
 
 typedef struct zt_profiler zt_profiler;   /* measures regions on one device or sub-device, in one context */
 typedef struct zt_region zt_region;       /* a region that was begun */
+typedef struct zt_phase zt_phase;         /* a phase that a thread is in */
 typedef struct zt_config zt_config;       /* how a profiler is opened */
 typedef struct zt_allocator zt_allocator; /* the application's allocator */
 typedef struct zt_sample zt_sample;       /* one collected sample */
@@ -566,6 +567,12 @@ struct zt_region {
     uint32_t body;
 };
 
+/* A phase that a thread is in. Its fields are private. A copy refers to the same phase. */
+struct zt_phase {
+    const void *phase;
+    uint32_t entry;
+};
+
 #ifndef ZETOOLS_DISABLE
 
 /* Opens a profiler on a device or sub-device of an initialised driver. Variables of the environment override
@@ -605,6 +612,21 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 /* Ends a region, on the list on which it was begun. Does nothing for NULL, for a region that was dropped or
    has ended (also by a copy of it), and for one whose profiler is closed. */
 ZT_API void zt_end(zt_region *region);
+
+/* ZT_PHASE(name) statement
+       makes a phase of the statement, which ends as a region of ZT_REGION does. In C++, an object of the class
+       zt_phase_scope is a phase for as long as it lives: zt_phase_scope scope("solve");
+
+   A phase needs no list and no profiler. What the thread submits until its end belongs to it: on an immediate
+   list what is appended, on a recorded list what is executed. See PHASES. */
+
+/* Begins a phase of the calling thread, inside those that the thread has begun before.
+   name  is copied. NULL and "" are shown as "(unnamed)". Up to 4,096 different phases in a process, 64 deep: what
+         is beyond belongs to the phase around it. Not a format: do not put numbers that change into names */
+ZT_API void zt_phase_begin(const char *name);
+
+/* Ends the phase that the calling thread has begun last. Without one it does nothing, and open profilers report that. */
+ZT_API void zt_phase_end(void);
 
 /* Executes recorded lists with zeCommandQueueExecuteCommandLists, so that each execution is measured. First
    collects the last execution of the same lists, and waits for it up to config.wait_timeout_ns. Samples that
@@ -706,6 +728,16 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
 
+/* ---- phases and threads -------------------------------------------------------------------------------- */
+
+/* Returns the phase that the calling thread is in, for zt_phase_adopt on another thread. */
+ZT_API zt_phase zt_phase_current(void);
+
+/* Continues a phase on the calling thread, which then calls zt_phase_end: what the thread submits until then belongs to
+   the phase, and to the same entry of it while that is open or has work on its way. The time of the thread does not count
+   as host time of the phase. */
+ZT_API void zt_phase_adopt(zt_phase phase);
+
 #endif /* ZETOOLS_DISABLE */
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
@@ -740,11 +772,10 @@ struct zt_stats {
 };
 
 /* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like. A
-   path is a region inside certain others, such as "step;solve"; see NESTING. Counts of lost and dropped
-   samples are those of the region. */
+   path is a region or a phase inside certain others, such as "step;solve"; see NESTING and PHASES. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
-/* A region, or a path. */
+/* A region or a phase, or a path of it. A sample of a phase is one of those inside that are in no other region. */
 struct zt_region_info {
     const char *name; /* of a path, that of its last region */
     uint32_t region;  /* the index of the region with that name */
@@ -753,7 +784,9 @@ struct zt_region_info {
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
-    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count` */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of each the
+                         sum of its samples. Entries without a sample, and those with one that is lost or dropped, are
+                         left out */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
@@ -761,6 +794,11 @@ struct zt_region_info {
     uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
+    int is_phase;
+    uint64_t entered;           /* how often a phase was begun and ended while the profiler was open */
+    uint64_t incomplete;        /* of these, how often with samples that are lost or dropped */
+    double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
+                                    phases inside. Of a region NaN */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -769,8 +807,8 @@ struct zt_region_info {
    their first begin; a path has a higher index than its parent. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
-/* Finds a region by its name, whose statistics are those of all its paths together; or a path, such as
-   "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
+/* Finds a region by its name, whose statistics are those of all its paths together; a phase, if no region has that
+   name; or a path, such as "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
    for all functions that take a region; UINT32_MAX if there is none. */
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
@@ -2013,6 +2051,10 @@ struct zt_config {
                           each region then writes two more time stamps. Latencies are then known, of all
                           samples, kept or not; see LATENCY. 0: no timeline. */
 
+    int phases_at_append; /* Not 0: what a recorded list has belongs to the phase in which it was appended. 0: to
+                             that in which the list is executed; see PHASES. ZT_PHASES_AT=append or =submit in the
+                             environment overrides this. */
+
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */
@@ -2067,7 +2109,7 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
 
 /* ==== interface/macros.h ================================================================================ */
 
-/* ZT_REGION and ZT_SCOPE are documented on the first screen, ZT_PASSES with the functions of passes. */
+/* ZT_REGION, ZT_SCOPE and ZT_PHASE are documented on the first screen, ZT_PASSES with the functions of passes. */
 
 #define ZT__JOIN2(a, b) a##b
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)
@@ -2095,6 +2137,23 @@ static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
     return region->body++ == 0;
 }
 
+/* Makes the statement of a ZT_PHASE run once. */
+typedef struct zt__phase_body {
+    int body;
+} zt__phase_body;
+static inline ZT__UNUSED zt__phase_body zt__open_phase(const char *name) {
+    static const zt__phase_body opened = {0};
+    zt_phase_begin(name);
+    return opened;
+}
+static inline ZT__UNUSED void zt__close_phase(zt__phase_body *phase) {
+    (void)phase;
+    zt_phase_end();
+}
+static inline ZT__UNUSED int zt__begin_phase_body(zt__phase_body *phase) {
+    return phase->body++ == 0;
+}
+
 #ifdef __cplusplus
 
 #ifdef ZETOOLS_STATIC
@@ -2109,6 +2168,15 @@ struct zt_scope {
     ~zt_scope() { zt__close_region(&region); }
     zt_scope(const zt_scope &) = delete;
     zt_scope &operator=(const zt_scope &) = delete;
+};
+
+/* A phase that lasts as long as the object. It cannot be copied or moved. */
+struct zt_phase_scope {
+    zt__phase_body phase;
+    explicit zt_phase_scope(const char *name) : phase(zt__open_phase(name)) {}
+    ~zt_phase_scope() { zt__close_phase(&phase); }
+    zt_phase_scope(const zt_phase_scope &) = delete;
+    zt_phase_scope &operator=(const zt_phase_scope &) = delete;
 };
 
 /* ZT_PASSES in C++. */
@@ -2126,12 +2194,16 @@ struct zt__all_passes {
 
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
+#define ZT__PHASE(scope, name) for (zt_phase_scope scope(name); zt__begin_phase_body(&scope.phase);)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
 #define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt__next_pass(&passes.state);)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
+#define ZT__PHASE(phase, name)                                                                               \
+    for (zt__phase_body phase __attribute__((cleanup(zt__close_phase))) = zt__open_phase(name);              \
+         zt__begin_phase_body(&phase);)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
@@ -2146,9 +2218,13 @@ struct zt__all_passes {
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
          zt__close_region(&region))                                                                          \
         for (; zt__begin_body(&region);)
+#define ZT__PHASE(phase, name)                                                                               \
+    for (zt__phase_body phase = zt__open_phase(name); phase.body == 0; zt__close_phase(&phase))              \
+        for (; zt__begin_phase_body(&phase);)
 #endif
 
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#define ZT_PHASE(name) ZT__PHASE(ZT__NAME(zt__phase), name)
 #define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 
 #endif /* ZETOOLS_DISABLE */
@@ -2225,6 +2301,10 @@ ZT__OFF const char *zt_last_error(ZT__RESULT *result)
     { ZT__CLEAR(result); return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
+ZT__OFF void zt_phase_begin(const char *name) {}
+ZT__OFF void zt_phase_end(void) {}
+ZT__OFF zt_phase zt_phase_current(void) ZT__EMPTY(zt_phase)
+ZT__OFF void zt_phase_adopt(zt_phase phase) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_collect(zt_profiler *profiler, uint64_t timeout_ns) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_report(const zt_profiler *profiler, const char *path) { return ZT__SUCCESS; }
@@ -2360,6 +2440,8 @@ ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn 
     for (int once = ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name), 1); once; once = 0)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__once), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name))
+#define ZT__PHASE(once, name) for (int once = ((void)sizeof(name), 1); once; once = 0)
+#define ZT_PHASE(name) ZT__PHASE(ZT__NAME(zt__once), name)
 
 #ifdef __cplusplus
 /* Has a name of its own, because a program may link files with and without ZETOOLS_DISABLE. */
@@ -2370,6 +2452,13 @@ struct zt__disabled_scope {
     zt__disabled_scope &operator=(const zt__disabled_scope &) = delete;
 };
 typedef zt__disabled_scope zt_scope;
+struct zt__disabled_phase_scope {
+    explicit zt__disabled_phase_scope(const char *) {}
+    ~zt__disabled_phase_scope() {}
+    zt__disabled_phase_scope(const zt__disabled_phase_scope &) = delete;
+    zt__disabled_phase_scope &operator=(const zt__disabled_phase_scope &) = delete;
+};
+typedef zt__disabled_phase_scope zt_phase_scope;
 #endif
 
 #endif /* ZETOOLS_DISABLE */
@@ -2580,6 +2669,8 @@ ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
 ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to);
 
+ZT__PRIVATE int zt__change_pointer_if(void **pointer, void *from, void *to);
+
 /* ==== base/compiler.c =================================================================================== */
 
 /* What compilers do differently: atomic operations, values of a thread, checked formats. */
@@ -2590,6 +2681,10 @@ ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
 
 ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to) {
     return __atomic_compare_exchange_n(number, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+ZT__PRIVATE int zt__change_pointer_if(void **pointer, void *from, void *to) {
+    return __atomic_compare_exchange_n(pointer, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 /* ==== base/memory.h ===================================================================================== */
@@ -4608,6 +4703,17 @@ typedef struct zt__attachment {
     uint32_t pid;
 } zt__attachment;
 
+/* A name inside certain others. There is one for each such path in the process, for as long as that lives. */
+typedef struct zt__phase {
+    struct zt__phase *outer;      /* NULL: this is the root, which is no phase */
+    struct zt__phase *next_inner; /* the next of those directly inside `outer` */
+    struct zt__phase *inner;      /* the newest directly inside. Atomic, like the next */
+    struct zt__phase *latest;     /* the one directly inside that was begun last: a guess. NULL: none */
+    const char *name;             /* a copy */
+    uint32_t index;               /* among all phases of the process; of the root 0 */
+    uint32_t depth;
+} zt__phase;
+
 typedef struct zt__process {
     zt__mutex mutex;      /* guards groups, profilers and attachments, and activation and calculation in the
                              driver */
@@ -4621,6 +4727,12 @@ typedef struct zt__process {
     uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
+    zt__phase phases;                          /* the root of all phases */
+    zt__thread_key phase_stack;                /* the stack of phases of a thread */
+    uint32_t phase_count;                      /* Atomic */
+    uint32_t entries;                          /* of phases that were numbered. Atomic */
+    uint32_t listeners; /* profilers that phases are reported to. Atomic, like the next */
+    uint32_t listener_users[ZT__MAX_PROFILERS]; /* threads that are reporting a phase to a profiler */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
@@ -4653,7 +4765,7 @@ ZT__PRIVATE void zt__change_depth(int by);
 
 /* The block that all copies of this header in a process share. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_5"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_6"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -4705,7 +4817,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     zt__process_identity identity;
     char value[128], inherited[1];
     zt__process *created = NULL, *process = zt__load(&zt__known_process);
-    int has_depth;
+    int has_keys;
     if (process) {
         return process;
     }
@@ -4719,8 +4831,12 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     }
 
     /* The first copy creates the block. */
-    has_depth = created && zt__create_key(&created->depth);
-    if (has_depth) {
+    has_keys = created && zt__create_key(&created->depth);
+    if (has_keys && !zt__create_key(&created->phase_stack)) {
+        zt__delete_key(created->depth);
+        has_keys = 0;
+    }
+    if (has_keys) {
         zt__create_mutex(&created->mutex);
         /* The profilers of a forked child have other numbers than those of its parent, so regions that the
            parent has begun are ignored. */
@@ -4735,9 +4851,10 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
         process = zt__read_process_variable();
     }
     if (created != process) {
-        if (has_depth) {
+        if (has_keys) {
             zt__destroy_mutex(&created->mutex);
             zt__delete_key(created->depth);
+            zt__delete_key(created->phase_stack);
         }
         free(created);
     }
@@ -4820,6 +4937,9 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
+    X(PHASE_NOT_BEGUN,                                                                                       \
+      "zt_phase_end: this thread is in no phase. A phase ends on the thread that has begun it: "             \
+      "call zt_phase_adopt() to continue it on another.")                                                    \
     X(TIMED_OUT,                                                                                             \
       "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
       "allow more time: timeouts are in nanoseconds.")                                                       \
@@ -5358,6 +5478,138 @@ ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__last_of_thread = diagnostics->last;
     zt__last_of_thread.result = result;
+}
+
+/* ==== base/phase_stack.h ================================================================================ */
+
+/* The phases that are open: a stack a thread, for all copies of this header in a process. */
+
+enum { ZT__MAX_PHASE_DEPTH = 64, ZT__MAX_PHASES = 4096 };
+
+typedef enum zt__phase_frame_kind {
+    ZT__PHASE_FRAME_BEGUN,
+    ZT__PHASE_FRAME_ADOPTED, /* another thread has begun it */
+    ZT__PHASE_FRAME_SAME     /* the phase could not be added: it is the one around it */
+} zt__phase_frame_kind;
+
+/* A phase that a thread is in. */
+typedef struct zt__phase_frame {
+    const zt__phase *phase; /* NULL: none, of a thread that was in none, or without memory */
+    zt__phase_frame_kind kind;
+    uint32_t entry;    /* number of this entry among those of the process; 0: nobody has needed one yet */
+    uint64_t begun_ns; /* host time; 0: no profiler was open */
+    uint64_t inner_ns; /* host time of the phases that the thread has begun and ended inside */
+} zt__phase_frame;
+
+typedef struct zt__phase_stack {
+    uint32_t depth; /* may be higher than the number of frames: what is deeper belongs to the last of them */
+    zt__phase_frame frames[ZT__MAX_PHASE_DEPTH];
+} zt__phase_stack;
+
+/* Returns the stack of the calling thread. */
+ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void);
+
+/* Returns the frame of the calling thread that was begun last, or NULL if there is none. */
+ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void);
+
+/* Returns the phase of a name inside another one, which is NULL for none. Beyond the limits, or without memory, returns
+   the other one. */
+ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name);
+
+/* Returns a number for the next entry of a phase in this process. */
+ZT__PRIVATE uint32_t zt__number_entry(void);
+
+/* ==== base/phase_stack.c ================================================================================ */
+
+/* The phases that are open: a stack a thread, for all copies of this header in a process. */
+
+/* The stack of a thread is that of the copy that was first to need it. Others find it by the key. */
+static ZT__THREAD_LOCAL zt__phase_stack zt__own_phase_stack;
+static ZT__THREAD_LOCAL zt__phase_stack *zt__known_phase_stack;
+
+static zt__phase_stack *zt__find_phase_stack(void) {
+    zt__process *process = zt__get_process();
+    zt__phase_stack *stack = process ? (zt__phase_stack *)zt__get_thread_value(process->phase_stack) : NULL;
+    if (!stack) {
+        stack = &zt__own_phase_stack;
+        if (process && zt__set_thread_value(process->phase_stack, stack)) {
+            zt__keep_loaded(); /* other copies refer to it for as long as the thread lives */
+        }
+    }
+    return stack;
+}
+
+ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
+    if (!zt__known_phase_stack) {
+        zt__known_phase_stack = zt__find_phase_stack();
+    }
+    return zt__known_phase_stack;
+}
+
+ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
+    zt__phase_stack *stack = zt__get_phase_stack();
+    uint32_t depth = stack->depth < ZT__MAX_PHASE_DEPTH ? stack->depth : (uint32_t)ZT__MAX_PHASE_DEPTH;
+    return depth ? &stack->frames[depth - 1] : NULL;
+}
+
+/* Returns the phase of a name among those from `first` on, up to but not including `end`. */
+static zt__phase *zt__find_phase(zt__phase *first, const zt__phase *end, const char *name) {
+    while (first != end && strcmp(first->name, name) != 0) {
+        first = first->next_inner;
+    }
+    return first != end ? first : NULL;
+}
+
+/* Adds a phase at the front of those inside `outer`, without a lock: another thread may add the same meanwhile, which
+   is then found among those that have come before it. */
+static zt__phase *zt__add_phase(zt__process *process, zt__phase *outer, const char *name) {
+    zt__phase *first = zt__load(&outer->inner), *seen = NULL, *found = zt__find_phase(first, NULL, name);
+    size_t size = strlen(name) + 1;
+    zt__phase *added;
+    if (found || zt__load(&process->phase_count) >= ZT__MAX_PHASES) {
+        return found;
+    }
+    added = (zt__phase *)malloc(sizeof *added + size);
+    if (!added) {
+        return NULL;
+    }
+    memset(added, 0, sizeof *added);
+    added->outer = outer;
+    added->depth = outer->depth + 1;
+    added->index = zt__add(&process->phase_count, 1);
+    added->name = (const char *)memcpy(added + 1, name, size);
+    do {
+        seen = first;
+        added->next_inner = first;
+        if (zt__change_pointer_if((void **)&outer->inner, first, added)) {
+            return added;
+        }
+        first = zt__load(&outer->inner);
+        found = zt__find_phase(first, seen, name);
+    } while (!found);
+    free(added);
+    return found;
+}
+
+ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name) {
+    zt__process *process = zt__get_process();
+    zt__phase *around = outer ? (zt__phase *)(uintptr_t)outer : process ? &process->phases : NULL;
+    zt__phase *phase = around ? zt__load(&around->latest) : NULL;
+    if (phase && strcmp(phase->name, name) == 0) {
+        return phase;
+    }
+    phase = around && around->depth < ZT__MAX_PHASE_DEPTH ? zt__add_phase(process, around, name) : NULL;
+    if (phase) {
+        zt__store(&around->latest, phase);
+        return phase;
+    }
+    return around && around->outer ? around : NULL;
+}
+
+ZT__PRIVATE uint32_t zt__number_entry(void) {
+    zt__process *process = zt__get_process();
+    uint32_t number = process ? zt__add(&process->entries, 1) : 0;
+    return process && !number ? zt__add(&process->entries, 1) : number; /* 0 stands for none */
 }
 
 /* ==== base/windows.c ==================================================================================== */
@@ -8381,7 +8633,8 @@ enum {
     ZT__MAX_REGIONS = 65536,
     ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
     ZT__PATHS_PER_BLOCK = 128,
-    ZT__MAX_DEPTH = 64,
+    ZT__MAX_DEPTH = 128,             /* of paths: phases and regions */
+    ZT__ENTRIES_PER_BLOCK = 128,     /* more than a stack of phases is deep */
     ZT__TIMES_PASS = ZT__MAX_PASSES, /* of probes for times alone, where other probes have metrics */
     ZT__STAMPS = 2                   /* of a probe */
 };
@@ -8423,10 +8676,11 @@ typedef struct zt__way {
 
 typedef struct zt__path zt__path;
 
-/* A region, which its name identifies. Its statistics are those of its paths together. */
+/* A region or a phase, which its name identifies. Its statistics are those of its paths together. */
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
+    int is_phase;
     zt__path *paths;                    /* on which it was begun, the newest first */
     struct zt__region_record *follower; /* that was begun after it on a list, the last time. Or NULL */
     uint64_t lost, dropped;
@@ -8439,16 +8693,19 @@ typedef struct zt__path_key {
     zt__region_record *region;
 } zt__path_key;
 
-/* What was collected of a region inside certain others. Paths neither move nor disappear. */
+/* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
+   move nor disappear.
+   Of a phase, a sample of `statistics` is the GPU time of one entry. All else is that of the paths inside. */
 struct zt__path {
     zt__path_key key;
-    uint32_t index, depth;  /* a path inside no other has depth 1 */
-    zt__path *next;         /* of the same region */
-    zt__path *inner;        /* the paths directly inside, the newest first, */
-    zt__path *next_inner;   /* and the next of those in key.outer */
-    int is_repeated;        /* its region is also one of those around it */
-    int outlives_outer;     /* a region on it has ended after the one around that */
-    int is_own_unknown;     /* regions directly inside were not measured, or have outlived it */
+    uint32_t index, depth; /* a path inside no other has depth 1 */
+    zt__path *next;        /* of the same region */
+    zt__path *inner;       /* the paths directly inside, the newest first, */
+    zt__path *next_inner;  /* and the next of those in key.outer */
+    int is_repeated;       /* its region is also one of those around it */
+    int outlives_outer;    /* a region on it has ended after the one around that */
+    int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
+    uint64_t lost, dropped;
     uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time; open regions */
     uint64_t with_metrics;  /* collected samples that have metrics */
     uint64_t bytes;         /* that collected samples have copied or filled, */
@@ -8457,7 +8714,25 @@ struct zt__path {
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
+    const zt__path
+        *ran_inside; /* the phase of a region around its samples, if that is another one. Or NULL */
+
+    /* of a phase */
+    uint64_t entered;              /* how often it was begun and ended */
+    uint64_t incomplete;           /* entries with samples that are lost or dropped */
+    uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
 };
+
+/* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
+typedef struct zt__entry {
+    struct zt__entry *next; /* in the pool, or among those that have ended */
+    uint32_t number;        /* in the process */
+    zt__path *path;
+    struct zt__entry *outer; /* of the phase around it, or NULL */
+    uint32_t uses;           /* samples that are not collected, and entries inside */
+    int is_open, is_incomplete, has_work;
+    double gpu_ns;
+} zt__entry;
 
 /* What a region is around. */
 typedef enum zt__region_kind {
@@ -8484,10 +8759,13 @@ typedef struct zt__origin {
 struct zt__probe {
     zt__probe *next; /* in the pool or the recording */
     zt__region_record *region;
-    zt__path *path;      /* of the region, or of those that have no path of their own */
-    zt__list *list;      /* while it is open: its list, */
-    zt__probe *outer;    /* and the region around it, or NULL */
-    uint64_t number;     /* its position among all regions that have ended on the list */
+    zt__path *path;               /* of the region, or of those that have no path of their own */
+    zt__list *list;               /* while it is open: its list, */
+    zt__probe *outer;             /* and the region around it, or NULL */
+    zt__entry *entry;             /* in which its sample was submitted, which is not collected. Or NULL */
+    const zt__entry *outer_entry; /* the same of a region around it, whose time includes that of the sample */
+    const zt__phase *appended_in; /* the phase in which it was begun, or NULL */
+    uint64_t number;              /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
@@ -8520,6 +8798,11 @@ struct zt__probe {
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
 };
 
+typedef struct zt__entry_block {
+    struct zt__entry_block *next;
+    zt__entry entries[ZT__ENTRIES_PER_BLOCK];
+} zt__entry_block;
+
 /* Probes are made in blocks. */
 typedef struct zt__probe_block {
     struct zt__probe_block *next;
@@ -8544,7 +8827,7 @@ typedef struct zt__pass {
     uint32_t index;
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
     uint32_t probe_count; /* probes that are made or being made */
-    zt__probe *first_free, *last_free;
+    zt__probe *first_free;
     zt__first_query first_query; /* the device may still execute it */
 } zt__pass;
 
@@ -8584,6 +8867,7 @@ struct zt__recording {
     zt__probe *polled;       /* those before it that are not in order have ended */
 
     /* of the last execution */
+    const zt__path *phase; /* in which its probes were placed, or NULL; see zt__move_into_phase */
     const void *runs_on;   /* the queue, or the immediate list that it was appended to */
     uint64_t submitted_ns; /* host time */
     uint64_t call_ns;      /* the same, of the call that is in progress */
@@ -8634,11 +8918,12 @@ struct zt__sample_times {
 
 /* Samples that are missing on the timeline: of one region, one after the other, for one reason. */
 typedef struct zt__missing {
-    const zt__region_record *region; /* NULL: not known */
-    ze_command_list_handle_t list;   /* NULL: not known */
-    const char *list_name;           /* or NULL */
-    uint64_t since_ns;               /* host time at which the first was submitted, or begun and dropped */
-    zt_cause cause;                  /* ZT_CAUSE_COUNT: its time is uncertain */
+    const zt__region_record *region; /* NULL: not known, like the next */
+    zt__path *path;
+    ze_command_list_handle_t list; /* NULL: not known */
+    const char *list_name;         /* or NULL */
+    uint64_t since_ns;             /* host time at which the first was submitted, or begun and dropped */
+    zt_cause cause;                /* ZT_CAUSE_COUNT: its time is uncertain */
     uint32_t count;
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
@@ -8665,6 +8950,8 @@ typedef struct zt__reading {
     zt_cause cause; /* why the sample is lost or dropped */
     zt__path *path;
     zt__region_record *region;
+    zt__entry *entry; /* this and the next as those of the probe */
+    const zt__entry *outer_entry;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
     zt__owed owed;       /* by the probe: UNCOUNTED and AGAIN are counted as begun with the reading */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
@@ -8687,7 +8974,7 @@ typedef struct zt__batch {
     size_t raw_size[ZT__MAX_GROUPS_IN_PASS];
     zet_typed_value_t *values[ZT__MAX_GROUPS_IN_PASS]; /* and the values calculated from them */
     size_t value_count[ZT__MAX_GROUPS_IN_PASS];
-    double *rows; /* one for each reading */
+    double *rows; /* one for each reading, and one for entries of phases */
 } zt__batch;
 
 /* What was measured where and when, for those who read a report later. "" and 0: not known. */
@@ -8760,15 +9047,24 @@ struct zt_profiler {
     uint32_t active_pass;
     uint32_t activation;       /* number of changes of the pass */
     int returns_to_first_pass; /* the return has failed, and is tried again by zt_collect */
-    zt__map names;             /* to region records */
+    zt__map names;             /* to the records of regions, */
+    zt__map phase_names;       /* and of phases */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
     zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK + 1];
     uint32_t path_count, path_capacity;
-    zt__path root;      /* around all paths */
-    zt__map list_map;   /* to lists */
-    zt__map list_names; /* of zt_name_list, to themselves; each stays until the profiler is closed */
+    zt__path root;          /* around all paths */
+    zt__path **phase_paths; /* by zt__phase.index; NULL: not known yet */
+    uint32_t phase_path_count;
+    zt__map entries; /* that are open or have samples to be collected, by their numbers */
+    zt__entry_block *entry_blocks;
+    zt__entry *free_entries, *ended_entries;
+    uint32_t free_entry_count;
+    int takes_phases;       /* phases are reported to it. Atomic */
+    uint64_t moved_samples; /* submitted in another phase than appended in */
+    zt__map list_map;       /* to lists */
+    zt__map list_names;     /* of zt_name_list, to themselves; each stays until the profiler is closed */
     zt__list *lists;
     zt__list *latest_list;  /* that was looked up, or NULL */
     zt__list *unused_lists; /* records for reuse */
@@ -8796,6 +9092,8 @@ struct zt_profiler {
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
+    /* A phase of this thread has ended. mutex held */
+    void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */
@@ -8949,7 +9247,8 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
-               *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
+               *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE"),
+               *phases_at = zt__get_variable("ZT_PHASES_AT");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -8979,6 +9278,9 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     if (zt__is_uint32(timeline)) {
         config.timeline = (uint32_t)strtoull(timeline, NULL, 10);
+    }
+    if (phases_at) {
+        config.phases_at_append = strcmp(phases_at, "append") == 0;
     }
     if (!config.log) {
         config.log = zt__default_log();
@@ -9103,6 +9405,10 @@ ZT__PRIVATE zt__region_record *zt__guess_region(const zt__list *list, const char
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause);
 
+/* The same of a phase. A region and a phase may have the same name. */
+ZT__PRIVATE zt__region_record *zt__find_or_add_phase_record(zt_profiler *profiler, const char *name,
+                                                            zt_cause *cause);
+
 /* Returns a path by its index. Paths are in blocks, so that they need not move. */
 ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
 
@@ -9110,6 +9416,9 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
    are nested too deeply, such as where many are never ended, it is that of the region inside no other. If there
    are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
+
+/* Returns the path of a region inside another path, or NULL if there is none. */
+ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
 /* Returns NULL if there is none. */
 ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle);
@@ -9147,10 +9456,11 @@ static void zt__free_unlocked(zt_profiler *profiler, void *memory) {
     zt__lock(&profiler->mutex);
 }
 
-ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
-                                                      zt_cause *cause) {
+static zt__region_record *zt__find_or_add_named(zt_profiler *profiler, const char *name, int is_phase,
+                                                zt_cause *cause) {
+    zt__map *names = is_phase ? &profiler->phase_names : &profiler->names;
     size_t length = strlen(name);
-    zt__region_record *region = (zt__region_record *)zt__map_find(&profiler->names, name, length), *made;
+    zt__region_record *region = (zt__region_record *)zt__map_find(names, name, length), *made;
     zt__region_record **regions;
     int has_room = 1;
     char *copy;
@@ -9162,7 +9472,7 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
     /* Other threads may add regions while the mutex is unlocked: this one, too, or so many that room is made
        again. */
     while (made && has_room && profiler->region_count < ZT__MAX_REGIONS &&
-           (profiler->region_count == profiler->region_capacity || zt__map_is_full(&profiler->names))) {
+           (profiler->region_count == profiler->region_capacity || zt__map_is_full(names))) {
         uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
         if (profiler->region_count == before) {
             regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
@@ -9178,16 +9488,16 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
             }
             zt__free_unlocked(profiler, (void *)regions);
         }
-        has_room =
-            has_room && zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
+        has_room = has_room && zt__map_make_room(names, &profiler->config.allocator, &profiler->mutex);
     }
-    region = (zt__region_record *)zt__map_find(&profiler->names, name, length);
+    region = (zt__region_record *)zt__map_find(names, name, length);
     if (!region && made && has_room && profiler->region_count < ZT__MAX_REGIONS) {
         copy = (char *)(made + 1);
         memcpy(copy, name, length);
         made->name = copy;
+        made->is_phase = is_phase;
         made->index = profiler->region_count;
-        zt__map_add(&profiler->names, copy, length, made);
+        zt__map_add(names, copy, length, made);
         profiler->regions[profiler->region_count++] = made;
         return made;
     }
@@ -9198,11 +9508,21 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
     return region;
 }
 
+ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
+                                                      zt_cause *cause) {
+    return zt__find_or_add_named(profiler, name, 0, cause);
+}
+
+ZT__PRIVATE zt__region_record *zt__find_or_add_phase_record(zt_profiler *profiler, const char *name,
+                                                            zt_cause *cause) {
+    return zt__find_or_add_named(profiler, name, 1, cause);
+}
+
 ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
     return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
 }
 
-static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
+ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
     zt__path_key key;
     if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
         return region->paths;
@@ -9431,7 +9751,15 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
         zt__free(&allocator, profiler->path_blocks[i]);
     }
+    while (profiler->entry_blocks) {
+        zt__entry_block *block = profiler->entry_blocks;
+        profiler->entry_blocks = block->next;
+        zt__free(&allocator, block);
+    }
+    zt__map_free(&profiler->entries, &allocator);
+    zt__free(&allocator, (void *)profiler->phase_paths);
     zt__map_free(&profiler->names, &allocator);
+    zt__map_free(&profiler->phase_names, &allocator);
     zt__map_free(&profiler->path_map, &allocator);
     zt__map_free(&profiler->list_map, &allocator);
     for (i = 0; i < profiler->list_names.capacity; i++) {
@@ -9493,6 +9821,516 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
 ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
     if (zt__find_profiler(profiler->id) == profiler) {
         zt__store(&zt__get_process()->profilers[profiler->id % ZT__MAX_PROFILERS], (zt_profiler *)NULL);
+    }
+}
+
+/* ==== regions/phases.h ================================================================================== */
+
+/* Phases: what a thread submits belongs to those that it is in. */
+
+/* All of this is called with the mutex held. */
+
+/* Returns the path of the phase that the calling thread is in, added if it is new, and makes room for the entries that
+   zt__join_entry needs; the profiler's root for none, or without memory. The mutex is unlocked while memory is allocated.
+ */
+ZT__PRIVATE zt__path *zt__enter_phase(zt_profiler *profiler);
+
+/* Returns the phase of a path, or the root. */
+ZT__PRIVATE zt__path *zt__phase_of(zt__path *path);
+
+/* Lets the sample of a probe be one of the entry of the phase that the calling thread is in. There is none if the thread
+   is in no phase, or in one that was adopted and is over, or without memory. */
+ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe);
+
+/* Takes that back: the sample has never begun, or begins anew. */
+ZT__PRIVATE void zt__forget_entry(zt_profiler *profiler, zt__entry **place);
+
+/* Adds the GPU time of a sample to its entry and to those around it, up to but not including that of the region around
+   the sample. NaN: the sample is lost or dropped. `entry` may be NULL. */
+ZT__PRIVATE void zt__leave_entry(zt_profiler *profiler, zt__entry *entry, const zt__entry *outer_entry,
+                                 double gpu_ns);
+
+/* Returns the path of the regions of `path` inside a phase instead of in those that it has, added if it is new. Returns
+   NULL without memory. The mutex is unlocked while memory is allocated. */
+ZT__PRIVATE zt__path *zt__place_path(zt_profiler *profiler, zt__path *phase, zt__path *path);
+
+/* Called before a recording is submitted: adds the paths of its probes in the phase of the calling thread, which
+   zt__move_into_phase finds once the driver has accepted. The mutex is unlocked while memory is allocated. */
+ZT__PRIVATE void zt__prepare_phase(zt_profiler *profiler, zt__list *list);
+
+/* Moves the probes of a recording into the phase of the calling thread, which has submitted them. What they owe from
+   before must be lost already. */
+ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recording);
+
+/* Returns an entry of profiler->ended_entries to the pool. */
+ZT__PRIVATE void zt__free_entry(zt_profiler *profiler, zt__entry *entry);
+
+/* From now on phases are reported to a profiler, until zt__stop_listening. No mutex is held. */
+ZT__PRIVATE void zt__start_listening(zt_profiler *profiler);
+
+/* Waits until no thread reports a phase to a profiler that is not registered any more. No mutex is held. */
+ZT__PRIVATE void zt__stop_listening(zt_profiler *profiler);
+
+/* ==== regions/phases.c ================================================================================== */
+
+/* Phases: what a thread submits belongs to those that it is in. */
+
+/* ---- paths: with the mutex held -------------------------------------------------------------------------- */
+
+static zt__path *zt__known_path_of_phase(const zt_profiler *profiler, const zt__phase *phase) {
+    return phase && phase->index < profiler->phase_path_count ? profiler->phase_paths[phase->index] : NULL;
+}
+
+/* Makes room for the path of a phase in profiler->phase_paths. Returns 0 without memory. */
+static int zt__make_phase_room(zt_profiler *profiler, const zt__phase *phase) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    while (phase->index >= profiler->phase_path_count) {
+        uint32_t before = profiler->phase_path_count, count = before ? before * 2 : 64;
+        zt__path **unused;
+        zt__unlock(&profiler->mutex);
+        unused = (zt__path **)zt__allocate(allocator, count, sizeof *unused);
+        zt__lock(&profiler->mutex);
+        if (!unused) {
+            return phase->index < profiler->phase_path_count;
+        }
+        if (profiler->phase_path_count == before) { /* else another thread was faster */
+            zt__path **paths = unused;
+            unused = profiler->phase_paths;
+            if (before) {
+                memcpy(paths, unused, before * sizeof *paths);
+            }
+            profiler->phase_paths = paths;
+            profiler->phase_path_count = count;
+        }
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, unused);
+        zt__lock(&profiler->mutex);
+    }
+    return 1;
+}
+
+/* Returns the path of a phase, added if it is new; or the profiler's root without memory. */
+static zt__path *zt__path_of_phase(zt_profiler *profiler, const zt__phase *phase) {
+    zt__path *path = zt__known_path_of_phase(profiler, phase), *outer;
+    zt__region_record *record;
+    zt_cause cause;
+    if (path || !phase || phase->depth == 0) {
+        return path ? path : &profiler->root;
+    }
+    outer = zt__path_of_phase(profiler, phase->outer);
+    record = zt__find_or_add_phase_record(profiler, phase->name, &cause);
+    path = record ? zt__find_or_add_path(profiler, outer, record) : NULL;
+    if (!path || !path->key.region->is_phase) {
+        return outer; /* without memory, or among the samples of too many paths */
+    }
+    if (zt__make_phase_room(profiler, phase)) {
+        profiler->phase_paths[phase->index] = path;
+    }
+    return path;
+}
+
+/* Returns whether a path is that of a phase, or the root. */
+static int zt__is_phase(const zt__path *path) {
+    return path->depth == 0 || path->key.region->is_phase;
+}
+
+ZT__PRIVATE zt__path *zt__place_path(zt_profiler *profiler, zt__path *phase, zt__path *path) {
+    zt__path *outer, *placed;
+    if (zt__is_phase(path)) {
+        return phase;
+    }
+    outer = zt__place_path(profiler, phase, path->key.outer);
+    placed = outer ? zt__find_or_add_path(profiler, outer, path->key.region) : NULL;
+    if (placed) {
+        placed->outlives_outer |= path->outlives_outer;
+        placed->is_own_unknown |= path->is_own_unknown;
+    }
+    return placed;
+}
+
+ZT__PRIVATE zt__path *zt__phase_of(zt__path *path) {
+    while (!zt__is_phase(path)) {
+        path = path->key.outer;
+    }
+    return path;
+}
+
+/* As zt__place_path, but adds nothing: NULL if there is no such path. */
+static zt__path *zt__find_placed(const zt_profiler *profiler, zt__path *phase, const zt__path *path) {
+    zt__path *outer;
+    if (zt__is_phase(path)) {
+        return phase;
+    }
+    outer = zt__find_placed(profiler, phase, path->key.outer);
+    return outer ? zt__find_path(profiler, outer, path->key.region) : NULL;
+}
+
+/* ---- entries: with the mutex held ------------------------------------------------------------------------ */
+
+static int zt__make_entry_room(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    while (profiler->free_entry_count < ZT__MAX_PHASE_DEPTH) {
+        zt__entry_block *block;
+        uint32_t i;
+        zt__unlock(&profiler->mutex);
+        block = (zt__entry_block *)zt__allocate(allocator, 1, sizeof *block);
+        zt__lock(&profiler->mutex);
+        if (!block) {
+            return 0;
+        }
+        block->next = profiler->entry_blocks;
+        profiler->entry_blocks = block;
+        for (i = 0; i < ZT__ENTRIES_PER_BLOCK; i++) {
+            block->entries[i].next = profiler->free_entries;
+            profiler->free_entries = &block->entries[i];
+        }
+        profiler->free_entry_count += ZT__ENTRIES_PER_BLOCK;
+    }
+    return zt__map_make_room(&profiler->entries, allocator, &profiler->mutex);
+}
+
+static zt__entry *zt__find_entry(const zt_profiler *profiler, const uint32_t *number) {
+    return *number ? (zt__entry *)zt__map_find(&profiler->entries, number, sizeof *number) : NULL;
+}
+
+/* Returns the entry of a frame, added if it is new; NULL without memory. One that was adopted is never added: if it is
+   not there, it is over. */
+static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *frame, zt__entry *outer) {
+    zt__entry *entry = zt__find_entry(profiler, &frame->entry);
+    if (frame->kind == ZT__PHASE_FRAME_SAME) {
+        return outer;
+    }
+    if (entry || frame->kind == ZT__PHASE_FRAME_ADOPTED || !profiler->free_entries ||
+        zt__map_is_full(&profiler->entries)) {
+        return entry;
+    }
+    if (!frame->entry) {
+        frame->entry = zt__number_entry();
+    }
+    entry = profiler->free_entries;
+    profiler->free_entries = entry->next;
+    profiler->free_entry_count--;
+    memset(entry, 0, sizeof *entry);
+    entry->number = frame->entry;
+    entry->path = zt__known_path_of_phase(profiler, frame->phase);
+    entry->outer = outer;
+    entry->is_open = 1;
+    if (outer) {
+        outer->uses++;
+    }
+    zt__map_add(&profiler->entries, &entry->number, sizeof entry->number, entry);
+    return entry;
+}
+
+/* Returns the entry of the phase that the calling thread is in, or NULL. */
+static zt__entry *zt__current_entry(zt_profiler *profiler) {
+    zt__phase_frame *top = zt__get_top_frame(), *frame = top;
+    zt__entry *entry = NULL;
+    while (frame && frame->kind != ZT__PHASE_FRAME_ADOPTED && frame != zt__get_phase_stack()->frames) {
+        frame--; /* an adopted one knows those around it */
+    }
+    for (; frame && frame <= top; frame++) {
+        entry = zt__entry_of_frame(profiler, frame, entry);
+    }
+    return entry;
+}
+
+ZT__PRIVATE void zt__free_entry(zt_profiler *profiler, zt__entry *entry) {
+    entry->next = profiler->free_entries;
+    profiler->free_entries = entry;
+    profiler->free_entry_count++;
+}
+
+/* Removes an entry that is over, and those around it that then are, too. */
+static void zt__end_if_over(zt_profiler *profiler, zt__entry *entry) {
+    while (entry && !entry->is_open && entry->uses == 0) {
+        zt__entry *outer = entry->outer;
+        zt__map_remove(&profiler->entries, &entry->number, sizeof entry->number);
+        if (entry->path && entry->is_incomplete) {
+            entry->path->incomplete++;
+        }
+        if (entry->path && entry->has_work && !entry->is_incomplete) {
+            entry->next = profiler->ended_entries;
+            profiler->ended_entries = entry;
+        } else {
+            zt__free_entry(profiler, entry);
+        }
+        if (outer) {
+            outer->uses--;
+        }
+        entry = outer;
+    }
+}
+
+ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
+    zt__forget_entry(profiler, &probe->entry);
+    probe->entry = zt__current_entry(profiler);
+    if (probe->entry) {
+        probe->entry->uses++;
+    }
+}
+
+ZT__PRIVATE void zt__forget_entry(zt_profiler *profiler, zt__entry **place) {
+    zt__entry *entry = *place;
+    *place = NULL;
+    if (entry) {
+        entry->uses--;
+        zt__end_if_over(profiler, entry);
+    }
+}
+
+ZT__PRIVATE void zt__leave_entry(zt_profiler *profiler, zt__entry *entry, const zt__entry *outer_entry,
+                                 double gpu_ns) {
+    zt__entry *each;
+    if (!entry) {
+        return;
+    }
+    for (each = entry; each && each != outer_entry; each = each->outer) {
+        if (zt__is_nan(gpu_ns)) {
+            each->is_incomplete = 1;
+        } else {
+            each->has_work = 1;
+            each->gpu_ns += gpu_ns;
+        }
+    }
+    entry->uses--;
+    zt__end_if_over(profiler, entry);
+}
+
+/* ---- what is submitted: with the mutex held -------------------------------------------------------------- */
+
+ZT__PRIVATE zt__path *zt__enter_phase(zt_profiler *profiler) {
+    const zt__phase_frame *top = zt__get_top_frame();
+    if (!top) {
+        return &profiler->root;
+    }
+    zt__make_entry_room(profiler);
+    return zt__path_of_phase(profiler, top->phase);
+}
+
+/* Returns the path that zt__enter_phase has returned before on this thread. */
+static zt__path *zt__current_phase(zt_profiler *profiler) {
+    const zt__phase_frame *top = zt__get_top_frame();
+    const zt__phase *phase = top ? top->phase : NULL;
+    zt__path *path = NULL;
+    for (; phase && !path; phase = phase->outer) { /* without memory, what has a path is around it */
+        path = zt__known_path_of_phase(profiler, phase);
+    }
+    return path ? path : &profiler->root;
+}
+
+ZT__PRIVATE void zt__prepare_phase(zt_profiler *profiler, zt__list *list) {
+    zt__path *phase;
+    zt__probe *probe;
+    if (profiler->config.phases_at_append) {
+        return;
+    }
+    list->open_count++; /* keeps the record of the list while the mutex is unlocked */
+    phase = zt__enter_phase(profiler);
+    if (list->current && list->current->phase != phase) {
+        for (probe = list->current->first; probe; probe = probe->next) {
+            zt__place_path(profiler, phase, probe->path);
+        }
+    }
+    list->open_count--;
+}
+
+ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recording) {
+    zt__path *phase = zt__current_phase(profiler);
+    const zt__phase_frame *top = zt__get_top_frame();
+    zt__probe *probe;
+    if (profiler->config.phases_at_append) {
+        return;
+    }
+    for (probe = recording->first; probe; probe = probe->next) {
+        zt__path *placed = recording->phase == phase ? NULL : zt__find_placed(profiler, phase, probe->path);
+        if (placed &&
+            probe->is_due) { /* it was counted at its end, because its list may have been immediate */
+            probe->path->missing--;
+            placed->missing++;
+        }
+        probe->path = placed ? placed : probe->path;
+        if (probe->is_dropped) {
+            continue;
+        }
+        profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
+        zt__join_entry(profiler, probe);
+        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : probe->entry;
+    }
+    recording->phase = phase;
+}
+
+/* ---- the threads of the application ---------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    zt__store(&profiler->takes_phases, 1);
+    zt__add(&process->listeners, 1);
+}
+
+ZT__PRIVATE void zt__stop_listening(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    zt__wait wait = zt__wait_until(UINT64_MAX);
+    int goes_on = process != NULL;
+    if (process && zt__load(&profiler->takes_phases)) {
+        zt__add(&process->listeners, UINT32_MAX); /* one less */
+    }
+    while (goes_on && zt__add(&process->listener_users[profiler->id % ZT__MAX_PROFILERS], 0) > 0) {
+        goes_on = zt__wait_again(&wait);
+    }
+}
+
+/* A walk over the profilers that phases are reported to. */
+typedef struct zt__listeners {
+    zt__process *process; /* NULL: there are none */
+    uint32_t next, left;
+    uint32_t *users; /* of the profiler that is visited */
+} zt__listeners;
+
+static zt__listeners zt__find_listeners(void) {
+    zt__listeners listeners = {zt__get_process(), 0, 0, NULL};
+    if (listeners.process) {
+        listeners.left = zt__load(&listeners.process->listeners);
+    }
+    return listeners;
+}
+
+/* Returns the next profiler, which is not freed until the next call; NULL after the last. */
+static zt_profiler *zt__next_listener(zt__listeners *listeners) {
+    zt__process *process = listeners->process;
+    if (listeners->users) {
+        zt__add(listeners->users, UINT32_MAX);
+    }
+    for (; listeners->left > 0 && listeners->next < ZT__MAX_PROFILERS; listeners->next++) {
+        zt_profiler *profiler = NULL;
+        if (zt__load(&process->profilers[listeners->next])) {
+            listeners->users = &process->listener_users[listeners->next];
+            zt__add(listeners->users, 1);
+            profiler = zt__load(&process->profilers[listeners->next]); /* it may just have been closed */
+            if (profiler && zt__load(&profiler->takes_phases)) {
+                listeners->left--;
+                listeners->next++;
+                return profiler;
+            }
+            zt__add(listeners->users, UINT32_MAX);
+        }
+    }
+    listeners->users = NULL;
+    return NULL;
+}
+
+/* Returns the host time for the begin of a phase, or 0 if no profiler is open. */
+static uint64_t zt__begin_time(void) {
+    return zt__find_listeners().left > 0 ? zt__now_ns() : 0;
+}
+
+/* Adds a frame to the stack of the calling thread. Returns NULL if the stack is full. */
+static zt__phase_frame *zt__push_frame(void) {
+    zt__phase_stack *stack = zt__get_phase_stack();
+    zt__phase_frame *frame = NULL;
+    if (stack->depth < ZT__MAX_PHASE_DEPTH) {
+        frame = &stack->frames[stack->depth];
+        memset(frame, 0, sizeof *frame);
+        frame->begun_ns = zt__begin_time();
+    }
+    stack->depth++;
+    return frame;
+}
+
+ZT_API void zt_phase_begin(const char *name) {
+    const zt__phase_frame *around = zt__get_top_frame();
+    zt__phase_frame *frame = zt__push_frame();
+    if (frame) {
+        frame->phase = zt__find_or_add_phase(around ? around->phase : NULL, zt__shown_name(name));
+        if (around && around->phase == frame->phase) {
+            frame->kind = ZT__PHASE_FRAME_SAME;
+        }
+    }
+}
+
+/* Notes in a profiler that a phase of this thread has ended. */
+static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now) {
+    zt__entry *entry;
+    zt__path *path;
+    zt__lock(&profiler->mutex);
+    path = zt__path_of_phase(profiler, frame->phase);
+    entry = zt__find_entry(profiler, &frame->entry);
+    if (entry) {
+        entry->is_open = 0;
+        zt__end_if_over(profiler, entry);
+    }
+    if (path->depth > 0) {
+        path->entered++;
+    }
+    if (path->depth > 0 && frame->begun_ns) {
+        path->host_ns += now - frame->begun_ns;
+        path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
+        if (profiler->phase_ended) {
+            profiler->phase_ended(profiler, path, frame->begun_ns, now);
+        }
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT_API void zt_phase_end(void) {
+    zt__phase_stack *stack = zt__get_phase_stack();
+    zt__listeners listeners = zt__find_listeners();
+    zt__phase_frame *frame, *around;
+    zt_profiler *profiler;
+    uint64_t now;
+    if (stack->depth == 0) {
+        while ((profiler = zt__next_listener(&listeners)) != NULL) {
+            zt__report(&profiler->diagnostics, PHASE_NOT_BEGUN, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        }
+        return;
+    }
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH) {
+        return;
+    }
+    frame = &stack->frames[stack->depth];
+    around = zt__get_top_frame();
+    if (listeners.left == 0) {
+        return;
+    }
+    now = zt__now_ns();
+    if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
+        around->inner_ns += frame->inner_ns;
+    } else if (around && frame->begun_ns) {
+        around->inner_ns += now - frame->begun_ns;
+    }
+    while (frame->kind == ZT__PHASE_FRAME_BEGUN && (profiler = zt__next_listener(&listeners)) != NULL) {
+        zt__end_phase(profiler, frame, now);
+    }
+}
+
+ZT_API zt_phase zt_phase_current(void) {
+    zt__listeners listeners = zt__find_listeners();
+    const zt__phase_frame *top = zt__get_top_frame();
+    zt_profiler *profiler;
+    zt_phase current = {NULL, 0};
+    /* Its entry is added now, so that other threads find it until it is over. */
+    while (top && (profiler = zt__next_listener(&listeners)) != NULL) {
+        zt__lock(&profiler->mutex);
+        zt__enter_phase(profiler);
+        zt__current_entry(profiler);
+        zt__unlock(&profiler->mutex);
+    }
+    while (top && top->kind == ZT__PHASE_FRAME_SAME) {
+        top--;
+    }
+    if (top) {
+        current.phase = top->phase;
+        current.entry = top->entry;
+    }
+    return current;
+}
+
+ZT_API void zt_phase_adopt(zt_phase phase) {
+    zt__phase_frame *frame = zt__push_frame();
+    if (frame) {
+        frame->phase = (const zt__phase *)phase.phase;
+        frame->entry = phase.entry;
+        frame->kind = ZT__PHASE_FRAME_ADOPTED;
     }
 }
 
@@ -9709,7 +10547,7 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     zt__data data = ZT__DATA_OTHER_PASS;
     zt__decision decision;
     const char *call = NULL;
-    int is_settled;
+    int is_settled, is_new;
     if (seen == ZT__SEEN_ENDED && !probe->spans_passes &&
         (reading->owed == ZT__OWED_SAMPLE || reading->owed == ZT__OWED_UNCOUNTED)) {
         data = zt__read_reports(profiler, probe, reading);
@@ -9721,7 +10559,10 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     reading->outcome = decision.outcome;
     reading->cause = decision.cause;
     if (decision.outcome != ZT__NO_SAMPLE) {
-        int is_new = reading->owed != ZT__OWED_SAMPLE;
+        reading->entry = probe->entry;
+        reading->outer_entry = probe->outer_entry;
+        probe->entry = NULL;
+        is_new = reading->owed != ZT__OWED_SAMPLE;
         visit->finds_run |= is_new;
         reading->is_unreported = is_new && !visit->reads_front;
         visit->counted += (uint32_t)!is_new;
@@ -9967,8 +10808,8 @@ ZT__PRIVATE const char *zt__drop_open_regions(zt_profiler *profiler, const zt__l
 /* Frees a probe that no recording has. */
 ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe);
 
-/* Probes are used in turns, because the cache of the core that collects may still hold those that it freed
-   last: their memory, and what the driver has for them. Returns NULL if none is free. */
+/* Returns the probe that was freed last, because its memory is in the cache, and what the driver has for it. Returns
+   NULL if none is free. */
 ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass);
 
 /* Returns whether samples of a list are on their way. */
@@ -10139,6 +10980,10 @@ ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *mis
     } else if (region) {
         region->lost++;
     }
+    if (missing->path) {
+        missing->path->dropped += (uint64_t)is_dropped;
+        missing->path->lost += (uint64_t)!is_dropped;
+    }
     if (profiler->sample_missing) {
         profiler->sample_missing(profiler, missing);
     }
@@ -10147,18 +10992,26 @@ ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *mis
 ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__region_record *region,
                                 const zt__list *list, zt_cause cause) {
     zt__missing missing = {
-        region, list ? list->handle : NULL, list ? list->name : NULL, zt__now_ns(), cause, 1, 0};
+        region, path, list ? list->handle : NULL, list ? list->name : NULL, zt__now_ns(), cause, 1, 0};
     zt__count_begun(profiler, path);
     zt__count_missing(profiler, &missing);
 }
 
 ZT__PRIVATE void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
                                  zt_cause cause) {
-    zt__missing missing = {
-        probe->region, recording->handle, probe->origin.list_name, recording->submitted_ns, cause, 1, 0};
+    zt__missing missing = {probe->region,
+                           probe->path,
+                           recording->handle,
+                           probe->origin.list_name,
+                           recording->submitted_ns,
+                           cause,
+                           1,
+                           0};
     if (!recording->is_reported) {
         missing.since_ns = probe->begun_ns;
     }
+    zt__leave_entry(profiler, probe->entry, probe->outer_entry, zt__nan());
+    probe->entry = NULL;
     probe->is_due = 0;
     recording->due--;
     profiler->awaited -= recording->state != ZT__RECORDING_DIRTY;
@@ -10216,7 +11069,7 @@ ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, 
 
 ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe) {
     zt__pass *pass = &profiler->passes[probe->pass];
-    ZT__INVARIANT(!probe->is_due);
+    ZT__INVARIANT(!probe->is_due && !probe->entry);
     probe->list = NULL;
     if (probe->is_retired) {
         return;
@@ -10305,6 +11158,7 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
     recording->handle = list->handle;
     recording->state = ZT__RECORDING_CLOSED;
     recording->is_queue = list->kind == ZT__LIST_IMMEDIATE;
+    recording->phase = list->kind == ZT__LIST_RECORDED ? &profiler->root : NULL;
     zt__move_recording(profiler, recording,
                        recording->is_queue ? ZT__RECORDING_SUBMITTED : ZT__RECORDING_OPEN);
     list->current = recording;
@@ -10409,6 +11263,8 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
     zt__list *list = probe->list;
     zt__count_drop(profiler, probe->path, probe->region, list, cause);
+    zt__leave_entry(profiler, probe->entry, probe->outer_entry, zt__nan());
+    probe->entry = NULL;
     zt__leave_nesting(profiler, probe);
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;
@@ -10441,7 +11297,11 @@ ZT__PRIVATE const char *zt__drop_open_regions(zt_profiler *profiler, const zt__l
 ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
 
 /* Counts what has become of a reading. With the mutex held. */
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row);
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row);
+
+/* Adds the entries that are over to the statistics of their phases. The collector is held; the mutex is unlocked
+   meanwhile. */
+ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler);
 
 /* ==== regions/adding.c ================================================================================== */
 
@@ -10452,7 +11312,7 @@ ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t
                                &path->statistics, more);
 }
 
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row) {
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__path *path = reading->path;
     if (reading->outcome == ZT__NO_SAMPLE) {
         return;
@@ -10465,12 +11325,16 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
             reading->owed == ZT__OWED_AGAIN; /* there may have been more executions than this one */
     }
     if (reading->never_began) {
+        zt__forget_entry(profiler, &reading->entry);
         profiler->counts.begun--;
         path->missing--;
         return;
     }
+    zt__leave_entry(profiler, reading->entry, reading->outer_entry,
+                    reading->outcome == ZT__READ ? row[0] : zt__nan());
     if (reading->outcome == ZT__MISSED) {
         zt__missing missing = {reading->region,
+                               path,
                                reading->times.list,
                                reading->origin.list_name,
                                reading->submitted_ns,
@@ -10492,6 +11356,29 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (reading->bytes && !zt__is_nan(row[0])) {
         path->bytes += reading->bytes;
         path->bytes_ns += row[0];
+    }
+}
+
+ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler) {
+    double *row = profiler->batch.rows + (size_t)ZT__BATCH * profiler->row_length; /* its last */
+    uint32_t i;
+    for (i = 1; i < profiler->row_length; i++) {
+        row[i] = zt__nan();
+    }
+    while (profiler->ended_entries) {
+        zt__entry *entry = profiler->ended_entries;
+        int has_room;
+        profiler->ended_entries = entry->next;
+        zt__unlock(&profiler->mutex);
+        has_room = zt__reserve_room(profiler, entry->path, 1);
+        zt__lock(&profiler->mutex);
+        row[0] = entry->gpu_ns;
+        if (has_room) {
+            zt__add_sample(&profiler->layout, &entry->path->statistics, row);
+        } else {
+            entry->path->incomplete++;
+        }
+        zt__free_entry(profiler, entry);
     }
 }
 
@@ -10976,6 +11863,7 @@ static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t h
         }
     }
     zt__finish_batch(profiler);
+    zt__add_ended_entries(profiler);
     zt__clean_lists(profiler);
     zt__unlock(&profiler->mutex);
     if (!handle) {
@@ -11947,13 +12835,50 @@ static void zt__find_out_kind(zt_profiler *profiler, zt__list *list, zt__list_ki
     }
 }
 
+/* Returns whether the regions of a list belong to the phase in which they are appended. */
+static int zt__takes_phase_at_append(const zt_profiler *profiler, const zt__list *list) {
+    return list->kind != ZT__LIST_RECORDED || profiler->config.phases_at_append;
+}
+
+/* Returns the path around a region that is begun now, or NULL without memory: phases stand outside regions. The mutex
+   is held, and unlocked while memory is allocated. */
+static zt__path *zt__find_outer_path(zt_profiler *profiler, const zt__list *list) {
+    const zt__probe *innermost = list->innermost;
+    zt__path *phase = zt__takes_phase_at_append(profiler, list) ? zt__enter_phase(profiler) : NULL;
+    if (!innermost) {
+        return phase ? phase : &profiler->root;
+    }
+    return phase && phase != zt__phase_of(innermost->path) ? zt__place_path(profiler, phase, innermost->path)
+                                                           : innermost->path;
+}
+
+/* Notes the phase in which a region is begun. With the mutex held. */
+static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__probe *probe) {
+    const zt__probe *outer = probe->outer;
+    const zt__phase_frame *top = zt__get_top_frame();
+    probe->outer_entry = NULL;
+    probe->appended_in = NULL;
+    if (!zt__takes_phase_at_append(profiler, list)) {
+        probe->appended_in = top ? top->phase : NULL;
+        return;
+    }
+    zt__join_entry(profiler, probe);
+    if (outer) {
+        probe->outer_entry = outer->entry;
+        if (zt__phase_of(outer->path) != zt__phase_of(probe->path)) {
+            outer->path->is_own_unknown = 1;
+            probe->path->ran_inside = zt__phase_of(outer->path);
+        }
+    }
+}
+
 /* Opens a probe for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`.
    `*is_reported`: the call that failed was reported, now or before a pause. */
 static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_kind kind,
                                  const char *name, int times_alone, zt_cause *cause, int *is_reported) {
     enum { TRIES = 4 };
     zt__region_record *region;
-    zt__path *path = NULL;
+    zt__path *path = NULL, *outer;
     zt__list *list;
     zt__probe *probe = NULL;
     uint32_t tries;
@@ -11975,8 +12900,8 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         *cause = zt__prepare_recording(profiler, list) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
         for (tries = 0; !probe && *cause == ZT_CAUSE_COUNT; tries++) {
             /* Found anew in each try, because callbacks in zt__provide_probes may begin and end regions. */
-            path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
-                                        region);
+            outer = zt__find_outer_path(profiler, list);
+            path = outer ? zt__find_or_add_path(profiler, outer, region) : NULL;
             probe = path ? zt__pop_free_probe(zt__pass_to_measure(profiler, times_alone)) : NULL;
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
@@ -11997,6 +12922,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         probe->path = path;
         probe->list = list;
         probe->outer = list->innermost;
+        zt__note_phase(profiler, list, probe);
         list->innermost = probe;
         if (list->latest) {
             list->latest->follower = region;
@@ -12476,6 +13402,7 @@ static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t
     zt__recording *recording;
     zt__drop_open_regions(profiler, list);
     zt__await_reading(profiler, list);
+    zt__prepare_phase(profiler, list);
     recording = list->current;
     if (recording && recording->may_be_reset && by_tracer) {
         zt__request_look(profiler, recording); /* as if nobody had reported it */
@@ -12542,6 +13469,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->is_reported = 1;
     recording->has_ended = recording->is_look_due = 0;
     recording->unread = recording->polled = recording->first;
+    zt__move_into_phase(profiler, recording);
     for (probe = recording->first; probe; probe = probe->next) {
         probe->is_settled = 0;
         probe->failing_since_ns = 0;
@@ -12993,7 +13921,10 @@ typedef struct zt__subject {
 
 /* Sums over the samples of a subject. */
 typedef struct zt__totals {
-    uint64_t count, with_metrics, bytes;
+    uint64_t count, with_metrics, bytes, lost, dropped;
+    int is_phase;
+    uint64_t entered, incomplete; /* this and the next as in zt_region_info */
+    double host_ns, host_own_ns;
     double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
     double launch_error_ns; /* the largest error of a launch latency */
 } zt__totals;
@@ -13127,18 +14058,78 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
     return subject;
 }
 
-/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. The mutex is held. */
+/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. A phase inside of itself is left
+   out of the phase. The mutex is held. */
 static const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
     if (subject.path) {
         return path ? NULL : subject.path;
     }
-    return path ? path->next : subject.region->paths;
+    do {
+        path = path ? path->next : subject.region->paths;
+    } while (path && path->is_repeated && subject.region->is_phase);
+    return path;
+}
+
+/* Returns whether the samples of a path inside a phase are part of its figures: they are those of a region, and those of
+   no region around are. */
+static int zt__counts_in_phase(const zt__path *path) {
+    return !path->key.region->is_phase && path->statistics.count > 0;
+}
+
+/* Returns whether samples on a path inside a phase ran inside of a region whose samples are part of the figures of that
+   phase, too. */
+static int zt__ran_in_counted(const zt__path *phase, const zt__path *path) {
+    const zt__path *around = path->ran_inside;
+    while (around && around != phase) {
+        around = around->key.outer;
+    }
+    return around != NULL;
+}
+
+/* Returns the next path inside `outer` after `path`, from which it goes in or not; NULL after the last. The mutex is
+   held. */
+static const zt__path *zt__next_inside(const zt__path *outer, const zt__path *path, int goes_in) {
+    const zt__path *next = goes_in ? path->inner : NULL;
+    for (; !next && path != outer; path = path->key.outer) {
+        next = path->next_inner;
+    }
+    return next;
+}
+
+/* Returns the path after `path`, or the first for NULL, whose samples make up a phase; NULL after the last. The mutex is
+   held. */
+static const zt__path *zt__next_in_phase(const zt__path *phase, const zt__path *path) {
+    const zt__path *next = zt__next_inside(phase, path ? path : phase, !path);
+    while (next && (zt__ran_in_counted(phase, next) || !zt__counts_in_phase(next))) {
+        next = zt__next_inside(phase, next, !zt__ran_in_counted(phase, next));
+    }
+    return next;
+}
+
+/* As zt__next_of, but of a phase the paths whose samples make it up. `*phase` is the path of the phase that the walk is
+   in; NULL at its begin. */
+static const zt__path *zt__next_sampled(zt__subject subject, const zt__path **phase, const zt__path *path) {
+    if (!subject.region->is_phase) {
+        return zt__next_of(subject, path);
+    }
+    path = *phase ? zt__next_in_phase(*phase, path) : NULL;
+    while (!path && (*phase = zt__next_of(subject, *phase)) != NULL) {
+        path = zt__next_in_phase(*phase, NULL);
+    }
+    return path;
+}
+
+/* Returns the next path whose statistics have a column of a subject: the GPU time of a phase is that of its entries. */
+static const zt__path *zt__next_with(zt__subject subject, uint32_t column, const zt__path **phase,
+                                     const zt__path *path) {
+    return column == 0 ? zt__next_of(subject, path) : zt__next_sampled(subject, phase, path);
 }
 
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
-    const zt__path *path = NULL;
-    zt__totals totals = {0, 0, 0, 0, 0};
-    while ((path = zt__next_of(subject, path)) != NULL) {
+    const zt__path *path = NULL, *phase = NULL;
+    zt__totals totals;
+    memset(&totals, 0, sizeof totals);
+    while ((path = zt__next_sampled(subject, &phase, path)) != NULL) {
         totals.count += path->statistics.count;
         totals.with_metrics += path->with_metrics;
         totals.bytes += path->bytes;
@@ -13147,14 +14138,31 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
             totals.launch_error_ns = path->launch_error_ns;
         }
     }
+    totals.is_phase = subject.region->is_phase;
+    if (!subject.path && !totals.is_phase) {
+        totals.lost = subject.region->lost;
+        totals.dropped = subject.region->dropped;
+    }
+    for (path = NULL; (subject.path || totals.is_phase) && (path = zt__next_of(subject, path)) != NULL;) {
+        const zt__path *inner = path;
+        totals.entered += path->entered;
+        totals.incomplete += path->incomplete;
+        totals.host_ns += (double)path->host_ns;
+        totals.host_own_ns += (double)path->host_own_ns;
+        do {
+            totals.lost += inner->lost;
+            totals.dropped += inner->dropped;
+            inner = totals.is_phase ? zt__next_inside(path, inner, 1) : NULL;
+        } while (inner);
+    }
     return totals;
 }
 
 ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
-    const zt__path *path = NULL;
+    const zt__path *path = NULL, *phase = NULL;
     zt__moments sum;
     memset(&sum, 0, sizeof sum);
-    while ((path = zt__next_of(subject, path)) != NULL) {
+    while ((path = zt__next_with(subject, column, &phase, path)) != NULL) {
         if (path->statistics.moments) {
             zt__merge_moments(&sum, &path->statistics.moments[column]);
         }
@@ -13163,10 +14171,10 @@ ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
 }
 
 ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
-    const zt__path *path = NULL;
+    const zt__path *path = NULL, *phase = NULL;
     zt__moments sum;
     memset(&sum, 0, sizeof sum);
-    while ((path = zt__next_of(subject, path)) != NULL) {
+    while ((path = zt__next_sampled(subject, &phase, path)) != NULL) {
         if (metric < path->streamed_count) {
             zt__merge_moments(&sum, &path->streamed[metric]);
         }
@@ -13175,7 +14183,13 @@ ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
 }
 
 ZT__PRIVATE double zt__time_of(const zt__path *path) {
-    return path->statistics.moments ? path->statistics.moments[0].sum : 0;
+    zt__subject subject = {path->key.region, path};
+    const zt__path *phase = NULL, *sampled = NULL;
+    double time_ns = 0;
+    while ((sampled = zt__next_sampled(subject, &phase, sampled)) != NULL) {
+        time_ns += sampled->statistics.moments ? sampled->statistics.moments[0].sum : 0;
+    }
+    return time_ns;
 }
 
 /* Locks the mutex, and copies the kept values of a column. Each call allocates room, because several threads may
@@ -13184,7 +14198,7 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
                                             uint32_t *count, int *has_memory) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__sample_layout *layout = &profiler->layout;
-    const zt__path *path;
+    const zt__path *path, *phase;
     zt__kept_value *values = NULL;
     uint64_t room = 0, kept;
     *count = 0;
@@ -13192,7 +14206,8 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
     for (;;) {
         kept = 0;
         zt__lock(&profiler->mutex);
-        for (path = NULL; zt__is_kept(layout, column) && (path = zt__next_of(subject, path)) != NULL;) {
+        for (path = phase = NULL;
+             zt__is_kept(layout, column) && (path = zt__next_with(subject, column, &phase, path)) != NULL;) {
             kept += path->statistics.kept;
         }
         if (kept <= room) {
@@ -13208,7 +14223,7 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
             return NULL;
         }
     }
-    for (path = NULL; values && (path = zt__next_of(subject, path)) != NULL;) {
+    for (path = phase = NULL; values && (path = zt__next_with(subject, column, &phase, path)) != NULL;) {
         *count += zt__copy_column(layout, &path->statistics, column, values + *count);
     }
     return values;
@@ -13293,6 +14308,12 @@ ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
     double own_ns = zt__time_of(path);
     uint64_t missing = path->inner ? path->missing : 0;
     const zt__path *inner;
+    if (path->key.region->is_phase) {
+        if (estimate) {
+            *estimate = 0;
+        }
+        return zt__nan();
+    }
     for (inner = path->inner; inner; inner = inner->next_inner) {
         own_ns -= zt__time_of(inner);
         missing += inner->missing;
@@ -13329,6 +14350,13 @@ ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
     info->count = totals->count;
+    info->lost = totals->lost;
+    info->dropped = totals->dropped;
+    info->is_phase = totals->is_phase;
+    info->entered = totals->entered;
+    info->incomplete = totals->incomplete;
+    info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
+    info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =
@@ -13368,6 +14396,9 @@ ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {
     }
     zt__lock(&locked->mutex);
     region = (const zt__region_record *)zt__map_find(&profiler->names, name, strlen(name));
+    if (!region) {
+        region = (const zt__region_record *)zt__map_find(&profiler->phase_names, name, strlen(name));
+    }
     if (region) {
         index = region->index;
     } else {
@@ -13389,6 +14420,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->name = "";
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
+        info->host_ns = info->host_own_ns = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);
@@ -13399,8 +14431,6 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->region = subject.region->index;
     zt__lock(&locked->mutex);
     totals = zt__add_up(subject);
-    info->lost = subject.region->lost;
-    info->dropped = subject.region->dropped;
     zt__get_times(profiler, subject, info);
     zt__unlock(&locked->mutex);
     zt__fill_totals(&totals, info);
@@ -13559,7 +14589,9 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     for (i = 0; i < region_count && has_memory; i++) {
         regions[i].from = zt__record_at(from, i);
         zt__lock(&into->mutex);
-        regions[i].into = zt__find_or_add_region(into, regions[i].from->name, &cause);
+        regions[i].into = regions[i].from->is_phase
+                              ? zt__find_or_add_phase_record(into, regions[i].from->name, &cause)
+                              : zt__find_or_add_region(into, regions[i].from->name, &cause);
         zt__unlock(&into->mutex);
         has_memory = regions[i].into != NULL;
     }
@@ -13586,6 +14618,12 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.outlives_outer = path->outlives_outer;
             paths[i].from.is_own_unknown = path->is_own_unknown;
             paths[i].from.missing = path->missing;
+            paths[i].from.lost = path->lost;
+            paths[i].from.dropped = path->dropped;
+            paths[i].from.entered = path->entered;
+            paths[i].from.incomplete = path->incomplete;
+            paths[i].from.host_ns = path->host_ns;
+            paths[i].from.host_own_ns = path->host_own_ns;
         }
         zt__unlock(&from->mutex);
         /* The mutex is unlocked between paths, so that other threads need not wait for all of them. */
@@ -13603,8 +14641,16 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->outlives_outer |= added->outlives_outer;
             to->is_own_unknown |= added->is_own_unknown;
             to->missing += added->missing;
-            into->counts.collected += added->statistics.count;
-            into->counts.begun += added->statistics.count;
+            to->lost += added->lost;
+            to->dropped += added->dropped;
+            to->entered += added->entered;
+            to->incomplete += added->incomplete;
+            to->host_ns += added->host_ns;
+            to->host_own_ns += added->host_own_ns;
+            if (!to->key.region->is_phase) {
+                into->counts.collected += added->statistics.count;
+                into->counts.begun += added->statistics.count;
+            }
             zt__unlock(&into->mutex);
         }
         zt__lock(&into->mutex);
@@ -13689,7 +14735,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 6, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 7, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -13972,14 +15018,17 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler, z
 static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
     const char *name = record ? record->name : "";
+    int is_phase = record ? record->is_phase : 0;
     zt_cause cause;
     zt__transfer_text(packer, &name);
+    zt__transfer_flag(packer, &is_phase);
     if (packer->is_reading) {
         if (!zt__require_more(packer, 2, sizeof record->lost)) {
             return;
         }
         zt__lock(&profiler->mutex);
-        record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
+        record = is_phase ? zt__find_or_add_phase_record(profiler, zt__shown_name(name), &cause)
+                          : zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
         zt__unlock(&profiler->mutex);
         if (!record) {
             packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -14019,6 +15068,8 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             return; /* it was there before, or is nested too deeply */
         }
     }
+    zt__transfer_u64(packer, &path->lost, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->dropped, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
@@ -14026,6 +15077,10 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_f64(packer, &path->bytes_ns);
     zt__transfer_f64(packer, &path->launch_error_ns);
     zt__transfer_u64(packer, &path->with_metrics, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->entered, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
+    zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
@@ -14037,8 +15092,12 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        profiler->counts.collected += path->statistics.count;
-        profiler->counts.begun += path->statistics.count;
+        zt__require(packer, !path->key.region->is_phase || path->key.outer->depth == 0 ||
+                                path->key.outer->key.region->is_phase);
+        if (!path->key.region->is_phase) {
+            profiler->counts.collected += path->statistics.count;
+            profiler->counts.begun += path->statistics.count;
+        }
     }
 }
 
@@ -14623,7 +15682,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
     most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
     if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
-        zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
+        zt__missing missing = {NULL, NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
         missing.region = reading->region;
         missing.list = times->list;
         missing.list_name = reading->origin.list_name;
@@ -26316,8 +27375,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
     totals = zt__add_up(document->subject);
-    region->lost = document->subject.region->lost;
-    region->dropped = document->subject.region->dropped;
     document->operations = document->subject.region->operations;
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, region);
@@ -26339,7 +27396,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     }
     region->differs = zt__find_differences(profiler, pass_times);
     if (document->out_of_memory ||
-        !(region->count || (!document->subject.path && (region->lost || region->dropped)))) {
+        !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }
     document->shown_count++;
@@ -32885,6 +33942,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
+    zt__stop_listening(profiler);
     zt__close_timeline(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
@@ -33009,8 +34067,9 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     if (result == ZE_RESULT_SUCCESS) {
         opened->keeps_latencies = complete->timeline > 0;
         if (zt__lay_out_columns(opened)) {
-            opened->batch.rows = (double *)zt__allocate(
-                &complete->allocator, (size_t)ZT__BATCH * opened->row_length, sizeof *opened->batch.rows);
+            opened->batch.rows =
+                (double *)zt__allocate(&complete->allocator, (size_t)(ZT__BATCH + 1) * opened->row_length,
+                                       sizeof *opened->batch.rows);
         }
         if (!opened->batch.rows) {
             result = zt__report_no_memory(diagnostics, "zt_open", "statistics");
@@ -33036,6 +34095,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
 #endif
     }
     opened->open_configured = zt__open_configured;
+    zt__start_listening(opened);
     *profiler = opened;
     return result;
 }
@@ -34840,7 +35900,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions are nested more than 64 deep: those beyond count as not nested
+       - regions and phases are nested more than 128 deep: those beyond count as not nested
        - there are more than 16,384 paths: those beyond count as "(other)", and a note says how many samples
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
@@ -35224,19 +36284,21 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
        add them either.
 
-           "ZTPK"; u32 layout: 5; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 7; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 lost, dropped
+           each region or phase: text name; u32 1 if it is a phase; u64 lost, dropped
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
+               u64 lost, dropped
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
                one; u32 1 if its own time is not known
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
-               u64 collected with metrics; u64 collected; and if there are any,
+               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host time
+               u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
 
@@ -35622,7 +36684,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
-       ZETOOLS_PROCESS_5 is the layout of what they share: copies with different layouts do not find each
+       ZETOOLS_PROCESS_6 is the layout of what they share: copies with different layouts do not find each
        other. Messages are not shared: zt_last_error has those of its own copy.
 */
 
@@ -35799,4 +36861,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 819b158a6c9e15b0 */
+/* Joined from src/ by src/join.py: e817e3b0698ae545 */

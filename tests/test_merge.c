@@ -570,7 +570,7 @@ static void expect_mended_is_refused(pack *packed, const unsigned char *before) 
 /* Of paths: their outer ones come before them, their regions are there, and none is there twice. */
 /* Paths that nest deeper than those of any profiler. */
 static void test_deep_paths_are_not_believed(void **state) {
-    enum { PATH = COLUMNS + (1 + LATENCIES) * COLUMN_SIZE + COUNT_SIZE + KEPT_SIZE, DEEPEST = 64 };
+    enum { PATH = COLUMNS + (1 + LATENCIES) * COLUMN_SIZE + COUNT_SIZE + KEPT_SIZE, DEEPEST = 128 };
     world *w = *state;
     zt_config config = config_of(w);
     zt_region open[DEEPEST];

@@ -321,7 +321,7 @@ static void test_inside_itself(void **state) {
 }
 
 static void test_nested_very_deeply(void **state) {
-    enum { DEPTH = 70, LIMIT = 64 };
+    enum { DEPTH = 134, LIMIT = 128 };
     world *w = *state;
     zt_profiler *profiler = open_default(w);
     zt_region regions[DEPTH];
@@ -407,7 +407,7 @@ static void test_never_ended(void **state) {
         zt_begin(profiler, w->immediate, "never ended");
         launch(w, w->immediate);
     }
-    assert_int_equal(zt_get_info(profiler).path_count, 64);
+    assert_int_equal(zt_get_info(profiler).path_count, 128);
     ok(zt_collect(profiler, A_WHILE)); /* it does not wait for regions that are open */
     zt_release(profiler, w->immediate);
     run(w, profiler, "after them");

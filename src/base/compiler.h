@@ -36,3 +36,5 @@
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
 ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to);
+
+ZT__PRIVATE int zt__change_pointer_if(void **pointer, void *from, void *to);

@@ -7,7 +7,7 @@
 #include "base/platform.h"
 #include "base/threads.h"
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_5"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_6"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -59,7 +59,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     zt__process_identity identity;
     char value[128], inherited[1];
     zt__process *created = NULL, *process = zt__load(&zt__known_process);
-    int has_depth;
+    int has_keys;
     if (process) {
         return process;
     }
@@ -73,8 +73,12 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     }
 
     /* The first copy creates the block. */
-    has_depth = created && zt__create_key(&created->depth);
-    if (has_depth) {
+    has_keys = created && zt__create_key(&created->depth);
+    if (has_keys && !zt__create_key(&created->phase_stack)) {
+        zt__delete_key(created->depth);
+        has_keys = 0;
+    }
+    if (has_keys) {
         zt__create_mutex(&created->mutex);
         /* The profilers of a forked child have other numbers than those of its parent, so regions that the
            parent has begun are ignored. */
@@ -89,9 +93,10 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
         process = zt__read_process_variable();
     }
     if (created != process) {
-        if (has_depth) {
+        if (has_keys) {
             zt__destroy_mutex(&created->mutex);
             zt__delete_key(created->depth);
+            zt__delete_key(created->phase_stack);
         }
         free(created);
     }

@@ -68,6 +68,10 @@ ZT__OFF const char *zt_last_error(ZT__RESULT *result)
     { ZT__CLEAR(result); return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
+ZT__OFF void zt_phase_begin(const char *name) {}
+ZT__OFF void zt_phase_end(void) {}
+ZT__OFF zt_phase zt_phase_current(void) ZT__EMPTY(zt_phase)
+ZT__OFF void zt_phase_adopt(zt_phase phase) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_collect(zt_profiler *profiler, uint64_t timeout_ns) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_report(const zt_profiler *profiler, const char *path) { return ZT__SUCCESS; }
@@ -203,6 +207,8 @@ ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn 
     for (int once = ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name), 1); once; once = 0)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__once), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name))
+#define ZT__PHASE(once, name) for (int once = ((void)sizeof(name), 1); once; once = 0)
+#define ZT_PHASE(name) ZT__PHASE(ZT__NAME(zt__once), name)
 
 #ifdef __cplusplus
 /* Has a name of its own, because a program may link files with and without ZETOOLS_DISABLE. */
@@ -213,6 +219,13 @@ struct zt__disabled_scope {
     zt__disabled_scope &operator=(const zt__disabled_scope &) = delete;
 };
 typedef zt__disabled_scope zt_scope;
+struct zt__disabled_phase_scope {
+    explicit zt__disabled_phase_scope(const char *) {}
+    ~zt__disabled_phase_scope() {}
+    zt__disabled_phase_scope(const zt__disabled_phase_scope &) = delete;
+    zt__disabled_phase_scope &operator=(const zt__disabled_phase_scope &) = delete;
+};
+typedef zt__disabled_phase_scope zt_phase_scope;
 #endif
 
 #endif /* ZETOOLS_DISABLE */

@@ -1,4 +1,4 @@
-/* ZT_REGION and ZT_SCOPE are documented on the first screen, ZT_PASSES with the functions of passes. */
+/* ZT_REGION, ZT_SCOPE and ZT_PHASE are documented on the first screen, ZT_PASSES with the functions of passes. */
 
 #define ZT__JOIN2(a, b) a##b
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)
@@ -26,6 +26,23 @@ static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
     return region->body++ == 0;
 }
 
+/* Makes the statement of a ZT_PHASE run once. */
+typedef struct zt__phase_body {
+    int body;
+} zt__phase_body;
+static inline ZT__UNUSED zt__phase_body zt__open_phase(const char *name) {
+    static const zt__phase_body opened = {0};
+    zt_phase_begin(name);
+    return opened;
+}
+static inline ZT__UNUSED void zt__close_phase(zt__phase_body *phase) {
+    (void)phase;
+    zt_phase_end();
+}
+static inline ZT__UNUSED int zt__begin_phase_body(zt__phase_body *phase) {
+    return phase->body++ == 0;
+}
+
 #ifdef __cplusplus
 
 #ifdef ZETOOLS_STATIC
@@ -40,6 +57,15 @@ struct zt_scope {
     ~zt_scope() { zt__close_region(&region); }
     zt_scope(const zt_scope &) = delete;
     zt_scope &operator=(const zt_scope &) = delete;
+};
+
+/* A phase that lasts as long as the object. It cannot be copied or moved. */
+struct zt_phase_scope {
+    zt__phase_body phase;
+    explicit zt_phase_scope(const char *name) : phase(zt__open_phase(name)) {}
+    ~zt_phase_scope() { zt__close_phase(&phase); }
+    zt_phase_scope(const zt_phase_scope &) = delete;
+    zt_phase_scope &operator=(const zt_phase_scope &) = delete;
 };
 
 /* ZT_PASSES in C++. */
@@ -57,12 +83,16 @@ struct zt__all_passes {
 
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
+#define ZT__PHASE(scope, name) for (zt_phase_scope scope(name); zt__begin_phase_body(&scope.phase);)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
 #define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt__next_pass(&passes.state);)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
+#define ZT__PHASE(phase, name)                                                                               \
+    for (zt__phase_body phase __attribute__((cleanup(zt__close_phase))) = zt__open_phase(name);              \
+         zt__begin_phase_body(&phase);)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
@@ -77,9 +107,13 @@ struct zt__all_passes {
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
          zt__close_region(&region))                                                                          \
         for (; zt__begin_body(&region);)
+#define ZT__PHASE(phase, name)                                                                               \
+    for (zt__phase_body phase = zt__open_phase(name); phase.body == 0; zt__close_phase(&phase))              \
+        for (; zt__begin_phase_body(&phase);)
 #endif
 
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#define ZT_PHASE(name) ZT__PHASE(ZT__NAME(zt__phase), name)
 #define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 
 #endif /* ZETOOLS_DISABLE */

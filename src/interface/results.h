@@ -10,11 +10,10 @@ struct zt_stats {
 };
 
 /* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like. A
-   path is a region inside certain others, such as "step;solve"; see NESTING. Counts of lost and dropped
-   samples are those of the region. */
+   path is a region or a phase inside certain others, such as "step;solve"; see NESTING and PHASES. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
-/* A region, or a path. */
+/* A region or a phase, or a path of it. A sample of a phase is one of those inside that are in no other region. */
 struct zt_region_info {
     const char *name; /* of a path, that of its last region */
     uint32_t region;  /* the index of the region with that name */
@@ -23,7 +22,9 @@ struct zt_region_info {
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
-    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count` */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of each the
+                         sum of its samples. Entries without a sample, and those with one that is lost or dropped, are
+                         left out */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
@@ -31,6 +32,11 @@ struct zt_region_info {
     uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
+    int is_phase;
+    uint64_t entered;           /* how often a phase was begun and ended while the profiler was open */
+    uint64_t incomplete;        /* of these, how often with samples that are lost or dropped */
+    double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
+                                    phases inside. Of a region NaN */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -39,8 +45,8 @@ struct zt_region_info {
    their first begin; a path has a higher index than its parent. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
-/* Finds a region by its name, whose statistics are those of all its paths together; or a path, such as
-   "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
+/* Finds a region by its name, whose statistics are those of all its paths together; a phase, if no region has that
+   name; or a path, such as "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
    for all functions that take a region; UINT32_MAX if there is none. */
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 

@@ -52,6 +52,10 @@ struct zt_config {
                           each region then writes two more time stamps. Latencies are then known, of all
                           samples, kept or not; see LATENCY. 0: no timeline. */
 
+    int phases_at_append; /* Not 0: what a recorded list has belongs to the phase in which it was appended. 0: to
+                             that in which the list is executed; see PHASES. ZT_PHASES_AT=append or =submit in the
+                             environment overrides this. */
+
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */

@@ -27,6 +27,7 @@
 
 typedef struct zt_profiler zt_profiler;   /* measures regions on one device or sub-device, in one context */
 typedef struct zt_region zt_region;       /* a region that was begun */
+typedef struct zt_phase zt_phase;         /* a phase that a thread is in */
 typedef struct zt_config zt_config;       /* how a profiler is opened */
 typedef struct zt_allocator zt_allocator; /* the application's allocator */
 typedef struct zt_sample zt_sample;       /* one collected sample */
@@ -115,6 +116,12 @@ struct zt_region {
     uint32_t body;
 };
 
+/* A phase that a thread is in. Its fields are private. A copy refers to the same phase. */
+struct zt_phase {
+    const void *phase;
+    uint32_t entry;
+};
+
 #ifndef ZETOOLS_DISABLE
 
 /* Opens a profiler on a device or sub-device of an initialised driver. Variables of the environment override
@@ -154,6 +161,21 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 /* Ends a region, on the list on which it was begun. Does nothing for NULL, for a region that was dropped or
    has ended (also by a copy of it), and for one whose profiler is closed. */
 ZT_API void zt_end(zt_region *region);
+
+/* ZT_PHASE(name) statement
+       makes a phase of the statement, which ends as a region of ZT_REGION does. In C++, an object of the class
+       zt_phase_scope is a phase for as long as it lives: zt_phase_scope scope("solve");
+
+   A phase needs no list and no profiler. What the thread submits until its end belongs to it: on an immediate
+   list what is appended, on a recorded list what is executed. See PHASES. */
+
+/* Begins a phase of the calling thread, inside those that the thread has begun before.
+   name  is copied. NULL and "" are shown as "(unnamed)". Up to 4,096 different phases in a process, 64 deep: what
+         is beyond belongs to the phase around it. Not a format: do not put numbers that change into names */
+ZT_API void zt_phase_begin(const char *name);
+
+/* Ends the phase that the calling thread has begun last. Without one it does nothing, and open profilers report that. */
+ZT_API void zt_phase_end(void);
 
 /* Executes recorded lists with zeCommandQueueExecuteCommandLists, so that each execution is measured. First
    collects the last execution of the same lists, and waits for it up to config.wait_timeout_ns. Samples that
@@ -254,6 +276,16 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
+
+/* ---- phases and threads -------------------------------------------------------------------------------- */
+
+/* Returns the phase that the calling thread is in, for zt_phase_adopt on another thread. */
+ZT_API zt_phase zt_phase_current(void);
+
+/* Continues a phase on the calling thread, which then calls zt_phase_end: what the thread submits until then belongs to
+   the phase, and to the same entry of it while that is open or has work on its way. The time of the thread does not count
+   as host time of the phase. */
+ZT_API void zt_phase_adopt(zt_phase phase);
 
 #endif /* ZETOOLS_DISABLE */
 

@@ -19,6 +19,7 @@
 #include "regions/creation.h"
 #include "regions/ending.h"
 #include "regions/first_query.h"
+#include "regions/phases.h"
 #include "regions/probes.h"
 #include "regions/profiler.h"
 #include "results/attribution.h"
@@ -157,6 +158,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
+    zt__stop_listening(profiler);
     zt__close_timeline(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
@@ -281,8 +283,9 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     if (result == ZE_RESULT_SUCCESS) {
         opened->keeps_latencies = complete->timeline > 0;
         if (zt__lay_out_columns(opened)) {
-            opened->batch.rows = (double *)zt__allocate(
-                &complete->allocator, (size_t)ZT__BATCH * opened->row_length, sizeof *opened->batch.rows);
+            opened->batch.rows =
+                (double *)zt__allocate(&complete->allocator, (size_t)(ZT__BATCH + 1) * opened->row_length,
+                                       sizeof *opened->batch.rows);
         }
         if (!opened->batch.rows) {
             result = zt__report_no_memory(diagnostics, "zt_open", "statistics");
@@ -308,6 +311,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
 #endif
     }
     opened->open_configured = zt__open_configured;
+    zt__start_listening(opened);
     *profiler = opened;
     return result;
 }

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/numbers.h"
 #include "metrics/statistics.h"
+#include "regions/phases.h"
 #include "regions/profiler.h"
 #include "regions/recordings.h"
 
@@ -13,7 +14,7 @@ ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t
                                &path->statistics, more);
 }
 
-ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *reading, double *row) {
+ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__path *path = reading->path;
     if (reading->outcome == ZT__NO_SAMPLE) {
         return;
@@ -26,12 +27,16 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
             reading->owed == ZT__OWED_AGAIN; /* there may have been more executions than this one */
     }
     if (reading->never_began) {
+        zt__forget_entry(profiler, &reading->entry);
         profiler->counts.begun--;
         path->missing--;
         return;
     }
+    zt__leave_entry(profiler, reading->entry, reading->outer_entry,
+                    reading->outcome == ZT__READ ? row[0] : zt__nan());
     if (reading->outcome == ZT__MISSED) {
         zt__missing missing = {reading->region,
+                               path,
                                reading->times.list,
                                reading->origin.list_name,
                                reading->submitted_ns,
@@ -53,5 +58,28 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     if (reading->bytes && !zt__is_nan(row[0])) {
         path->bytes += reading->bytes;
         path->bytes_ns += row[0];
+    }
+}
+
+ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler) {
+    double *row = profiler->batch.rows + (size_t)ZT__BATCH * profiler->row_length; /* its last */
+    uint32_t i;
+    for (i = 1; i < profiler->row_length; i++) {
+        row[i] = zt__nan();
+    }
+    while (profiler->ended_entries) {
+        zt__entry *entry = profiler->ended_entries;
+        int has_room;
+        profiler->ended_entries = entry->next;
+        zt__unlock(&profiler->mutex);
+        has_room = zt__reserve_room(profiler, entry->path, 1);
+        zt__lock(&profiler->mutex);
+        row[0] = entry->gpu_ns;
+        if (has_room) {
+            zt__add_sample(&profiler->layout, &entry->path->statistics, row);
+        } else {
+            entry->path->incomplete++;
+        }
+        zt__free_entry(profiler, entry);
     }
 }

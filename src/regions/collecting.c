@@ -308,6 +308,7 @@ static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t h
         }
     }
     zt__finish_batch(profiler);
+    zt__add_ended_entries(profiler);
     zt__clean_lists(profiler);
     zt__unlock(&profiler->mutex);
     if (!handle) {

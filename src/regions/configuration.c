@@ -12,7 +12,8 @@
 
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
-               *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
+               *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE"),
+               *phases_at = zt__get_variable("ZT_PHASES_AT");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -42,6 +43,9 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     if (zt__is_uint32(timeline)) {
         config.timeline = (uint32_t)strtoull(timeline, NULL, 10);
+    }
+    if (phases_at) {
+        config.phases_at_append = strcmp(phases_at, "append") == 0;
     }
     if (!config.log) {
         config.log = zt__default_log();

@@ -66,7 +66,15 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
         zt__free(&allocator, profiler->path_blocks[i]);
     }
+    while (profiler->entry_blocks) {
+        zt__entry_block *block = profiler->entry_blocks;
+        profiler->entry_blocks = block->next;
+        zt__free(&allocator, block);
+    }
+    zt__map_free(&profiler->entries, &allocator);
+    zt__free(&allocator, (void *)profiler->phase_paths);
     zt__map_free(&profiler->names, &allocator);
+    zt__map_free(&profiler->phase_names, &allocator);
     zt__map_free(&profiler->path_map, &allocator);
     zt__map_free(&profiler->list_map, &allocator);
     for (i = 0; i < profiler->list_names.capacity; i++) {

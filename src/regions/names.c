@@ -35,10 +35,11 @@ static void zt__free_unlocked(zt_profiler *profiler, void *memory) {
     zt__lock(&profiler->mutex);
 }
 
-ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
-                                                      zt_cause *cause) {
+static zt__region_record *zt__find_or_add_named(zt_profiler *profiler, const char *name, int is_phase,
+                                                zt_cause *cause) {
+    zt__map *names = is_phase ? &profiler->phase_names : &profiler->names;
     size_t length = strlen(name);
-    zt__region_record *region = (zt__region_record *)zt__map_find(&profiler->names, name, length), *made;
+    zt__region_record *region = (zt__region_record *)zt__map_find(names, name, length), *made;
     zt__region_record **regions;
     int has_room = 1;
     char *copy;
@@ -50,7 +51,7 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
     /* Other threads may add regions while the mutex is unlocked: this one, too, or so many that room is made
        again. */
     while (made && has_room && profiler->region_count < ZT__MAX_REGIONS &&
-           (profiler->region_count == profiler->region_capacity || zt__map_is_full(&profiler->names))) {
+           (profiler->region_count == profiler->region_capacity || zt__map_is_full(names))) {
         uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
         if (profiler->region_count == before) {
             regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
@@ -66,16 +67,16 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
             }
             zt__free_unlocked(profiler, (void *)regions);
         }
-        has_room =
-            has_room && zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
+        has_room = has_room && zt__map_make_room(names, &profiler->config.allocator, &profiler->mutex);
     }
-    region = (zt__region_record *)zt__map_find(&profiler->names, name, length);
+    region = (zt__region_record *)zt__map_find(names, name, length);
     if (!region && made && has_room && profiler->region_count < ZT__MAX_REGIONS) {
         copy = (char *)(made + 1);
         memcpy(copy, name, length);
         made->name = copy;
+        made->is_phase = is_phase;
         made->index = profiler->region_count;
-        zt__map_add(&profiler->names, copy, length, made);
+        zt__map_add(names, copy, length, made);
         profiler->regions[profiler->region_count++] = made;
         return made;
     }
@@ -86,11 +87,21 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
     return region;
 }
 
+ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
+                                                      zt_cause *cause) {
+    return zt__find_or_add_named(profiler, name, 0, cause);
+}
+
+ZT__PRIVATE zt__region_record *zt__find_or_add_phase_record(zt_profiler *profiler, const char *name,
+                                                            zt_cause *cause) {
+    return zt__find_or_add_named(profiler, name, 1, cause);
+}
+
 ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
     return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
 }
 
-static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
+ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
     zt__path_key key;
     if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
         return region->paths;

@@ -21,6 +21,10 @@ ZT__PRIVATE zt__region_record *zt__guess_region(const zt__list *list, const char
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause);
 
+/* The same of a phase. A region and a phase may have the same name. */
+ZT__PRIVATE zt__region_record *zt__find_or_add_phase_record(zt_profiler *profiler, const char *name,
+                                                            zt_cause *cause);
+
 /* Returns a path by its index. Paths are in blocks, so that they need not move. */
 ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
 
@@ -28,6 +32,9 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
    are nested too deeply, such as where many are never ended, it is that of the region inside no other. If there
    are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
+
+/* Returns the path of a region inside another path, or NULL if there is none. */
+ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
 /* Returns NULL if there is none. */
 ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle);

@@ -19,7 +19,8 @@ enum {
     ZT__MAX_REGIONS = 65536,
     ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
     ZT__PATHS_PER_BLOCK = 128,
-    ZT__MAX_DEPTH = 64,
+    ZT__MAX_DEPTH = 128,             /* of paths: phases and regions */
+    ZT__ENTRIES_PER_BLOCK = 128,     /* more than a stack of phases is deep */
     ZT__TIMES_PASS = ZT__MAX_PASSES, /* of probes for times alone, where other probes have metrics */
     ZT__STAMPS = 2                   /* of a probe */
 };
@@ -61,10 +62,11 @@ typedef struct zt__way {
 
 typedef struct zt__path zt__path;
 
-/* A region, which its name identifies. Its statistics are those of its paths together. */
+/* A region or a phase, which its name identifies. Its statistics are those of its paths together. */
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
+    int is_phase;
     zt__path *paths;                    /* on which it was begun, the newest first */
     struct zt__region_record *follower; /* that was begun after it on a list, the last time. Or NULL */
     uint64_t lost, dropped;
@@ -77,16 +79,19 @@ typedef struct zt__path_key {
     zt__region_record *region;
 } zt__path_key;
 
-/* What was collected of a region inside certain others. Paths neither move nor disappear. */
+/* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
+   move nor disappear.
+   Of a phase, a sample of `statistics` is the GPU time of one entry. All else is that of the paths inside. */
 struct zt__path {
     zt__path_key key;
-    uint32_t index, depth;  /* a path inside no other has depth 1 */
-    zt__path *next;         /* of the same region */
-    zt__path *inner;        /* the paths directly inside, the newest first, */
-    zt__path *next_inner;   /* and the next of those in key.outer */
-    int is_repeated;        /* its region is also one of those around it */
-    int outlives_outer;     /* a region on it has ended after the one around that */
-    int is_own_unknown;     /* regions directly inside were not measured, or have outlived it */
+    uint32_t index, depth; /* a path inside no other has depth 1 */
+    zt__path *next;        /* of the same region */
+    zt__path *inner;       /* the paths directly inside, the newest first, */
+    zt__path *next_inner;  /* and the next of those in key.outer */
+    int is_repeated;       /* its region is also one of those around it */
+    int outlives_outer;    /* a region on it has ended after the one around that */
+    int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
+    uint64_t lost, dropped;
     uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time; open regions */
     uint64_t with_metrics;  /* collected samples that have metrics */
     uint64_t bytes;         /* that collected samples have copied or filled, */
@@ -95,7 +100,25 @@ struct zt__path {
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
+    const zt__path
+        *ran_inside; /* the phase of a region around its samples, if that is another one. Or NULL */
+
+    /* of a phase */
+    uint64_t entered;              /* how often it was begun and ended */
+    uint64_t incomplete;           /* entries with samples that are lost or dropped */
+    uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
 };
+
+/* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
+typedef struct zt__entry {
+    struct zt__entry *next; /* in the pool, or among those that have ended */
+    uint32_t number;        /* in the process */
+    zt__path *path;
+    struct zt__entry *outer; /* of the phase around it, or NULL */
+    uint32_t uses;           /* samples that are not collected, and entries inside */
+    int is_open, is_incomplete, has_work;
+    double gpu_ns;
+} zt__entry;
 
 /* What a region is around. */
 typedef enum zt__region_kind {
@@ -122,10 +145,13 @@ typedef struct zt__origin {
 struct zt__probe {
     zt__probe *next; /* in the pool or the recording */
     zt__region_record *region;
-    zt__path *path;      /* of the region, or of those that have no path of their own */
-    zt__list *list;      /* while it is open: its list, */
-    zt__probe *outer;    /* and the region around it, or NULL */
-    uint64_t number;     /* its position among all regions that have ended on the list */
+    zt__path *path;               /* of the region, or of those that have no path of their own */
+    zt__list *list;               /* while it is open: its list, */
+    zt__probe *outer;             /* and the region around it, or NULL */
+    zt__entry *entry;             /* in which its sample was submitted, which is not collected. Or NULL */
+    const zt__entry *outer_entry; /* the same of a region around it, whose time includes that of the sample */
+    const zt__phase *appended_in; /* the phase in which it was begun, or NULL */
+    uint64_t number;              /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
@@ -158,6 +184,11 @@ struct zt__probe {
     zet_metric_query_handle_t queries[ZT__MAX_GROUPS_IN_PASS];
 };
 
+typedef struct zt__entry_block {
+    struct zt__entry_block *next;
+    zt__entry entries[ZT__ENTRIES_PER_BLOCK];
+} zt__entry_block;
+
 /* Probes are made in blocks. */
 typedef struct zt__probe_block {
     struct zt__probe_block *next;
@@ -182,7 +213,7 @@ typedef struct zt__pass {
     uint32_t index;
     uint32_t time_metric; /* GpuTime among the profiler's metrics, or UINT32_MAX */
     uint32_t probe_count; /* probes that are made or being made */
-    zt__probe *first_free, *last_free;
+    zt__probe *first_free;
     zt__first_query first_query; /* the device may still execute it */
 } zt__pass;
 
@@ -222,6 +253,7 @@ struct zt__recording {
     zt__probe *polled;       /* those before it that are not in order have ended */
 
     /* of the last execution */
+    const zt__path *phase; /* in which its probes were placed, or NULL; see zt__move_into_phase */
     const void *runs_on;   /* the queue, or the immediate list that it was appended to */
     uint64_t submitted_ns; /* host time */
     uint64_t call_ns;      /* the same, of the call that is in progress */
@@ -272,11 +304,12 @@ struct zt__sample_times {
 
 /* Samples that are missing on the timeline: of one region, one after the other, for one reason. */
 typedef struct zt__missing {
-    const zt__region_record *region; /* NULL: not known */
-    ze_command_list_handle_t list;   /* NULL: not known */
-    const char *list_name;           /* or NULL */
-    uint64_t since_ns;               /* host time at which the first was submitted, or begun and dropped */
-    zt_cause cause;                  /* ZT_CAUSE_COUNT: its time is uncertain */
+    const zt__region_record *region; /* NULL: not known, like the next */
+    zt__path *path;
+    ze_command_list_handle_t list; /* NULL: not known */
+    const char *list_name;         /* or NULL */
+    uint64_t since_ns;             /* host time at which the first was submitted, or begun and dropped */
+    zt_cause cause;                /* ZT_CAUSE_COUNT: its time is uncertain */
     uint32_t count;
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
@@ -303,6 +336,8 @@ typedef struct zt__reading {
     zt_cause cause; /* why the sample is lost or dropped */
     zt__path *path;
     zt__region_record *region;
+    zt__entry *entry; /* this and the next as those of the probe */
+    const zt__entry *outer_entry;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
     zt__owed owed;       /* by the probe: UNCOUNTED and AGAIN are counted as begun with the reading */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
@@ -325,7 +360,7 @@ typedef struct zt__batch {
     size_t raw_size[ZT__MAX_GROUPS_IN_PASS];
     zet_typed_value_t *values[ZT__MAX_GROUPS_IN_PASS]; /* and the values calculated from them */
     size_t value_count[ZT__MAX_GROUPS_IN_PASS];
-    double *rows; /* one for each reading */
+    double *rows; /* one for each reading, and one for entries of phases */
 } zt__batch;
 
 /* What was measured where and when, for those who read a report later. "" and 0: not known. */
@@ -398,15 +433,24 @@ struct zt_profiler {
     uint32_t active_pass;
     uint32_t activation;       /* number of changes of the pass */
     int returns_to_first_pass; /* the return has failed, and is tried again by zt_collect */
-    zt__map names;             /* to region records */
+    zt__map names;             /* to the records of regions, */
+    zt__map phase_names;       /* and of phases */
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
     zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK + 1];
     uint32_t path_count, path_capacity;
-    zt__path root;      /* around all paths */
-    zt__map list_map;   /* to lists */
-    zt__map list_names; /* of zt_name_list, to themselves; each stays until the profiler is closed */
+    zt__path root;          /* around all paths */
+    zt__path **phase_paths; /* by zt__phase.index; NULL: not known yet */
+    uint32_t phase_path_count;
+    zt__map entries; /* that are open or have samples to be collected, by their numbers */
+    zt__entry_block *entry_blocks;
+    zt__entry *free_entries, *ended_entries;
+    uint32_t free_entry_count;
+    int takes_phases;       /* phases are reported to it. Atomic */
+    uint64_t moved_samples; /* submitted in another phase than appended in */
+    zt__map list_map;       /* to lists */
+    zt__map list_names;     /* of zt_name_list, to themselves; each stays until the profiler is closed */
     zt__list *lists;
     zt__list *latest_list;  /* that was looked up, or NULL */
     zt__list *unused_lists; /* records for reuse */
@@ -434,6 +478,8 @@ struct zt_profiler {
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
+    /* A phase of this thread has ended. mutex held */
+    void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */

@@ -181,7 +181,7 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     zt__data data = ZT__DATA_OTHER_PASS;
     zt__decision decision;
     const char *call = NULL;
-    int is_settled;
+    int is_settled, is_new;
     if (seen == ZT__SEEN_ENDED && !probe->spans_passes &&
         (reading->owed == ZT__OWED_SAMPLE || reading->owed == ZT__OWED_UNCOUNTED)) {
         data = zt__read_reports(profiler, probe, reading);
@@ -193,7 +193,10 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     reading->outcome = decision.outcome;
     reading->cause = decision.cause;
     if (decision.outcome != ZT__NO_SAMPLE) {
-        int is_new = reading->owed != ZT__OWED_SAMPLE;
+        reading->entry = probe->entry;
+        reading->outer_entry = probe->outer_entry;
+        probe->entry = NULL;
+        is_new = reading->owed != ZT__OWED_SAMPLE;
         visit->finds_run |= is_new;
         reading->is_unreported = is_new && !visit->reads_front;
         visit->counted += (uint32_t)!is_new;

@@ -4,8 +4,10 @@
 
 #include "base/compiler.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/platform.h"
 #include "base/threads.h"
+#include "regions/phases.h"
 #include "regions/profiler.h"
 
 /* ---- states ---------------------------------------------------------------------------------------------- */
@@ -161,6 +163,10 @@ ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *mis
     } else if (region) {
         region->lost++;
     }
+    if (missing->path) {
+        missing->path->dropped += (uint64_t)is_dropped;
+        missing->path->lost += (uint64_t)!is_dropped;
+    }
     if (profiler->sample_missing) {
         profiler->sample_missing(profiler, missing);
     }
@@ -169,18 +175,26 @@ ZT__PRIVATE void zt__count_missing(zt_profiler *profiler, const zt__missing *mis
 ZT__PRIVATE void zt__count_drop(zt_profiler *profiler, zt__path *path, zt__region_record *region,
                                 const zt__list *list, zt_cause cause) {
     zt__missing missing = {
-        region, list ? list->handle : NULL, list ? list->name : NULL, zt__now_ns(), cause, 1, 0};
+        region, path, list ? list->handle : NULL, list ? list->name : NULL, zt__now_ns(), cause, 1, 0};
     zt__count_begun(profiler, path);
     zt__count_missing(profiler, &missing);
 }
 
 ZT__PRIVATE void zt__lose_sample(zt_profiler *profiler, zt__recording *recording, zt__probe *probe,
                                  zt_cause cause) {
-    zt__missing missing = {
-        probe->region, recording->handle, probe->origin.list_name, recording->submitted_ns, cause, 1, 0};
+    zt__missing missing = {probe->region,
+                           probe->path,
+                           recording->handle,
+                           probe->origin.list_name,
+                           recording->submitted_ns,
+                           cause,
+                           1,
+                           0};
     if (!recording->is_reported) {
         missing.since_ns = probe->begun_ns;
     }
+    zt__leave_entry(profiler, probe->entry, probe->outer_entry, zt__nan());
+    probe->entry = NULL;
     probe->is_due = 0;
     recording->due--;
     profiler->awaited -= recording->state != ZT__RECORDING_DIRTY;
@@ -238,7 +252,7 @@ ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, 
 
 ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe) {
     zt__pass *pass = &profiler->passes[probe->pass];
-    ZT__INVARIANT(!probe->is_due);
+    ZT__INVARIANT(!probe->is_due && !probe->entry);
     probe->list = NULL;
     if (probe->is_retired) {
         return;
@@ -327,6 +341,7 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
     recording->handle = list->handle;
     recording->state = ZT__RECORDING_CLOSED;
     recording->is_queue = list->kind == ZT__LIST_IMMEDIATE;
+    recording->phase = list->kind == ZT__LIST_RECORDED ? &profiler->root : NULL;
     zt__move_recording(profiler, recording,
                        recording->is_queue ? ZT__RECORDING_SUBMITTED : ZT__RECORDING_OPEN);
     list->current = recording;
@@ -431,6 +446,8 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
     zt__list *list = probe->list;
     zt__count_drop(profiler, probe->path, probe->region, list, cause);
+    zt__leave_entry(profiler, probe->entry, probe->outer_entry, zt__nan());
+    probe->entry = NULL;
     zt__leave_nesting(profiler, probe);
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;

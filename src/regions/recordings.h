@@ -73,8 +73,8 @@ ZT__PRIVATE const char *zt__drop_open_regions(zt_profiler *profiler, const zt__l
 /* Frees a probe that no recording has. */
 ZT__PRIVATE void zt__free_probe(zt_profiler *profiler, zt__probe *probe);
 
-/* Probes are used in turns, because the cache of the core that collects may still hold those that it freed
-   last: their memory, and what the driver has for them. Returns NULL if none is free. */
+/* Returns the probe that was freed last, because its memory is in the cache, and what the driver has for it. Returns
+   NULL if none is free. */
 ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass);
 
 /* Returns whether samples of a list are on their way. */

@@ -4,12 +4,14 @@
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
+#include "base/phase_stack.h"
 #include "base/platform.h"
 #include "base/shared.h"
 #include "base/threads.h"
 #include "regions/collecting.h"
 #include "regions/creation.h"
 #include "regions/names.h"
+#include "regions/phases.h"
 #include "regions/probes.h"
 #include "regions/profiler.h"
 #include "regions/recordings.h"
@@ -160,13 +162,50 @@ static void zt__find_out_kind(zt_profiler *profiler, zt__list *list, zt__list_ki
     }
 }
 
+/* Returns whether the regions of a list belong to the phase in which they are appended. */
+static int zt__takes_phase_at_append(const zt_profiler *profiler, const zt__list *list) {
+    return list->kind != ZT__LIST_RECORDED || profiler->config.phases_at_append;
+}
+
+/* Returns the path around a region that is begun now, or NULL without memory: phases stand outside regions. The mutex
+   is held, and unlocked while memory is allocated. */
+static zt__path *zt__find_outer_path(zt_profiler *profiler, const zt__list *list) {
+    const zt__probe *innermost = list->innermost;
+    zt__path *phase = zt__takes_phase_at_append(profiler, list) ? zt__enter_phase(profiler) : NULL;
+    if (!innermost) {
+        return phase ? phase : &profiler->root;
+    }
+    return phase && phase != zt__phase_of(innermost->path) ? zt__place_path(profiler, phase, innermost->path)
+                                                           : innermost->path;
+}
+
+/* Notes the phase in which a region is begun. With the mutex held. */
+static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__probe *probe) {
+    const zt__probe *outer = probe->outer;
+    const zt__phase_frame *top = zt__get_top_frame();
+    probe->outer_entry = NULL;
+    probe->appended_in = NULL;
+    if (!zt__takes_phase_at_append(profiler, list)) {
+        probe->appended_in = top ? top->phase : NULL;
+        return;
+    }
+    zt__join_entry(profiler, probe);
+    if (outer) {
+        probe->outer_entry = outer->entry;
+        if (zt__phase_of(outer->path) != zt__phase_of(probe->path)) {
+            outer->path->is_own_unknown = 1;
+            probe->path->ran_inside = zt__phase_of(outer->path);
+        }
+    }
+}
+
 /* Opens a probe for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`.
    `*is_reported`: the call that failed was reported, now or before a pause. */
 static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_kind kind,
                                  const char *name, int times_alone, zt_cause *cause, int *is_reported) {
     enum { TRIES = 4 };
     zt__region_record *region;
-    zt__path *path = NULL;
+    zt__path *path = NULL, *outer;
     zt__list *list;
     zt__probe *probe = NULL;
     uint32_t tries;
@@ -188,8 +227,8 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         *cause = zt__prepare_recording(profiler, list) ? ZT_CAUSE_COUNT : ZT_DROPPED_NO_MEMORY;
         for (tries = 0; !probe && *cause == ZT_CAUSE_COUNT; tries++) {
             /* Found anew in each try, because callbacks in zt__provide_probes may begin and end regions. */
-            path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
-                                        region);
+            outer = zt__find_outer_path(profiler, list);
+            path = outer ? zt__find_or_add_path(profiler, outer, region) : NULL;
             probe = path ? zt__pop_free_probe(zt__pass_to_measure(profiler, times_alone)) : NULL;
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
@@ -210,6 +249,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         probe->path = path;
         probe->list = list;
         probe->outer = list->innermost;
+        zt__note_phase(profiler, list, probe);
         list->innermost = probe;
         if (list->latest) {
             list->latest->follower = region;

@@ -10,6 +10,7 @@
 #include "metrics/activation.h"
 #include "regions/collecting.h"
 #include "regions/names.h"
+#include "regions/phases.h"
 #include "regions/profiler.h"
 #include "regions/reading.h"
 #include "regions/recordings.h"
@@ -138,6 +139,7 @@ static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t
     zt__recording *recording;
     zt__drop_open_regions(profiler, list);
     zt__await_reading(profiler, list);
+    zt__prepare_phase(profiler, list);
     recording = list->current;
     if (recording && recording->may_be_reset && by_tracer) {
         zt__request_look(profiler, recording); /* as if nobody had reported it */
@@ -204,6 +206,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->is_reported = 1;
     recording->has_ended = recording->is_look_due = 0;
     recording->unread = recording->polled = recording->first;
+    zt__move_into_phase(profiler, recording);
     for (probe = recording->first; probe; probe = probe->next) {
         probe->is_settled = 0;
         probe->failing_since_ns = 0;

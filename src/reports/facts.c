@@ -69,8 +69,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
     totals = zt__add_up(document->subject);
-    region->lost = document->subject.region->lost;
-    region->dropped = document->subject.region->dropped;
     document->operations = document->subject.region->operations;
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, region);
@@ -92,7 +90,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     }
     region->differs = zt__find_differences(profiler, pass_times);
     if (document->out_of_memory ||
-        !(region->count || (!document->subject.path && (region->lost || region->dropped)))) {
+        !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }
     document->shown_count++;

@@ -116,7 +116,9 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     for (i = 0; i < region_count && has_memory; i++) {
         regions[i].from = zt__record_at(from, i);
         zt__lock(&into->mutex);
-        regions[i].into = zt__find_or_add_region(into, regions[i].from->name, &cause);
+        regions[i].into = regions[i].from->is_phase
+                              ? zt__find_or_add_phase_record(into, regions[i].from->name, &cause)
+                              : zt__find_or_add_region(into, regions[i].from->name, &cause);
         zt__unlock(&into->mutex);
         has_memory = regions[i].into != NULL;
     }
@@ -143,6 +145,12 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.outlives_outer = path->outlives_outer;
             paths[i].from.is_own_unknown = path->is_own_unknown;
             paths[i].from.missing = path->missing;
+            paths[i].from.lost = path->lost;
+            paths[i].from.dropped = path->dropped;
+            paths[i].from.entered = path->entered;
+            paths[i].from.incomplete = path->incomplete;
+            paths[i].from.host_ns = path->host_ns;
+            paths[i].from.host_own_ns = path->host_own_ns;
         }
         zt__unlock(&from->mutex);
         /* The mutex is unlocked between paths, so that other threads need not wait for all of them. */
@@ -160,8 +168,16 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->outlives_outer |= added->outlives_outer;
             to->is_own_unknown |= added->is_own_unknown;
             to->missing += added->missing;
-            into->counts.collected += added->statistics.count;
-            into->counts.begun += added->statistics.count;
+            to->lost += added->lost;
+            to->dropped += added->dropped;
+            to->entered += added->entered;
+            to->incomplete += added->incomplete;
+            to->host_ns += added->host_ns;
+            to->host_own_ns += added->host_own_ns;
+            if (!to->key.region->is_phase) {
+                into->counts.collected += added->statistics.count;
+                into->counts.begun += added->statistics.count;
+            }
             zt__unlock(&into->mutex);
         }
         zt__lock(&into->mutex);

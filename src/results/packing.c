@@ -23,7 +23,7 @@
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 6, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 7, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -306,14 +306,17 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler, z
 static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
     const char *name = record ? record->name : "";
+    int is_phase = record ? record->is_phase : 0;
     zt_cause cause;
     zt__transfer_text(packer, &name);
+    zt__transfer_flag(packer, &is_phase);
     if (packer->is_reading) {
         if (!zt__require_more(packer, 2, sizeof record->lost)) {
             return;
         }
         zt__lock(&profiler->mutex);
-        record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
+        record = is_phase ? zt__find_or_add_phase_record(profiler, zt__shown_name(name), &cause)
+                          : zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
         zt__unlock(&profiler->mutex);
         if (!record) {
             packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -353,6 +356,8 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             return; /* it was there before, or is nested too deeply */
         }
     }
+    zt__transfer_u64(packer, &path->lost, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->dropped, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
@@ -360,6 +365,10 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_f64(packer, &path->bytes_ns);
     zt__transfer_f64(packer, &path->launch_error_ns);
     zt__transfer_u64(packer, &path->with_metrics, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->entered, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
+    zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
@@ -371,8 +380,12 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        profiler->counts.collected += path->statistics.count;
-        profiler->counts.begun += path->statistics.count;
+        zt__require(packer, !path->key.region->is_phase || path->key.outer->depth == 0 ||
+                                path->key.outer->key.region->is_phase);
+        if (!path->key.region->is_phase) {
+            profiler->counts.collected += path->statistics.count;
+            profiler->counts.begun += path->statistics.count;
+        }
     }
 }
 

@@ -95,18 +95,78 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
     return subject;
 }
 
-/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. The mutex is held. */
+/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. A phase inside of itself is left
+   out of the phase. The mutex is held. */
 static const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
     if (subject.path) {
         return path ? NULL : subject.path;
     }
-    return path ? path->next : subject.region->paths;
+    do {
+        path = path ? path->next : subject.region->paths;
+    } while (path && path->is_repeated && subject.region->is_phase);
+    return path;
+}
+
+/* Returns whether the samples of a path inside a phase are part of its figures: they are those of a region, and those of
+   no region around are. */
+static int zt__counts_in_phase(const zt__path *path) {
+    return !path->key.region->is_phase && path->statistics.count > 0;
+}
+
+/* Returns whether samples on a path inside a phase ran inside of a region whose samples are part of the figures of that
+   phase, too. */
+static int zt__ran_in_counted(const zt__path *phase, const zt__path *path) {
+    const zt__path *around = path->ran_inside;
+    while (around && around != phase) {
+        around = around->key.outer;
+    }
+    return around != NULL;
+}
+
+/* Returns the next path inside `outer` after `path`, from which it goes in or not; NULL after the last. The mutex is
+   held. */
+static const zt__path *zt__next_inside(const zt__path *outer, const zt__path *path, int goes_in) {
+    const zt__path *next = goes_in ? path->inner : NULL;
+    for (; !next && path != outer; path = path->key.outer) {
+        next = path->next_inner;
+    }
+    return next;
+}
+
+/* Returns the path after `path`, or the first for NULL, whose samples make up a phase; NULL after the last. The mutex is
+   held. */
+static const zt__path *zt__next_in_phase(const zt__path *phase, const zt__path *path) {
+    const zt__path *next = zt__next_inside(phase, path ? path : phase, !path);
+    while (next && (zt__ran_in_counted(phase, next) || !zt__counts_in_phase(next))) {
+        next = zt__next_inside(phase, next, !zt__ran_in_counted(phase, next));
+    }
+    return next;
+}
+
+/* As zt__next_of, but of a phase the paths whose samples make it up. `*phase` is the path of the phase that the walk is
+   in; NULL at its begin. */
+static const zt__path *zt__next_sampled(zt__subject subject, const zt__path **phase, const zt__path *path) {
+    if (!subject.region->is_phase) {
+        return zt__next_of(subject, path);
+    }
+    path = *phase ? zt__next_in_phase(*phase, path) : NULL;
+    while (!path && (*phase = zt__next_of(subject, *phase)) != NULL) {
+        path = zt__next_in_phase(*phase, NULL);
+    }
+    return path;
+}
+
+/* Returns the next path whose statistics have a column of a subject: the GPU time of a phase is that of its entries. */
+static const zt__path *zt__next_with(zt__subject subject, uint32_t column, const zt__path **phase,
+                                     const zt__path *path) {
+    return column == 0 ? zt__next_of(subject, path) : zt__next_sampled(subject, phase, path);
 }
 
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
-    const zt__path *path = NULL;
-    zt__totals totals = {0, 0, 0, 0, 0};
-    while ((path = zt__next_of(subject, path)) != NULL) {
+    const zt__path *path = NULL, *phase = NULL;
+    zt__totals totals;
+    memset(&totals, 0, sizeof totals);
+    while ((path = zt__next_sampled(subject, &phase, path)) != NULL) {
         totals.count += path->statistics.count;
         totals.with_metrics += path->with_metrics;
         totals.bytes += path->bytes;
@@ -115,14 +175,31 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
             totals.launch_error_ns = path->launch_error_ns;
         }
     }
+    totals.is_phase = subject.region->is_phase;
+    if (!subject.path && !totals.is_phase) {
+        totals.lost = subject.region->lost;
+        totals.dropped = subject.region->dropped;
+    }
+    for (path = NULL; (subject.path || totals.is_phase) && (path = zt__next_of(subject, path)) != NULL;) {
+        const zt__path *inner = path;
+        totals.entered += path->entered;
+        totals.incomplete += path->incomplete;
+        totals.host_ns += (double)path->host_ns;
+        totals.host_own_ns += (double)path->host_own_ns;
+        do {
+            totals.lost += inner->lost;
+            totals.dropped += inner->dropped;
+            inner = totals.is_phase ? zt__next_inside(path, inner, 1) : NULL;
+        } while (inner);
+    }
     return totals;
 }
 
 ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
-    const zt__path *path = NULL;
+    const zt__path *path = NULL, *phase = NULL;
     zt__moments sum;
     memset(&sum, 0, sizeof sum);
-    while ((path = zt__next_of(subject, path)) != NULL) {
+    while ((path = zt__next_with(subject, column, &phase, path)) != NULL) {
         if (path->statistics.moments) {
             zt__merge_moments(&sum, &path->statistics.moments[column]);
         }
@@ -131,10 +208,10 @@ ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
 }
 
 ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
-    const zt__path *path = NULL;
+    const zt__path *path = NULL, *phase = NULL;
     zt__moments sum;
     memset(&sum, 0, sizeof sum);
-    while ((path = zt__next_of(subject, path)) != NULL) {
+    while ((path = zt__next_sampled(subject, &phase, path)) != NULL) {
         if (metric < path->streamed_count) {
             zt__merge_moments(&sum, &path->streamed[metric]);
         }
@@ -143,7 +220,13 @@ ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
 }
 
 ZT__PRIVATE double zt__time_of(const zt__path *path) {
-    return path->statistics.moments ? path->statistics.moments[0].sum : 0;
+    zt__subject subject = {path->key.region, path};
+    const zt__path *phase = NULL, *sampled = NULL;
+    double time_ns = 0;
+    while ((sampled = zt__next_sampled(subject, &phase, sampled)) != NULL) {
+        time_ns += sampled->statistics.moments ? sampled->statistics.moments[0].sum : 0;
+    }
+    return time_ns;
 }
 
 /* Locks the mutex, and copies the kept values of a column. Each call allocates room, because several threads may
@@ -152,7 +235,7 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
                                             uint32_t *count, int *has_memory) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__sample_layout *layout = &profiler->layout;
-    const zt__path *path;
+    const zt__path *path, *phase;
     zt__kept_value *values = NULL;
     uint64_t room = 0, kept;
     *count = 0;
@@ -160,7 +243,8 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
     for (;;) {
         kept = 0;
         zt__lock(&profiler->mutex);
-        for (path = NULL; zt__is_kept(layout, column) && (path = zt__next_of(subject, path)) != NULL;) {
+        for (path = phase = NULL;
+             zt__is_kept(layout, column) && (path = zt__next_with(subject, column, &phase, path)) != NULL;) {
             kept += path->statistics.kept;
         }
         if (kept <= room) {
@@ -176,7 +260,7 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
             return NULL;
         }
     }
-    for (path = NULL; values && (path = zt__next_of(subject, path)) != NULL;) {
+    for (path = phase = NULL; values && (path = zt__next_with(subject, column, &phase, path)) != NULL;) {
         *count += zt__copy_column(layout, &path->statistics, column, values + *count);
     }
     return values;
@@ -261,6 +345,12 @@ ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
     double own_ns = zt__time_of(path);
     uint64_t missing = path->inner ? path->missing : 0;
     const zt__path *inner;
+    if (path->key.region->is_phase) {
+        if (estimate) {
+            *estimate = 0;
+        }
+        return zt__nan();
+    }
     for (inner = path->inner; inner; inner = inner->next_inner) {
         own_ns -= zt__time_of(inner);
         missing += inner->missing;
@@ -297,6 +387,13 @@ ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
     info->count = totals->count;
+    info->lost = totals->lost;
+    info->dropped = totals->dropped;
+    info->is_phase = totals->is_phase;
+    info->entered = totals->entered;
+    info->incomplete = totals->incomplete;
+    info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
+    info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =
@@ -336,6 +433,9 @@ ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {
     }
     zt__lock(&locked->mutex);
     region = (const zt__region_record *)zt__map_find(&profiler->names, name, strlen(name));
+    if (!region) {
+        region = (const zt__region_record *)zt__map_find(&profiler->phase_names, name, strlen(name));
+    }
     if (region) {
         index = region->index;
     } else {
@@ -357,6 +457,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->name = "";
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
+        info->host_ns = info->host_own_ns = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);
@@ -367,8 +468,6 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     info->region = subject.region->index;
     zt__lock(&locked->mutex);
     totals = zt__add_up(subject);
-    info->lost = subject.region->lost;
-    info->dropped = subject.region->dropped;
     zt__get_times(profiler, subject, info);
     zt__unlock(&locked->mutex);
     zt__fill_totals(&totals, info);

@@ -41,7 +41,10 @@ typedef struct zt__subject {
 
 /* Sums over the samples of a subject. */
 typedef struct zt__totals {
-    uint64_t count, with_metrics, bytes;
+    uint64_t count, with_metrics, bytes, lost, dropped;
+    int is_phase;
+    uint64_t entered, incomplete; /* this and the next as in zt_region_info */
+    double host_ns, host_own_ns;
     double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
     double launch_error_ns; /* the largest error of a launch latency */
 } zt__totals;

@@ -197,7 +197,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
     most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
     if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
-        zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
+        zt__missing missing = {NULL, NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
         missing.region = reading->region;
         missing.list = times->list;
         missing.list_name = reading->origin.list_name;

@@ -11,7 +11,7 @@
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions are nested more than 64 deep: those beyond count as not nested
+       - regions and phases are nested more than 128 deep: those beyond count as not nested
        - there are more than 16,384 paths: those beyond count as "(other)", and a note says how many samples
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
