@@ -2003,8 +2003,11 @@ ZT_API ze_result_t zt_debug_get_registers(zt_debugger *debugger, const char *nam
 struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
+    uint32_t path;         /* ZT_PATH of the index of its path, with the phases that it was submitted in */
+    uint32_t thread;       /* of the system, that has submitted it; 0: not known */
     uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
+    uint64_t begin_ns, end_ns; /* host time (CLOCK_MONOTONIC) when it ran; 0 without config.timeline */
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
     uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
 };
@@ -8961,6 +8964,7 @@ typedef struct zt__reading {
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
     zt__sample_times times;
+    uint64_t begin_ns, end_ns; /* host time when it ran, with a timeline */
     zt__origin origin;
 } zt__reading;
 
@@ -9087,8 +9091,8 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
-    void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
-                             double *row); /* fills in the latencies. mutex held */
+    void (*sample_collected)(zt_profiler *profiler, zt__reading *reading,
+                             double *row); /* fills in times and latencies. mutex held */
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
@@ -11774,6 +11778,10 @@ static void zt__deliver_batch(zt_profiler *profiler) {
             zt_sample sample;
             sample.name = reading->region->name;
             sample.region = reading->region->index;
+            sample.path = ZT_PATH(reading->path->index);
+            sample.thread = reading->origin.submitted_by;
+            sample.begin_ns = reading->begin_ns;
+            sample.end_ns = reading->end_ns;
             sample.metric_count = profiler->metric_count;
             sample.gpu_time_ns = row[0];
             sample.values = row + 1;
@@ -12998,7 +13006,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     if (!probe) {
         return region;
     }
-    if (profiler->timeline) {
+    if (profiler->timeline || profiler->config.sample) {
         memset(&probe->origin, 0, sizeof probe->origin);
         probe->origin.list_name = probe->list->name;
         probe->origin.appended_by = probe->origin.submitted_by = zt__get_thread_number();
@@ -13462,7 +13470,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     }
     recording->is_overlapped = overlaps;
     recording->runs_on = runs_on;
-    recording->thread = profiler->timeline ? zt__get_thread_number() : 0;
+    recording->thread = profiler->timeline || profiler->config.sample ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
     recording->submitted_ns = recording->call_ns;
     recording->executions++;
@@ -15412,6 +15420,12 @@ typedef struct zt__execution {
     uint32_t thread;
 } zt__execution;
 
+/* A phase that has ended. */
+typedef struct zt__phase_span {
+    uint64_t begin_ns, end_ns; /* host time */
+    uint32_t path, thread;
+} zt__phase_span;
+
 /* How the samples of a timeline cover the time of the device. */
 typedef struct zt__coverage {
     zt_overlap overlap;
@@ -15433,9 +15447,10 @@ typedef struct zt__timeline {
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
-    uint64_t missing_written, executions_written; /* ever */
-    zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
-    zt__execution *executions;                    /* a ring of the newest, as many as samples */
+    uint64_t missing_written, executions_written, phases_written; /* ever */
+    zt__missing *missing;                                         /* a ring of the newest ZT__MISSING_KEPT */
+    zt__execution *executions; /* a ring of the newest, as many as samples */
+    zt__phase_span *phases;    /* the same */
 
     uint64_t changes;      /* of samples that are kept or missing, ever */
     zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
@@ -15466,6 +15481,10 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
    ends now. Hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
 
+/* Records that a phase of this thread has ended. The mutex is held. */
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
+                                uint64_t end_ns);
+
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
    the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
@@ -15478,7 +15497,7 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
 
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
    uncertain. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row);
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row);
 
 /* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
    streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
@@ -15609,6 +15628,16 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
+                                uint64_t end_ns) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__phase_span *span = &timeline->phases[timeline->phases_written++ % timeline->capacity];
+    span->begin_ns = begin_ns;
+    span->end_ns = end_ns;
+    span->path = path->index;
+    span->thread = zt__get_thread_number();
+}
+
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
     zt__timeline *timeline = profiler->timeline;
@@ -15648,7 +15677,7 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     }
 }
 
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
@@ -15691,6 +15720,8 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         zt__keep_missing(profiler, &missing);
         return;
     }
+    reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     sample.list = times->list;
     sample.submitted_ns = reading->submitted_ns;
     sample.origin = reading->origin;
@@ -15707,11 +15738,10 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     /* The launch latency is known only if the sample is of the execution that was submitted. */
     if (reading->knows_execution && sample.origin.submitted_by) {
-        uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        double error_ns = (double)zt__clock_error(clock, begin_ns) +
+        double error_ns = (double)zt__clock_error(clock, reading->begin_ns) +
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
-            (double)(int64_t)(begin_ns - reading->submitted_ns);
+            (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
         if (reading->path->launch_error_ns < error_ns) {
             reading->path->launch_error_ns = error_ns;
         }
@@ -15742,6 +15772,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
         zt__free(allocator, timeline->values);
         zt__free(allocator, timeline->missing);
         zt__free(allocator, timeline->executions);
+        zt__free(allocator, timeline->phases);
         zt__free(allocator, timeline);
     }
 }
@@ -15982,7 +16013,10 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
     timeline->executions =
         (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
-    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
+    timeline->phases =
+        (zt__phase_span *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->phases);
+    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions ||
+        !timeline->phases) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
     zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
@@ -16006,6 +16040,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     profiler->sample_collected = zt__keep_sample;
     profiler->sample_missing = zt__keep_missing;
     profiler->lists_executed = zt__keep_execution;
+    profiler->phase_ended = zt__keep_phase;
     profiler->batch_collected = zt__attribute_rows;
     return result;
 }
@@ -36861,4 +36896,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e817e3b0698ae545 */
+/* Joined from src/ by src/join.py: 3acd2031a56521fe */
