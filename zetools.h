@@ -787,7 +787,8 @@ struct zt_region_info {
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
-    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of each the
+    zt_stats
+        time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of each the
                          sum of its samples. Entries without a sample, and those with one that is lost or dropped, are
                          left out */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
@@ -798,9 +799,10 @@ struct zt_region_info {
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
     int is_phase;
-    uint64_t entered;           /* how often a phase was begun and ended while the profiler was open */
-    uint64_t incomplete;        /* of these, how often with samples that are lost or dropped */
-    double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
+    uint64_t entered;    /* how often a phase was begun and ended while the profiler was open */
+    uint64_t incomplete; /* of these, how often with samples that are lost or dropped */
+    double host_ns,
+        host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
                                     phases inside. Of a region NaN */
 };
 
@@ -2011,8 +2013,8 @@ struct zt_sample {
     uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
     uint64_t begin_ns, end_ns; /* host time (CLOCK_MONOTONIC) when it ran; 0 without config.timeline */
-    const double *values; /* in the order of zt_get_metric. NaN: not measured */
-    uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
+    const double *values;      /* in the order of zt_get_metric. NaN: not measured */
+    uint32_t pass;             /* from 0. Metrics of other passes are not measured. With times alone: 0 */
 };
 
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
@@ -37112,4 +37114,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5d9a92b62c8ea358 */
+/* Joined from src/ by src/join.py: 8f08391a155b88d9 */
