@@ -12872,12 +12872,13 @@ static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__prob
     const zt__probe *outer = probe->outer;
     const zt__phase_frame *top = zt__get_top_frame();
     probe->outer_entry = NULL;
-    probe->appended_in = NULL;
+    probe->appended_in = top ? top->phase : NULL;
     if (!zt__takes_phase_at_append(profiler, list)) {
-        probe->appended_in = top ? top->phase : NULL;
         return;
     }
-    zt__join_entry(profiler, probe);
+    if (list->kind != ZT__LIST_RECORDED) {
+        zt__join_entry(profiler, probe);
+    }
     if (outer) {
         probe->outer_entry = outer->entry;
         if (zt__phase_of(outer->path) != zt__phase_of(probe->path)) {
@@ -37114,4 +37115,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8f08391a155b88d9 */
+/* Joined from src/ by src/join.py: 7ab91b51b6c6c9d9 */
