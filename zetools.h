@@ -5517,7 +5517,10 @@ typedef struct zt__phase_stack {
 /* Returns the stack of the calling thread. */
 ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void);
 
-/* Returns the frame of the calling thread that was begun last, or NULL if there is none. */
+/* Returns the frame of a stack that was begun last, or NULL if there is none. */
+ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack);
+
+/* The same of the calling thread. */
 ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void);
 
 /* Returns the phase of a name inside another one, which is NULL for none. Beyond the limits, or without memory, returns
@@ -5554,10 +5557,13 @@ ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
     return zt__known_phase_stack;
 }
 
-ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
+ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack) {
     uint32_t depth = stack->depth < ZT__MAX_PHASE_DEPTH ? stack->depth : (uint32_t)ZT__MAX_PHASE_DEPTH;
     return depth ? &stack->frames[depth - 1] : NULL;
+}
+
+ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
+    return zt__top_of_stack(zt__get_phase_stack());
 }
 
 /* Returns the phase of a name among those from `first` on, up to but not including `end`. */
@@ -5600,12 +5606,13 @@ static zt__phase *zt__add_phase(zt__process *process, zt__phase *outer, const ch
 }
 
 ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name) {
-    zt__process *process = zt__get_process();
+    zt__process *process = outer ? NULL : zt__get_process();
     zt__phase *around = outer ? (zt__phase *)(uintptr_t)outer : process ? &process->phases : NULL;
     zt__phase *phase = around ? zt__load(&around->latest) : NULL;
     if (phase && strcmp(phase->name, name) == 0) {
         return phase;
     }
+    process = zt__get_process();
     phase = around && around->depth < ZT__MAX_PHASE_DEPTH ? zt__add_phase(process, around, name) : NULL;
     if (phase) {
         zt__store(&around->latest, phase);
@@ -10230,33 +10237,27 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     return NULL;
 }
 
-/* Returns the host time for the begin of a phase, or 0 if no profiler is open. */
-static uint64_t zt__begin_time(void) {
-    return zt__find_listeners().left > 0 ? zt__now_ns() : 0;
-}
-
-/* Adds a frame to the stack of the calling thread. Returns NULL if the stack is full. */
-static zt__phase_frame *zt__push_frame(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
-    zt__phase_frame *frame = NULL;
-    if (stack->depth < ZT__MAX_PHASE_DEPTH) {
-        frame = &stack->frames[stack->depth];
-        memset(frame, 0, sizeof *frame);
-        frame->begun_ns = zt__begin_time();
+/* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
+static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
+                           zt__phase_frame_kind kind) {
+    zt__process *process = zt__get_process();
+    uint32_t depth = stack->depth++;
+    if (depth < ZT__MAX_PHASE_DEPTH) {
+        zt__phase_frame *frame = &stack->frames[depth];
+        frame->phase = phase;
+        frame->kind = kind;
+        frame->entry = entry;
+        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
+        frame->inner_ns = 0;
     }
-    stack->depth++;
-    return frame;
 }
 
 ZT_API void zt_phase_begin(const char *name) {
-    const zt__phase_frame *around = zt__get_top_frame();
-    zt__phase_frame *frame = zt__push_frame();
-    if (frame) {
-        frame->phase = zt__find_or_add_phase(around ? around->phase : NULL, zt__shown_name(name));
-        if (around && around->phase == frame->phase) {
-            frame->kind = ZT__PHASE_FRAME_SAME;
-        }
-    }
+    zt__phase_stack *stack = zt__get_phase_stack();
+    const zt__phase_frame *around = zt__top_of_stack(stack);
+    const zt__phase *outer = around ? around->phase : NULL;
+    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
+    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
 }
 
 /* Notes in a profiler that a phase of this thread has ended. */
@@ -10295,14 +10296,11 @@ ZT_API void zt_phase_end(void) {
         }
         return;
     }
-    if (--stack->depth >= ZT__MAX_PHASE_DEPTH) {
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
         return;
     }
     frame = &stack->frames[stack->depth];
-    around = zt__get_top_frame();
-    if (listeners.left == 0) {
-        return;
-    }
+    around = zt__top_of_stack(stack);
     now = zt__now_ns();
     if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
         around->inner_ns += frame->inner_ns;
@@ -10337,12 +10335,8 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__phase_frame *frame = zt__push_frame();
-    if (frame) {
-        frame->phase = (const zt__phase *)phase.phase;
-        frame->entry = phase.entry;
-        frame->kind = ZT__PHASE_FRAME_ADOPTED;
-    }
+    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
+                   ZT__PHASE_FRAME_ADOPTED);
 }
 
 /* ==== regions/reading.h ================================================================================= */
@@ -37115,4 +37109,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 7ab91b51b6c6c9d9 */
+/* Joined from src/ by src/join.py: b9c7983df040f4df */
