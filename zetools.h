@@ -4728,15 +4728,15 @@ typedef struct zt__attachment {
     uint32_t pid;
 } zt__attachment;
 
+enum { ZT__MAX_PHASES = 4096, ZT__PHASE_PLACES = 2 * ZT__MAX_PHASES };
+
 /* A name inside certain others. There is one for each such path in the process, for as long as that lives. */
 typedef struct zt__phase {
-    struct zt__phase *outer;      /* NULL: this is the root, which is no phase */
-    struct zt__phase *next_inner; /* the next of those directly inside `outer` */
-    struct zt__phase *inner;      /* the newest directly inside. Atomic, like the next */
-    struct zt__phase *latest;     /* the one directly inside that was begun last: a guess. NULL: none */
-    const char *name;             /* a copy */
-    uint32_t index;               /* among all phases of the process; of the root 0 */
-    uint32_t depth;
+    const struct zt__phase *outer; /* NULL: none */
+    struct zt__phase *latest; /* the one directly inside that was begun last: a guess. NULL: none. Atomic */
+    const char *name;         /* a copy */
+    uint32_t index;           /* its place among all phases */
+    uint32_t depth;           /* 1: it is inside no other */
 } zt__phase;
 
 typedef struct zt__process {
@@ -4752,11 +4752,13 @@ typedef struct zt__process {
     uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
-    zt__phase phases;                          /* the root of all phases */
-    zt__thread_key phase_stack;                /* the stack of phases of a thread */
-    uint32_t phase_count;                      /* Atomic */
-    uint32_t entries;                          /* of phases that were numbered. Atomic */
-    uint32_t listeners; /* profilers that phases are reported to. Atomic, like the next */
+    zt__phase *phases[ZT__PHASE_PLACES];       /* by a hash; NULL: free. Atomic, like the next two */
+    zt__phase *latest_phase;                   /* the one inside no other that was begun last: a guess */
+    uint32_t phase_count;
+    zt__thread_key phase_stack; /* the stack of phases of a thread */
+    uint32_t entries;           /* of phases that were numbered. Atomic */
+    uint32_t profiler_places;   /* `profilers` up to here may be used. Atomic */
+    uint32_t listeners;         /* profilers that phases are reported to. Atomic, like the next */
     uint32_t listener_users[ZT__MAX_PROFILERS]; /* threads that are reporting a phase to a profiler */
 } zt__process;
 
@@ -4962,6 +4964,9 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
+    X(TOO_MANY_PHASES,                                                                                       \
+      "zt_phase_begin: there are %u different phases, and phase '%.64s' is not among them. It is "           \
+      "a part of the one around it. Do not put numbers that change into names.")                             \
     X(PHASE_NOT_BEGUN,                                                                                       \
       "zt_phase_end: this thread is in no phase. A phase ends on the thread that has begun it: "             \
       "call zt_phase_adopt() to continue it on another.")                                                    \
@@ -5509,7 +5514,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
 
 /* The phases that are open: a stack a thread, for all copies of this header in a process. */
 
-enum { ZT__MAX_PHASE_DEPTH = 64, ZT__MAX_PHASES = 4096 };
+enum { ZT__MAX_PHASE_DEPTH = 64 };
 
 typedef enum zt__phase_frame_kind {
     ZT__PHASE_FRAME_BEGUN,
@@ -5531,7 +5536,10 @@ typedef struct zt__phase_stack {
     zt__phase_frame frames[ZT__MAX_PHASE_DEPTH];
 } zt__phase_stack;
 
-/* Returns the stack of the calling thread. */
+/* Returns the stack of the calling thread in the process of this block, which may be NULL: after a fork, it is empty. */
+ZT__PRIVATE zt__phase_stack *zt__stack_of_process(zt__process *process);
+
+/* The same in this process. */
 ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void);
 
 /* Returns the frame of a stack that was begun last, or NULL if there is none. */
@@ -5542,7 +5550,11 @@ ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void);
 
 /* Returns the phase of a name inside another one, which is NULL for none. Beyond the limits, or without memory, returns
    the other one. */
-ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name);
+ZT__PRIVATE const zt__phase *zt__find_or_add_phase(zt__process *process, const zt__phase *outer,
+                                                   const char *name);
+
+/* Returns whether there are ZT__MAX_PHASES. */
+ZT__PRIVATE int zt__are_phases_full(void);
 
 /* Returns a number for the next entry of a phase in this process. */
 ZT__PRIVATE uint32_t zt__number_entry(void);
@@ -5568,13 +5580,16 @@ static zt__phase_stack *zt__find_phase_stack(zt__process *process) {
     return stack;
 }
 
-ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
-    zt__process *process = zt__get_process();
+ZT__PRIVATE zt__phase_stack *zt__stack_of_process(zt__process *process) {
     if (!zt__known_phase_stack || process != zt__process_of_stack) {
         zt__known_phase_stack = zt__find_phase_stack(process);
         zt__process_of_stack = process;
     }
     return zt__known_phase_stack;
+}
+
+ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
+    return zt__stack_of_process(zt__get_process());
 }
 
 ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack) {
@@ -5586,59 +5601,74 @@ ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
     return zt__top_of_stack(zt__get_phase_stack());
 }
 
-/* Returns the phase of a name among those from `first` on, up to but not including `end`. */
-static zt__phase *zt__find_phase(zt__phase *first, const zt__phase *end, const char *name) {
-    while (first != end && strcmp(first->name, name) != 0) {
-        first = first->next_inner;
-    }
-    return first != end ? first : NULL;
+static int zt__is_phase_of(const zt__phase *phase, const zt__phase *outer, const char *name) {
+    return phase->outer == outer && strcmp(phase->name, name) == 0;
 }
 
-/* Adds a phase at the front of those inside `outer`, without a lock: another thread may add the same meanwhile, which
-   is then found among those that have come before it. */
-static zt__phase *zt__add_phase(zt__process *process, zt__phase *outer, const char *name) {
-    zt__phase *first = zt__load(&outer->inner), *seen = NULL, *found = zt__find_phase(first, NULL, name);
+/* Returns a new phase, or NULL without memory. */
+static zt__phase *zt__make_phase(const zt__phase *outer, const char *name) {
     size_t size = strlen(name) + 1;
-    zt__phase *added;
-    if (found || zt__load(&process->phase_count) >= ZT__MAX_PHASES) {
-        return found;
+    zt__phase *made = (zt__phase *)malloc(sizeof *made + size);
+    if (made) {
+        memset(made, 0, sizeof *made);
+        made->outer = outer;
+        made->depth = outer ? outer->depth + 1 : 1;
+        made->name = (const char *)memcpy(made + 1, name, size);
     }
-    added = (zt__phase *)malloc(sizeof *added + size);
-    if (!added) {
-        return NULL;
-    }
-    memset(added, 0, sizeof *added);
-    added->outer = outer;
-    added->depth = outer->depth + 1;
-    added->index = zt__add(&process->phase_count, 1);
-    added->name = (const char *)memcpy(added + 1, name, size);
-    do {
-        seen = first;
-        added->next_inner = first;
-        if (zt__change_pointer_if((void **)&outer->inner, first, added)) {
-            return added;
+    return made;
+}
+
+/* Returns the phase of a name inside another one, added if it is new; NULL beyond the limits, or without memory. There is
+   no lock: another thread that adds the same phase meets this one at the same place. */
+static zt__phase *zt__look_up_phase(zt__process *process, const zt__phase *outer, const char *name) {
+    uint32_t place = (uint32_t)zt__hash(name, strlen(name)) + (outer ? outer->index * 2654435761u : 0);
+    zt__phase *made = NULL, *found;
+    int may_add = !outer || outer->depth < ZT__MAX_PHASE_DEPTH;
+    for (place %= ZT__PHASE_PLACES;;) {
+        found = zt__load(&process->phases[place]);
+        if (found && zt__is_phase_of(found, outer, name)) {
+            break;
         }
-        first = zt__load(&outer->inner);
-        found = zt__find_phase(first, seen, name);
-    } while (!found);
-    free(added);
+        if (found) {
+            place = (place + 1) % ZT__PHASE_PLACES;
+            continue;
+        }
+        may_add = may_add && zt__load(&process->phase_count) < ZT__MAX_PHASES;
+        made = made || !may_add ? made : zt__make_phase(outer, name);
+        if (!made || !may_add) {
+            break;
+        }
+        made->index = place;
+        if (zt__change_pointer_if((void **)&process->phases[place], NULL, made)) {
+            zt__add(&process->phase_count, 1);
+            return made;
+        }
+    }
+    free(made);
     return found;
 }
 
-ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name) {
-    zt__process *process = outer ? NULL : zt__get_process();
-    zt__phase *around = outer ? (zt__phase *)(uintptr_t)outer : process ? &process->phases : NULL;
-    zt__phase *phase = around ? zt__load(&around->latest) : NULL;
+ZT__PRIVATE const zt__phase *zt__find_or_add_phase(zt__process *process, const zt__phase *outer,
+                                                   const char *name) {
+    zt__phase **latest, *phase;
+    if (!process) {
+        return outer;
+    }
+    latest = outer ? &((zt__phase *)(uintptr_t)outer)->latest : &process->latest_phase;
+    phase = zt__load(latest);
     if (phase && strcmp(phase->name, name) == 0) {
         return phase;
     }
-    process = zt__get_process();
-    phase = around && around->depth < ZT__MAX_PHASE_DEPTH ? zt__add_phase(process, around, name) : NULL;
+    phase = zt__look_up_phase(process, outer, name);
     if (phase) {
-        zt__store(&around->latest, phase);
-        return phase;
+        zt__store(latest, phase);
     }
-    return around && around->outer ? around : NULL;
+    return phase ? phase : outer;
+}
+
+ZT__PRIVATE int zt__are_phases_full(void) {
+    zt__process *process = zt__get_process();
+    return process && zt__load(&process->phase_count) >= ZT__MAX_PHASES;
 }
 
 ZT__PRIVATE uint32_t zt__number_entry(void) {
@@ -9837,6 +9867,9 @@ ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
         profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
         zt__store(&process->profiler_ids[i], profiler->id);
         zt__store(&process->profilers[i], profiler);
+        if (i >= process->profiler_places) {
+            zt__store(&process->profiler_places, i + 1);
+        }
     }
     zt__unlock(&process->mutex);
     return i < ZT__MAX_PROFILERS;
@@ -9975,10 +10008,13 @@ ZT__PRIVATE zt__path *zt__find_or_add_path_of_phase(zt_profiler *profiler, const
     zt__path *path = zt__known_path_of_phase(profiler, phase), *outer;
     zt__region_record *record;
     zt_cause cause;
-    if (path || !phase || phase->depth == 0) {
+    if (path || !phase) {
         return path ? path : &profiler->root;
     }
     outer = zt__find_or_add_path_of_phase(profiler, phase->outer);
+    if (phase->outer && outer != zt__known_path_of_phase(profiler, phase->outer)) {
+        return outer;
+    }
     record = zt__find_or_add_phase_record(profiler, phase->name, &cause);
     path = record ? zt__find_or_add_path(profiler, outer, record) : NULL;
     if (!path || path->key.region != record || path->key.outer != outer ||
@@ -10221,6 +10257,7 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
     recording->phase = phase;
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = moves ? probe->placed : NULL;
+        const zt__probe *outer = probe->outer; /* it ends after this one, so it is in the recording, too */
         if (placed &&
             probe->is_due) { /* it was counted at its end, because its list may have been immediate */
             probe->path->missing--;
@@ -10238,7 +10275,10 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
         zt__release_entry(profiler, &probe->entry);
         probe->entry = zt__use_entry(entry);
-        probe->outer_phase = zt__is_phase_or_root(probe->path->key.outer) ? NULL : zt__phase_of(probe->path);
+        while (outer && outer->is_dropped) {
+            outer = outer->outer;
+        }
+        probe->outer_phase = outer ? zt__phase_of(probe->path) : NULL;
     }
     zt__release_entry(profiler, &entry);
 }
@@ -11903,14 +11943,15 @@ ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
 /* A walk over the profilers that phases are reported to. */
 typedef struct zt__listeners {
     zt__process *process; /* NULL: there are none */
-    uint32_t next, left;
+    uint32_t next, end;
     uint32_t *users; /* of the profiler that is visited */
 } zt__listeners;
 
 static zt__listeners zt__find_listeners(void) {
     zt__listeners listeners = {zt__get_process(), 0, 0, NULL};
     if (listeners.process) {
-        listeners.left = zt__load(&listeners.process->listeners);
+        listeners.end =
+            zt__load(&listeners.process->listeners) ? zt__load(&listeners.process->profiler_places) : 0;
     }
     return listeners;
 }
@@ -11921,14 +11962,13 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     if (listeners->users) {
         zt__add(listeners->users, UINT32_MAX);
     }
-    for (; listeners->left > 0 && listeners->next < ZT__MAX_PROFILERS; listeners->next++) {
+    for (; listeners->next < listeners->end; listeners->next++) {
         zt_profiler *profiler = NULL;
         if (zt__load(&process->profilers[listeners->next])) {
             listeners->users = &process->listener_users[listeners->next];
             zt__add(listeners->users, 1);
             profiler = zt__load(&process->profilers[listeners->next]); /* it may just have been closed */
             if (profiler && zt__load(&profiler->takes_phases)) {
-                listeners->left--;
                 listeners->next++;
                 return profiler;
             }
@@ -11940,9 +11980,8 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
 }
 
 /* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
-static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
-                           zt__phase_frame_kind kind) {
-    zt__process *process = zt__get_process();
+static void zt__push_frame(const zt__process *process, zt__phase_stack *stack, const zt__phase *phase,
+                           uint32_t entry, zt__phase_frame_kind kind) {
     uint32_t depth = stack->depth++;
     if (depth < ZT__MAX_PHASE_DEPTH) {
         zt__phase_frame *frame = &stack->frames[depth];
@@ -11955,11 +11994,22 @@ static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint3
 }
 
 ZT_API void zt_phase_begin(const char *name) {
-    zt__phase_stack *stack = zt__get_phase_stack();
+    zt__process *process = zt__get_process();
+    zt__phase_stack *stack = zt__stack_of_process(process);
     const zt__phase_frame *around = zt__top_of_stack(stack);
     const zt__phase *outer = around ? around->phase : NULL;
-    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
-    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
+    const zt__phase *phase = zt__find_or_add_phase(process, outer, zt__shown_name(name));
+    int is_added = phase != outer;
+    zt__push_frame(process, stack, phase, 0,
+                   outer && !is_added ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
+    if (!is_added && zt__are_phases_full()) {
+        zt__listeners listeners = zt__find_listeners();
+        zt_profiler *profiler;
+        while ((profiler = zt__next_listener(&listeners)) != NULL) {
+            zt__report(&profiler->diagnostics, TOO_MANY_PHASES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                       (unsigned)ZT__MAX_PHASES, zt__shown_name(name));
+        }
+    }
 }
 
 /* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
@@ -12003,7 +12053,7 @@ ZT_API void zt_phase_end(void) {
         }
         return;
     }
-    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.end == 0) {
         return;
     }
     frame = &stack->frames[stack->depth];
@@ -12021,7 +12071,7 @@ ZT_API void zt_phase_end(void) {
 
 ZT_API zt_phase zt_phase_current(void) {
     zt__listeners listeners = zt__find_listeners();
-    const zt__phase_frame *top = zt__get_top_frame();
+    zt__phase_frame *top = zt__get_top_frame();
     zt_profiler *profiler;
     zt_phase current = {NULL, 0};
     /* Its entry is added now, so that other threads find it until it is over. */
@@ -12034,6 +12084,9 @@ ZT_API zt_phase zt_phase_current(void) {
     while (top && top->kind == ZT__PHASE_FRAME_SAME) {
         top--;
     }
+    if (top && !top->entry) {
+        top->entry = zt__number_entry(); /* for a profiler that is opened later */
+    }
     if (top) {
         current.phase = top->phase;
         current.entry = top->entry;
@@ -12042,7 +12095,7 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
+    zt__push_frame(zt__get_process(), zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
                    ZT__PHASE_FRAME_ADOPTED);
 }
 
@@ -13442,6 +13495,10 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
 
     zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+    }
     recording = zt__find_recording(profiler, handle);
     if (recording) {
         int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);
@@ -14577,6 +14634,7 @@ typedef struct zt__merged_region {
 /* A path of the other profiler, copied with its statistics, and the one that it is added to. */
 typedef struct zt__merged_path {
     zt__path *into;
+    int is_left_out; /* a phase for which there is no path: what is inside of it moves to `into` */
     zt__path from;
 } zt__merged_path;
 
@@ -14677,9 +14735,16 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     for (i = 0; i < path_count && has_memory; i++) {
         const zt__path *path = zt__path_at(from, i);
         zt__path *outer = path->key.outer->depth > 0 ? paths[path->key.outer->index].into : &into->root;
+        int is_phase = path->key.region->is_phase;
         zt__lock(&into->mutex);
         paths[i].into = zt__find_or_add_path(into, outer, regions[path->key.region->index].into);
         zt__unlock(&into->mutex);
+        if (is_phase && paths[i].into &&
+            !paths[i].into->key.region->is_phase) { /* there are too many paths */
+            paths[i].into = outer;
+            paths[i].is_left_out = 1;
+            continue;
+        }
         has_memory = paths[i].into && zt__copy_path(into, path, from, &paths[i].from) &&
                      zt__prepare_path(into, paths[i].into, &paths[i].from.statistics);
     }
@@ -14712,6 +14777,9 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
         for (i = 0; i < path_count; i++) {
             const zt__path *added = &paths[i].from;
             zt__path *to = paths[i].into;
+            if (paths[i].is_left_out) {
+                continue;
+            }
             zt__lock(&into->mutex);
             zt__merge_statistics(&into->layout, &to->statistics, &added->statistics);
             to->with_metrics += added->with_metrics;
@@ -28240,9 +28308,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     if (incomplete > 0) {
         zt__add_note(
             document, note,
-            "%llu %s of phases left out of mean, median and p95, because samples in them are lost or "
-            "dropped.",
-            (unsigned long long)incomplete, incomplete == 1 ? "entry is" : "entries are");
+            "%llu %s of phases %s left out of mean, median and p95, because samples in them are missing.",
+            (unsigned long long)incomplete, incomplete == 1 ? "entry" : "entries",
+            incomplete == 1 ? "is" : "are");
     }
     if (moved > 0) {
         zt__add_note(document, note,
@@ -37187,4 +37255,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8be637e676bf20f2 */
+/* Joined from src/ by src/join.py: 382d4a5756a76867 */

@@ -332,9 +332,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     if (incomplete > 0) {
         zt__add_note(
             document, note,
-            "%llu %s of phases left out of mean, median and p95, because samples in them are lost or "
-            "dropped.",
-            (unsigned long long)incomplete, incomplete == 1 ? "entry is" : "entries are");
+            "%llu %s of phases %s left out of mean, median and p95, because samples in them are missing.",
+            (unsigned long long)incomplete, incomplete == 1 ? "entry" : "entries",
+            incomplete == 1 ? "is" : "are");
     }
     if (moved > 0) {
         zt__add_note(document, note,
