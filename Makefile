@@ -43,6 +43,8 @@ RUN_NEEDS := $(BUILD)/has_device $(BUILD)/libze_softgpu.so $(KERNELS:%=$(BUILD)/
 CC_ranks := mpicc
 RUN_ranks := mpirun -n 4 --oversubscribe --allow-run-as-root
 LIBS_bench_google := -lbenchmark
+LIBS_onednn := -ldnnl
+LIBS_primitives := -ldnnl
 LIBS_trace = -L$(@D) -lstepper -Wl,-rpath,'$$ORIGIN'
 $(foreach name,trace timeline instrument hotspots,$(eval RUN_$(name) := env ZE_ENABLE_TRACING_LAYER=1))
 
@@ -90,6 +92,8 @@ NEEDS_spirv = clang:clang $(foreach version,$(CLANG_VERSION),llvm-spirv-$(versio
 NEEDS_ranks := mpicc:libopenmpi-dev mpirun:openmpi-bin
 NEEDS_scoped = $(NEEDS_cxx)
 NEEDS_bench_google = $(NEEDS_cxx) libbenchmark-dev
+NEEDS_onednn := oneapi/dnnl/dnnl.h+dnnl:libdnnl-dev
+NEEDS_primitives := $(NEEDS_onednn)
 ALL_NEEDS := build test check page fuzz matrix coverage analysis lint arm64 i386 musl windows spirv $(EXAMPLES)
 
 deps-%:
@@ -173,6 +177,17 @@ endef
 $(eval $(call examples,$(BUILD)/examples,$(if $(ZE_DIR),-Wl$(comma)--disable-new-dtags),$(BUILD)))
 # For the tests, which run examples, and have no use for optimised ones.
 $(eval $(call examples,$(BUILD)/examples-O0,-O0,$(BUILD)/examples-O0))
+
+# Programs that only tests run, as examples: they name their work for other tools.
+$(BUILD)/examples-O0/programs/%: tests/programs/%.c $(BUILD)/examples-O0/libstepper.so | deps-build deps-%
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CC) $(C_FLAGS) -O0 -o $@ $< -L$(BUILD)/examples-O0 -lstepper -Wl,-rpath,'$$ORIGIN/..' $(LIBS_$*) $(ZE_LIBS)
+$(BUILD)/examples-O0/programs/itt_auto: tests/programs/itt.c $(BUILD)/examples-O0/libstepper.so | deps-build
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CC) $(C_FLAGS) -O0 -DWITH_ZT_AUTO -o $@ $< -L$(BUILD)/examples-O0 -lstepper -Wl,-rpath,'$$ORIGIN/..' $(ZE_LIBS)
+-include $(wildcard $(BUILD)/examples-O0/programs/*.d)
 
 .PHONY: preload
 preload: $(BUILD)/libzt_auto.so ## the library that profiles programs which nobody recompiled: LD_PRELOAD
@@ -370,6 +385,7 @@ $(BUILD)/tests/plugins/failing.so: $(BUILD)/tests/plugins/%.so: tests/plugins/%.
 # What tests load and run, whatever their variant.
 LOADED := $(BUILD)/libze_softgpu.so $(ALL_KERNELS:%=$(BUILD)/kernels/%.so) $(BUILD)/tests/plugins/failing.so
 RUN_BY_test_preload := libzt_auto.so simulate
+RUN_BY_test_connectors := libzt_auto.so simulate $(addprefix programs/,itt itt_auto kokkos primitives)
 RUN_BY_test_watch := hang
 RUN_BY_test_hotspots := libzt_auto.so simulate hotspots
 RUN_BY_test_every_call := libzt_auto.so simulate $(filter-out bench_google hang ranks,$(EXAMPLES))
@@ -463,7 +479,7 @@ parts: $(PARTS_DONE) ## compile each part of the header alone, as C99 and C++11,
 $(PARTS_DONE): $(BUILD)/parts/%.done: src/%.c $(wildcard src/*/*.h) zetools.h | deps-build deps-cxx
 	mkdir -p $(@D)
 	for options in '' -DZETOOLS_TRACER -DZETOOLS_DEBUG '-DZETOOLS_TRACER -DZETOOLS_DEBUG' \
-	    '-DZETOOLS_TRACER -DZETOOLS_DEBUG -DZETOOLS_NO_THREADS'; do \
+	    '-DZETOOLS_TRACER -DZETOOLS_DEBUG -DZETOOLS_NO_THREADS' -DZETOOLS_CONNECTORS; do \
 	    $(CC) -std=c99 $(PART_WARNINGS) -Isrc -I. $(ZE_HEADERS) -DZT__PARTS $$options -c -o /dev/null $< && \
 	    $(CXX) -std=c++11 -x c++ $(PART_WARNINGS) -Isrc -I. $(ZE_HEADERS) -DZT__PARTS $$options -c -o /dev/null $< || exit 1; \
 	done

@@ -330,7 +330,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_6, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_7, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 

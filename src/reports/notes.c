@@ -65,7 +65,7 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
         tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             zt__add_note(document, note,
-                         "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
+                         "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS, zt_trace_config or a pause.",
                          (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
                          (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
         } else {

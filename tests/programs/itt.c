@@ -1,0 +1,130 @@
+/* A program that names its work for ITT. Its arguments are what it does, each with those that it needs:
+
+   begin DOMAIN NAME, end DOMAIN            a task; task names may be new or known
+   function DOMAIN                          a task that is named by a function
+   overlapped DOMAIN NAME NUMBER            a task that may end in any order, with overlapped-end DOMAIN NUMBER
+   region DOMAIN NAME NUMBER                with region-end DOMAIN NUMBER
+   frame DOMAIN NUMBER, frame-end DOMAIN NUMBER   0: without an identifier
+   early DOMAIN NAME                        creates both
+   on DOMAIN                                switches a domain on
+   pause, resume, detach, pause-scoped SCOPE, resume-scoped SCOPE
+   thread                                   what comes next is done on another thread
+   fini                                     ends ITT
+   open                                     prepares work for the device, and calls zeInit
+   step                                     does it */
+#include "steps.h"
+
+#include "itt_static.h"
+
+#ifdef WITH_ZT_AUTO
+#define ZETOOLS_IMPLEMENTATION
+#define ZETOOLS_TRACER
+#include "../../zetools.h"
+#endif
+
+static itt_domain *domain_of(const char *name) {
+    static itt_domain *known[16];
+    int i;
+    for (i = 0; known[i]; i++)
+        if (strcmp(known[i]->name, name) == 0)
+            return known[i];
+    return known[i] = itt_domain_create(name);
+}
+
+static itt_id id_of(const char *number) {
+    itt_id id = {strtoull(number, NULL, 10), 0, 7};
+    return id;
+}
+
+/* Does what the first of the words says. Returns how many of them it was. */
+static int perform(char **words) {
+    const char *what = words[0];
+    if (strcmp(what, "step") == 0) {
+        run_step();
+    } else if (strcmp(what, "open") == 0) {
+        open_solver();
+    } else if (strcmp(what, "pause") == 0) {
+        itt_pause();
+    } else if (strcmp(what, "resume") == 0) {
+        itt_resume();
+    } else if (strcmp(what, "detach") == 0) {
+        itt_detach();
+    } else if (strcmp(what, "fini") == 0) {
+        void (*fini)(itt_global *) = NULL;
+        *(void **)&fini = dlsym(itt.library, "__itt_api_fini");
+        fini(&itt);
+    } else if (strcmp(what, "pause-scoped") == 0) {
+        itt_pause_scoped(atoi(words[1]));
+        return 2;
+    } else if (strcmp(what, "resume-scoped") == 0) {
+        itt_resume_scoped(atoi(words[1]));
+        return 2;
+    } else {
+        itt_domain *domain = domain_of(words[1]);
+        itt_id id;
+        if (strcmp(what, "begin") == 0) {
+            ITT(task_begin, domain, no_id, no_id, itt_string_handle_create(words[2]));
+            return 3;
+        } else if (strcmp(what, "end") == 0) {
+            if (domain->flags && itt_task_end)
+                itt_task_end(domain);
+            return 2;
+        } else if (strcmp(what, "function") == 0) {
+            ITT(task_begin_fn, domain, no_id, no_id, (void *)(uintptr_t)&no_id);
+            return 2;
+        } else if (strcmp(what, "overlapped") == 0) {
+            ITT(task_begin_overlapped, domain, id_of(words[3]), no_id, itt_string_handle_create(words[2]));
+            return 4;
+        } else if (strcmp(what, "overlapped-end") == 0) {
+            ITT(task_end_overlapped, domain, id_of(words[2]));
+            return 3;
+        } else if (strcmp(what, "region") == 0) {
+            ITT(region_begin, domain, id_of(words[3]), no_id, itt_string_handle_create(words[2]));
+            return 4;
+        } else if (strcmp(what, "region-end") == 0) {
+            ITT(region_end, domain, id_of(words[2]));
+            return 3;
+        } else if (strcmp(what, "frame") == 0) {
+            id = id_of(words[2]);
+            ITT(frame_begin_v3, domain, id.d1 ? &id : NULL);
+            return 3;
+        } else if (strcmp(what, "frame-end") == 0) {
+            id = id_of(words[2]);
+            ITT(frame_end_v3, domain, id.d1 ? &id : NULL);
+            return 3;
+        } else if (strcmp(what, "early") == 0) {
+            itt_string_handle_create(words[2]);
+            return 3;
+        } else if (strcmp(what, "on") == 0) {
+            domain->flags = 1;
+            return 2;
+        }
+        exit(2);
+    }
+    return 1;
+}
+
+static void *perform_on_thread(void *words) {
+    return (void *)(intptr_t)perform((char **)words);
+}
+
+int main(int argc, char **argv) {
+#ifdef WITH_ZT_AUTO
+    zt_auto(NULL);
+#endif
+    for (char **words = argv + 1; words < argv + argc;) {
+        if (strcmp(*words, "thread") == 0) {
+            pthread_t thread;
+            void *count;
+            if (pthread_create(&thread, NULL, perform_on_thread, words + 1) != 0 ||
+                pthread_join(thread, &count) != 0)
+                return 6;
+            words += 1 + (intptr_t)count;
+        } else {
+            words += perform(words);
+        }
+    }
+    if (solver)
+        stepper_close(solver);
+    return 0;
+}
