@@ -12,7 +12,7 @@
 
    CONTENTS
 
-       First steps          USE, TERMS, REGIONS, NESTING, COMMAND LISTS, COLLECTING, PASSES
+       First steps          USE, TERMS, REGIONS, PHASES, NESTING, COMMAND LISTS, COLLECTING, PASSES
        Results              COUNTS, AGGREGATION, REPORTS
        Kernels of others    TRACING, AUTOMATIC TRACING
        More                 STREAMS, BENCHMARKS, HOT SPOTS, WATCHING, PROGRAM DEBUG
@@ -73,6 +73,7 @@
        metric group   a set of metrics that the device measures together. Groups of different domains can be
                       active at the same time; two groups of one domain cannot
        region         a named part of a command list. Regions with the same name share their statistics
+       phase          a named part of what a thread does; its entry: once from its begin to its end
        sample         one execution of a region, with its figures. Of hot spots: the instruction at which
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
@@ -84,13 +85,11 @@
        tile           a sub-device of a device that has several
        tracer         the part of the library that observes calls of the application to Level Zero
        launch         a call that appends a kernel to a list, which may then be executed several times
-       stream         periodic measurements of a metric group. A report is the raw data of one period, a row
-                      its metrics, a marker a name that a command list puts into the stream
+       stream         periodic measurements of a metric group: a report is the raw data of a period, a row its
+                      metrics, a marker a name that a command list puts into the stream
        hot spot       an instruction of a kernel, with the samples that were taken there
-       debugger       a session with one device and one process that uses it, to stop and examine threads
 
-       zt_get_ functions return what a profiler and its tracer have measured; zt_get_info has how many there
-       are of everything. Names that begin with zt__ or ZT__ are private.
+       zt_get_info has how many there are of everything. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -101,8 +100,23 @@
        same. So put regions around the parts that matter, and not around every kernel of a pipeline that
        depends on overlap.
 
-       Begin a region on the list to which its work is appended. It measures the device from its begin to its
-       end, and so includes work of other lists that runs meanwhile.
+       A region measures the device from its begin to its end, with work of other lists that runs meanwhile.
+
+   PHASES
+
+       A phase is what the program does, whoever launches its kernels. It needs no list and no profiler:
+
+           ZT_PHASE("solve")
+               solve(problem);        SYCL, OpenMP, oneDNN: with zt_trace_start before
+
+       What a thread submits belongs to the phases that it is in: on an immediate list each append, on a
+       recorded list each execution, so a list that runs in "warm-up" and in "solve" counts in both. Phases
+       nest, 64 deep. In a path they stand outside regions: "step;solve;spmv". zt_phase_current and
+       zt_phase_adopt carry a phase to worker threads. Nothing is appended to the device.
+
+       A phase has the GPU time and the metrics of what was submitted in it, its host time, and how often it
+       was entered. Mean, median and 95th percentile of its GPU time are of one entry. The pages PHASES AND
+       ENTRIES and WHICH WAY FOR WHOM have the rest.
 
    NESTING
 
@@ -153,7 +167,6 @@
        With config.thread, the application must not call zetMetricGroupCalculateMetricValues, because
        drivers cannot calculate metrics on two threads at once. The library serialises its own calculations.
        Once all names, lists and probes exist, beginning, ending and collecting regions allocates no memory.
-       Functions that return results may allocate, because quantiles need memory for sorting.
 
    PASSES
 
@@ -251,8 +264,7 @@
        (zt_stream_config.profiler). reports = rows + discarded + waiting, at any time; see STREAMED ROWS.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
-       whole device. The second to be opened gets no counters, and its message names who holds them:
-       zt_stream_open fails, and regions of zt_open have times alone, which never exclude a stream.
+       whole device. The second to be opened gets no counters, and its message names who holds them.
 
    BENCHMARKS
 
@@ -265,32 +277,25 @@
            result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
            return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
 
-       Run the program several times without a change, and set zt_bench_config.tolerance above the changes
-       that this shows; see BENCHMARK FILES.
+       BENCHMARK FILES has how to choose zt_bench_config.tolerance.
 
    HOT SPOTS
 
        With ZETOOLS_TRACER. Hot spots show where inside a kernel the time goes. From zt_hotspots_start to
        zt_hotspots_stop, the device looks periodically at which instruction each of its threads is, and
-       whether the thread executes it or waits. Samples are added up by instruction. The profiler has to
-       trace meanwhile, and the device needs a metric group that samples instructions, such as
-       EuStallSampling. Sampling serialises nothing, and goes together with regions and streams. For source
-       lines, build modules with -g or -gline-tables-only. SAMPLED INSTRUCTIONS has the rest.
+       whether it waits. Sampling serialises nothing. For source lines, build modules with -g. SAMPLED
+       INSTRUCTIONS has the rest.
 
    WATCHING
 
        With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports which region or traced launch hangs: one that
-       runs longer than zt_watch_config.hang_ns, and what else is submitted. The report goes to the log
-       function, to zt_watch_config.function and a file; see WATCHED REGIONS. At which instruction the
-       threads of the device are, zt_debug_open shows to another program: see PROGRAM DEBUG.
+       runs longer than zt_watch_config.hang_ns, and what else is submitted. WATCHED REGIONS has the rest.
 
    PROGRAM DEBUG
 
        With ZETOOLS_DEBUG. A debugger stops threads of a device in the middle of a kernel, and shows where
-       they are, their memory and their registers. It attaches to one device, and to one process that uses
-       it: another one of the same user or, where the driver permits, its own. The host code of the process
-       goes on. Both processes need ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment before zeInit; see
-       DEBUG SESSIONS.
+       they are, their memory and their registers. It attaches to one device and to one process that uses it,
+       whose host code goes on. DEBUG SESSIONS has what both need.
 
    CALLBACKS
 
@@ -335,16 +340,13 @@
        THE HEADER.
 
        A forked child must not use the profilers, streams and debuggers of its parent, and may open its own.
-       Closing the parent's does nothing there. A program started by exec shares nothing with the one
-       before.
-
-       A second zt_close with a pointer does nothing, unless a new profiler has the same address.
 
    ENVIRONMENT
 
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
+       ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
@@ -390,7 +392,8 @@
    PAGES
 
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
-       Measuring       UNREPORTED EXECUTIONS, STREAMED ROWS, THE TIMELINE
+       Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, UNREPORTED EXECUTIONS, STREAMED ROWS, THE
+                       TIMELINE
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
@@ -2003,8 +2006,11 @@ ZT_API ze_result_t zt_debug_get_registers(zt_debugger *debugger, const char *nam
 struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
+    uint32_t path;         /* ZT_PATH of the index of its path, with the phases that it was submitted in */
+    uint32_t thread;       /* of the system, that has submitted it; 0: not known */
     uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
+    uint64_t begin_ns, end_ns; /* host time (CLOCK_MONOTONIC) when it ran; 0 without config.timeline */
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
     uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
 };
@@ -8973,6 +8979,7 @@ typedef struct zt__reading {
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
     zt__sample_times times;
+    uint64_t begin_ns, end_ns; /* host time when it ran, with a timeline */
     zt__origin origin;
 } zt__reading;
 
@@ -9099,8 +9106,8 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
-    void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
-                             double *row); /* fills in the latencies. mutex held */
+    void (*sample_collected)(zt_profiler *profiler, zt__reading *reading,
+                             double *row); /* fills in times and latencies. mutex held */
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
@@ -9847,6 +9854,9 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
  */
 ZT__PRIVATE zt__path *zt__enter_phase(zt_profiler *profiler);
 
+/* Returns whether a path is that of a phase, or the root. */
+ZT__PRIVATE int zt__is_phase(const zt__path *path);
+
 /* Returns the phase of a path, or the root. */
 ZT__PRIVATE zt__path *zt__phase_of(zt__path *path);
 
@@ -9941,8 +9951,7 @@ static zt__path *zt__path_of_phase(zt_profiler *profiler, const zt__phase *phase
     return path;
 }
 
-/* Returns whether a path is that of a phase, or the root. */
-static int zt__is_phase(const zt__path *path) {
+ZT__PRIVATE int zt__is_phase(const zt__path *path) {
     return path->depth == 0 || path->key.region->is_phase;
 }
 
@@ -11786,6 +11795,10 @@ static void zt__deliver_batch(zt_profiler *profiler) {
             zt_sample sample;
             sample.name = reading->region->name;
             sample.region = reading->region->index;
+            sample.path = ZT_PATH(reading->path->index);
+            sample.thread = reading->origin.submitted_by;
+            sample.begin_ns = reading->begin_ns;
+            sample.end_ns = reading->end_ns;
             sample.metric_count = profiler->metric_count;
             sample.gpu_time_ns = row[0];
             sample.values = row + 1;
@@ -13010,7 +13023,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     if (!probe) {
         return region;
     }
-    if (profiler->timeline) {
+    if (profiler->timeline || profiler->config.sample) {
         memset(&probe->origin, 0, sizeof probe->origin);
         probe->origin.list_name = probe->list->name;
         probe->origin.appended_by = probe->origin.submitted_by = zt__get_thread_number();
@@ -13474,7 +13487,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     }
     recording->is_overlapped = overlaps;
     recording->runs_on = runs_on;
-    recording->thread = profiler->timeline ? zt__get_thread_number() : 0;
+    recording->thread = profiler->timeline || profiler->config.sample ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
     recording->submitted_ns = recording->call_ns;
     recording->executions++;
@@ -15424,6 +15437,12 @@ typedef struct zt__execution {
     uint32_t thread;
 } zt__execution;
 
+/* A phase that has ended. */
+typedef struct zt__phase_span {
+    uint64_t begin_ns, end_ns; /* host time */
+    uint32_t path, thread;
+} zt__phase_span;
+
 /* How the samples of a timeline cover the time of the device. */
 typedef struct zt__coverage {
     zt_overlap overlap;
@@ -15445,9 +15464,10 @@ typedef struct zt__timeline {
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
-    uint64_t missing_written, executions_written; /* ever */
-    zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
-    zt__execution *executions;                    /* a ring of the newest, as many as samples */
+    uint64_t missing_written, executions_written, phases_written; /* ever */
+    zt__missing *missing;                                         /* a ring of the newest ZT__MISSING_KEPT */
+    zt__execution *executions; /* a ring of the newest, as many as samples */
+    zt__phase_span *phases;    /* the same */
 
     uint64_t changes;      /* of samples that are kept or missing, ever */
     zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
@@ -15478,6 +15498,10 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
    ends now. Hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
 
+/* Records that a phase of this thread has ended. The mutex is held. */
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
+                                uint64_t end_ns);
+
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
    the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
@@ -15490,7 +15514,7 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
 
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
    uncertain. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row);
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row);
 
 /* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
    streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
@@ -15621,6 +15645,16 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
+                                uint64_t end_ns) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__phase_span *span = &timeline->phases[timeline->phases_written++ % timeline->capacity];
+    span->begin_ns = begin_ns;
+    span->end_ns = end_ns;
+    span->path = path->index;
+    span->thread = zt__get_thread_number();
+}
+
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
     zt__timeline *timeline = profiler->timeline;
@@ -15660,7 +15694,7 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     }
 }
 
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
@@ -15703,6 +15737,8 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         zt__keep_missing(profiler, &missing);
         return;
     }
+    reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     sample.list = times->list;
     sample.submitted_ns = reading->submitted_ns;
     sample.origin = reading->origin;
@@ -15719,11 +15755,10 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     /* The launch latency is known only if the sample is of the execution that was submitted. */
     if (reading->knows_execution && sample.origin.submitted_by) {
-        uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        double error_ns = (double)zt__clock_error(clock, begin_ns) +
+        double error_ns = (double)zt__clock_error(clock, reading->begin_ns) +
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
-            (double)(int64_t)(begin_ns - reading->submitted_ns);
+            (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
         if (reading->path->launch_error_ns < error_ns) {
             reading->path->launch_error_ns = error_ns;
         }
@@ -15754,6 +15789,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
         zt__free(allocator, timeline->values);
         zt__free(allocator, timeline->missing);
         zt__free(allocator, timeline->executions);
+        zt__free(allocator, timeline->phases);
         zt__free(allocator, timeline);
     }
 }
@@ -15994,7 +16030,10 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
     timeline->executions =
         (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
-    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
+    timeline->phases =
+        (zt__phase_span *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->phases);
+    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions ||
+        !timeline->phases) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
     zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
@@ -16018,6 +16057,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     profiler->sample_collected = zt__keep_sample;
     profiler->sample_missing = zt__keep_missing;
     profiler->lists_executed = zt__keep_execution;
+    profiler->phase_ended = zt__keep_phase;
     profiler->batch_collected = zt__attribute_rows;
     return result;
 }
@@ -16291,7 +16331,7 @@ static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
             interval->end_ns = sample->end_ns;
             interval->path = sample->path;
             interval->kind = sample->origin.kind;
-            interval->is_outermost = zt__path_at(profiler, sample->path)->depth == 1;
+            interval->is_outermost = zt__is_phase(zt__path_at(profiler, sample->path)->key.outer);
             intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {
@@ -27186,13 +27226,16 @@ typedef struct zt__histogram {
 
 /* Where a region or a path is, and its part of all GPU time. */
 typedef struct zt__nesting {
-    uint32_t index;          /* of the region, or ZT_PATH of that of the path */
-    uint32_t region;         /* its index */
-    uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
-    uint32_t parent;         /* the index of a region; for a path, that of a path. UINT32_MAX: none */
-    uint32_t paths;          /* how many the region has, or 0 for a path */
+    uint32_t index;  /* of the region, or ZT_PATH of that of the path */
+    uint32_t region; /* its index */
+    uint32_t path;   /* index of the path; of a region that of its last one, or UINT32_MAX */
+    uint32_t parent; /* the index of a region; for a path, that of a path. UINT32_MAX: none */
+    uint32_t paths;  /* how many the region has, or 0 for a path */
+    int is_phase;
     double own_ns, total_ns; /* as in zt_region_info */
-    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
+    double
+        share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time. Of a phase that
+                     of all regions inside */
 } zt__nesting;
 
 /* A report that is being written. zt__read_region reads one region or path at a time into it. */
@@ -27204,8 +27247,9 @@ typedef struct zt__document {
     uint32_t region_count, path_count; /* when the report was begun */
     zt__nesting *regions, *paths;      /* all of one moment */
     double gpu_time_ns;                /* the sum of own times, or of estimates of them */
-    int is_nested;                     /* a region is inside another */
-    const zt__nesting *nesting;        /* of the region or path that was read last, like what follows */
+    int is_nested;                     /* a region is inside another, or in a phase */
+    int has_phases;
+    const zt__nesting *nesting; /* of the region or path that was read last, like what follows */
     zt__subject subject;
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
@@ -27285,6 +27329,11 @@ ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__ne
 /* Returns the next row of a report by paths, or the first for NULL; NULL at the end. A row is a region that has at most
    one path, or a path of another region. */
 ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row);
+
+/* The same of regions alone, and of phases alone. */
+ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document, const zt__nesting *row);
+
+ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row);
 
 /* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
@@ -27408,8 +27457,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
         pass_times[pass] = *zt__pass_time(document, pass);
     }
     region->differs = zt__find_differences(profiler, pass_times);
-    if (document->out_of_memory ||
-        !(region->count || region->entered || region->lost || region->dropped)) {
+    if (document->out_of_memory || !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }
     document->shown_count++;
@@ -27438,6 +27486,20 @@ ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, co
         }
     }
     return NULL;
+}
+
+ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document, const zt__nesting *row) {
+    do {
+        row = zt__next_by_path(document, row);
+    } while (row && row->is_phase);
+    return row;
+}
+
+ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row) {
+    do {
+        row = zt__next_by_path(document, row);
+    } while (row && !row->is_phase);
+    return row;
 }
 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
@@ -28014,7 +28076,8 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     }
     for (i = 0; i < document->path_count; i++) {
         const zt__at_once *path = &document->at_once[i];
-        sum += zt__is_nan(document->paths[i].share) ? 0 : 100 * document->paths[i].share;
+        int adds_up = !document->paths[i].is_phase && !zt__is_nan(document->paths[i].share);
+        sum += adds_up ? 100 * document->paths[i].share : 0;
         for (place = count; place > 0 && path->ns > named[place - 1]->ns; place--) {
             named[place] = named[place - 1];
         }
@@ -28044,7 +28107,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
     zt_counts counts = zt__get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, others = 0, open, recorded, submitted;
+    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, moved, open, recorded, submitted;
     uint32_t i, unknown = 0, hotspots = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
@@ -28087,7 +28150,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__add_note(document, note, "There are no metrics: %s", zt__get_availability_text(profiler));
     }
     for (i = 0; i < document->region_count; i++) {
-        unknown += (uint32_t)zt__is_nan(document->regions[i].own_ns);
+        unknown += (uint32_t)(zt__is_nan(document->regions[i].own_ns) && !document->regions[i].is_phase);
     }
     if (unknown > 0) {
         zt__add_note(document, note,
@@ -28099,13 +28162,31 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
         const zt__path *path = zt__path_at(profiler, i);
+        incomplete += path->incomplete;
+        if (path->key.region->is_phase) {
+            continue;
+        }
         all += path->statistics.count;
         with_metrics += path->with_metrics;
         if (i >= ZT__MAX_PATHS && strcmp(path->key.region->name, ZT__OTHER_REGION) == 0) {
             others += path->statistics.count;
         }
     }
+    moved = profiler->moved_samples;
     zt__unlock(&profiler->mutex);
+    if (incomplete > 0) {
+        zt__add_note(
+            document, note,
+            "%llu %s of phases left out of mean, median and p95, because samples in them are lost or "
+            "dropped.",
+            (unsigned long long)incomplete, incomplete == 1 ? "entry is" : "entries are");
+    }
+    if (moved > 0) {
+        zt__add_note(document, note,
+                     "%llu samples were appended in another phase than the one in which their list was "
+                     "executed. They belong to the latter; ZT_PHASES_AT=append counts them in the former.",
+                     (unsigned long long)moved);
+    }
     if (profiler->metric_count > 0 && with_metrics < all) {
         zt__add_note(document, note,
                      "%llu of %llu samples have times alone, because their launches are outside of every or "
@@ -28328,9 +28409,15 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    if (!document->subject.path) {
-        zt__write_csv_count(writer, name, "lost", "samples", region->lost);
-        zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
+    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    if (region->is_phase) {
+        zt__write_csv_count(writer, name, "entries", "", region->entered);
+        zt__write_csv_count(writer, name, "incomplete entries", "", region->incomplete);
+        zt__write_csv_sum(writer, name, "host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+                          region->host_ns);
+        zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+                          region->host_own_ns);
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
     zt__write_csv_text(writer, name, "limit", "", limit.name);
@@ -28805,6 +28892,17 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_text(writer, profiler->tile_count > 0 ? "]" : "");
 }
 
+/* Writes what phases have beside the figures of regions. */
+static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\"phase\":{");
+    zt__write_json_count(writer, "entered", phase->entered);
+    zt__write_json_count(writer, "incomplete", phase->incomplete);
+    zt__write_json_figure(writer, "host_ns", phase->host_ns);
+    zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_text(writer, "}");
+}
+
 /* Writes the region that was read last. */
 static void zt__write_json_region(zt__document *document, const zt__json *json) {
     const zt_region_info *region = &document->region;
@@ -28818,6 +28916,9 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     zt__write_json_index(writer, "parent", region->parent);
     zt__write_json_figure(writer, "own_ns", region->own_ns);
     zt__write_json_figure(writer, "total_ns", region->total_ns);
+    if (region->is_phase) {
+        zt__write_json_phase(writer, region);
+    }
     zt__write_json_figures(document, json);
     zt__write_text(writer, "}");
 }
@@ -28827,17 +28928,24 @@ static void zt__write_json_path(zt__document *document, const zt__json *json, co
     zt__writer *writer = &document->writer;
     zt_profiler *profiler = document->profiler;
     zt__subject subject = zt__subject_at(profiler, path->index);
-    uint64_t count;
+    zt__totals totals;
+    zt_region_info info;
     zt__lock(&profiler->mutex);
-    count = zt__add_up(subject).count;
+    totals = zt__add_up(subject);
     zt__unlock(&profiler->mutex);
+    zt__fill_totals(&totals, &info);
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_index(writer, "region", path->region);
     zt__write_json_index(writer, "parent", path->parent);
-    zt__write_json_count(writer, "count", count);
+    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_count(writer, "lost", info.lost);
+    zt__write_json_count(writer, "dropped", info.dropped);
     zt__write_json_figure(writer, "total_ns", path->total_ns);
     zt__write_json_figure(writer, "own_ns", path->own_ns);
+    if (info.is_phase) {
+        zt__write_json_phase(writer, &info);
+    }
     if (zt__is_one_of_several(document, path)) {
         zt__read_region(document, path);
         zt__write_json_figures(document, json);
@@ -29476,7 +29584,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
         metric = zt__streamed_metric_at(profiler, index, &stream);
     }
-    while ((row = zt__next_by_path(document, row)) != NULL) {
+    while ((row = zt__next_region_row(document, row)) != NULL) {
         zt__subject subject = zt__subject_at(profiler, row->index);
         zt__family_labels labels = zt__labels_of_row(document, row);
         for (part = 0; part < parts; part++) {
@@ -29529,6 +29637,51 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     }
 }
 
+/* Writes the figures of phases. Each has its path as a label, also if there is only one. */
+static void zt__write_phases(zt__document *document) {
+    zt__family families[] = {
+        {"zetools_phase_entries", "counter", "entries", "How often a phase was entered", 0},
+        {"zetools_phase_samples", "counter", "samples", "Samples of what was submitted in a phase", 0},
+        {"zetools_phase_lost_samples", "counter", "samples", "Samples in a phase that are lost or dropped",
+         0},
+        {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
+        {"zetools_phase_own_host_seconds", "counter", "seconds",
+         "Host time of the entries of a phase outside of phases inside", 0},
+        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0}};
+    zt__family entry_time = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
+                             "GPU time of what was submitted in one entry of a phase", 0};
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    const zt__nesting *row = NULL;
+    uint32_t i;
+    for (i = 0; i <= ZT__COUNT_OF(families); i++) { /* the last is the summary */
+        while ((row = zt__next_phase_row(document, row)) != NULL) {
+            zt__subject subject = zt__subject_at(profiler, row->index);
+            zt__family_labels labels = {"phase", NULL, NULL};
+            zt__totals totals;
+            zt_stats stats;
+            zt__lock(&profiler->mutex);
+            totals = zt__add_up(subject);
+            zt__unlock(&profiler->mutex);
+            labels.value = subject.region->name;
+            labels.path =
+                zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
+            if (i < ZT__COUNT_OF(families)) {
+                const double figures[] = {
+                    (double)totals.entered, (double)totals.count,      (double)(totals.lost + totals.dropped),
+                    totals.host_ns * 1e-9,  totals.host_own_ns * 1e-9, row->total_ns * 1e-9};
+                zt__begin_sample(writer, &families[i], "_total");
+                zt__write_labels(writer, &labels);
+                zt__end_sample(writer, figures[i]);
+            } else {
+                document->out_of_memory |= !zt__get_column(profiler, subject, 0, &stats, NULL, NULL);
+                zt__write_summary(writer, &entry_time, &labels, &stats);
+            }
+            zt__free(&profiler->config.allocator, labels.path);
+        }
+    }
+}
+
 /* Writes how many samples of each region were lost or dropped, whichever its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
@@ -29541,7 +29694,7 @@ static void zt__write_missing(zt__document *document, zt__family *family, int ar
         dropped = subject.region->dropped;
         collected = zt__add_up(subject).count;
         zt__unlock(&profiler->mutex);
-        if (collected || lost || dropped) {
+        if (!subject.region->is_phase && (collected || lost || dropped)) {
             zt__write_counter_sample(&document->writer, family, "region", subject.region->name,
                                      are_dropped ? dropped : lost);
         }
@@ -29771,7 +29924,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
-        for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {
+        for (row = zt__next_region_row(document, NULL); row; row = zt__next_region_row(document, row)) {
             document->out_of_memory |= !zt__get_column(profiler, zt__subject_at(profiler, row->index),
                                                        columns[kind], &stats, NULL, NULL);
             if (stats.count > 0) {
@@ -29788,6 +29941,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     if (profiler->metric_count > 0) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
+    zt__write_phases(document);
     for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
         zt__write_metric_families(document, (zt__family_kind)kind);
     }
@@ -31121,6 +31275,8 @@ enum {
     ZT__ROW_QUEUE, /* medians of latencies */
     ZT__ROW_LAUNCH,
     ZT__ROW_BYTES, /* a second */
+    ZT__ROW_HOST,  /* of phases */
+    ZT__ROW_HOST_OWN,
     ZT__TIME_FIGURES
 };
 
@@ -31129,13 +31285,14 @@ enum {
 static const struct {
     const char *name, *units;
     uint32_t figure;
-    int is_default; /* shown without being named */
+    int is_default; /* shown without being named, if any row has it */
     int rank;
 } zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
                         {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
                         {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
                         {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1}};
+                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
+                        {"host", "ns", ZT__ROW_HOST, 1, 1},     {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -31184,8 +31341,8 @@ static int zt__order_rows(const zt__document *document, zt__region_table *table)
         }
         for (i = 0; i < row_count; i++) {
             uint32_t index = rows[i].index;
-            double share =
-                index < document->path_count && zt__is_positive(paths[index].share) ? paths[index].share : 0;
+            int has_share = index < document->path_count && !paths[index].is_phase;
+            double share = has_share && zt__is_positive(paths[index].share) ? paths[index].share : 0;
             for (at = index; at != UINT32_MAX;
                  at = at < document->path_count ? paths[at].parent : UINT32_MAX) {
                 uint32_t row = places[at].row;
@@ -31277,9 +31434,11 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->figures = figures;
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
-        figures[ZT__ROW_SHARE] = time->count ? 100 * nesting->share : zt__nan();
-        figures[ZT__ROW_COUNT] = (double)time->count;
-        figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
+        figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
+        figures[ZT__ROW_COUNT] = (double)(nesting->is_phase ? document->region.entered : time->count);
+        figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
+        figures[ZT__ROW_HOST] = document->region.host_ns;
+        figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
         figures[ZT__ROW_MEAN] = time->mean;
         figures[ZT__ROW_MEDIAN] = time->median;
@@ -31400,6 +31559,12 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
         zt__write_table_note(document, "Own times do not include regions inside, which are indented. Shares "
                                        "are of own times.");
     }
+    if (document->has_phases) {
+        zt__write_table_note(
+            document, "Rows with a host time are phases: \"count\" is how often they were entered, "
+                      "\"total\" the GPU time of what was submitted in them; mean, median and p95 are of "
+                      "one entry.");
+    }
     if (profiler->metric_count > 0 && table->shown.row_count > 0) {
         snprintf(note, sizeof note,
                  "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
@@ -31506,7 +31671,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     for (i = 0; i < shown->row_count; i++) {
         const zt__figure_row *row = &shown->rows[i];
         double share = row->figures[ZT__ROW_SHARE];
-        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+        if (!(row->figures[ZT__ROW_COUNT] > 0) ||
+            (row->index < document->path_count && document->paths[row->index].is_phase)) {
             continue;
         }
         for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
@@ -31536,7 +31702,14 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         zt__end_paragraph(&paragraph);
     }
     for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
-        zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
+        const zt__path *path = zt__subject_at(profiler, ZT_PATH(largest[i]->index)).path;
+        int has_several = path && document->regions[path->key.region->index].paths > 1;
+        char *around = has_several && path->depth > 1 ? zt__name_path(document, path->key.outer) : NULL;
+        char name[512];
+        snprintf(name, sizeof name, "%.255s%s%.255s", around ? around : "", around ? ";" : "",
+                 largest[i]->name);
+        zt__write_paragraph_about(document, name, limits[i].text);
+        zt__free(allocator, around);
     }
 #ifdef ZETOOLS_TRACER
     zt__write_table_of_kernels(document);
@@ -31572,6 +31745,22 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output);
 
 /* zt_write and zt_report: formats and files. */
 
+/* Adds the shares of regions to those of the phases around them. With the mutex held. */
+static void zt__add_shares_of_phases(zt__document *document) {
+    uint32_t i;
+    for (i = 0; i < document->path_count && document->has_phases; i++) {
+        const zt__path *path = zt__path_at(document->profiler, i), *outer;
+        double share = document->paths[i].share;
+        for (outer = path->key.outer; !document->paths[i].is_phase && outer->depth > 0;
+             outer = outer->key.outer) {
+            if (outer->key.region->is_phase) {
+                document->paths[outer->index].share += share;
+                document->regions[outer->key.region->index].share += outer->is_repeated ? 0 : share;
+            }
+        }
+    }
+}
+
 /* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
 static int zt__read_nesting(zt__document *document, int has_shares) {
     zt_profiler *profiler = document->profiler;
@@ -31599,17 +31788,21 @@ static int zt__read_nesting(zt__document *document, int has_shares) {
         nesting->parent = path->depth > 1 ? path->key.outer->index : UINT32_MAX;
         nesting->total_ns = zt__time_of(path);
         nesting->own_ns = zt__get_own_time(path, &nesting->share);
+        nesting->is_phase = path->key.region->is_phase;
+        document->has_phases |= nesting->is_phase;
         document->regions[nesting->region].path = i;
         document->regions[nesting->region].paths++;
         document->regions[nesting->region].share += nesting->share;
         document->gpu_time_ns += nesting->share;
         document->is_nested |= path->depth > 1;
     }
+    zt__add_shares_of_phases(document);
     for (i = 0; i < document->region_count; i++) {
         zt__nesting *nesting = &document->regions[i];
         zt__subject subject = {profiler->regions[i], NULL};
         zt__get_times(profiler, subject, &info);
         nesting->index = nesting->region = i;
+        nesting->is_phase = subject.region->is_phase;
         nesting->path = nesting->paths ? nesting->path : UINT32_MAX;
         /* A region without samples may since have begun inside one that is newer than the report. */
         nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
@@ -36645,6 +36838,62 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   PHASES AND ENTRIES
+
+       An entry of a phase lasts from its begin to its end on a thread. What is submitted in it may run later:
+       the entry has its GPU time when all of that was collected. zt_region_info.time_ns is of entries, but for
+       those in which nothing was submitted, and those with samples that are lost or dropped (`incomplete`).
+       total_ns and the metrics are of all samples that were collected.
+
+       If regions nest, the time of the outer one counts: it includes the others. Also where a phase begins
+       inside of a region, it stands outside of it in the path. The inner samples are those of the phase, and
+       of the phases around it the outer region is.
+
+       A sample of a recorded list belongs to the phases of the thread that executes the list. Those in which
+       it was appended are known, too: a note counts samples for which they differ. config.phases_at_append
+       counts by the append, for runtimes that append in one phase and submit in another; samples then belong
+       to no entry. Executions that nobody reports belong to the phases of the last one that was.
+
+       zt_phase_adopt continues a phase on another thread, in the same entry if that is not over: it is over
+       when it has ended, and all that was submitted in it is collected. Samples of later ones count in the
+       phase, and in no entry.
+
+       Host time is that of the threads that have begun the phase, while a profiler was open. A phase inside of
+       itself counts once in the figures of its name. Fibers that change threads must not do so in a phase.
+
+       An end without a begin, on whichever thread, does nothing, and each open profiler reports it. What is
+       deeper than 64 phases, or beyond 4,096 different ones in a process, belongs to the phase around it.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   WHICH WAY FOR WHOM
+
+       Whose kernels they are decides what a program writes. Lines without a profiler go anywhere in it; with
+       the tracer, "open" is zt_open and zt_trace_start, or zt_auto(NULL) first in main.
+
+       own command lists   ZT_REGION(profiler, list, "spmv") around commands: times and metrics of each part.
+                           ZT_PHASE("solve") around what belongs together
+       SYCL                open; ZT_PHASE("solve") { queue.submit(...); queue.wait(); }. Phases need no handle.
+                           For a region of its own, sycl::get_native<backend::ext_oneapi_level_zero>(queue)
+                           returns the queue's immediate list, or a queue: then there is no list to take.
+                           ONEAPI_DEVICE_SELECTOR=level_zero:gpu
+       OpenMP offload      open; ZT_PHASE("solve") around target regions. LIBOMPTARGET_PLUGIN=LEVEL0
+       oneDNN              open; ZT_PHASE("forward") around execute() and wait(): each primitive's kernels are
+                           rows below it. NAMES FROM ITT AND KOKKOS has its primitives as phases
+       Kokkos, llama.cpp   with their SYCL backend: as SYCL. Kokkos has names of its own: the same page
+       PyTorch (XPU)       LD_PRELOAD of libzt_auto.so; phases by a C extension that calls zt_phase_begin
+       a program that      LD_PRELOAD of libzt_auto.so: each kernel is a row, and so is what it says to ITT
+       cannot be built     or Kokkos
+
+       In all of them, a phase that ends before its work is done still gets it, because the work belongs to the
+       phase in which it was submitted. Runtimes that submit on a thread of their own, such as SYCL's host
+       tasks, submit in no phase: their launches are rows outside of all phases.
+
+       Regions, the tracer, oneDNN on the CPU and Kokkos' hooks have been run here. Programs of SYCL, OpenMP,
+       llama.cpp and PyTorch have not: there is no GPU for them. Tell us what you find.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    UNREPORTED EXECUTIONS
 
        What happens if a program calls Level Zero itself, and no tracer observes the list:
@@ -37184,7 +37433,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_hotspots_counts: the device also samples other processes, and reports only 32 bits of an address,
        which two kernels may have in common.
 
-       Sampling uses a domain of its own. One profiler at a time samples a device.
+       The device needs a metric group that samples instructions, such as EuStallSampling. Sampling uses a
+       domain of its own, and goes together with regions and streams. One profiler at a time samples a device.
 
        Source lines come from the debug information of modules, which is read when a module with samples is
        destroyed or sampling stops. zt_hotspots_stop, and reports that show hot spots, pass it to addr2line,
@@ -37468,9 +37718,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    PATHS
 
-       A path is a region inside a path. A list knows the probe of its innermost open region, and that the one
-       around it, so zt_begin knows where a region is. A probe keeps its path for all executions of its list,
-       because commands that are nested once stay so.
+       A path is a region or a phase inside a path; phases are outside. A list knows the probe of its innermost open region, and that the one
+       around it, so zt_begin knows where a region is. A probe keeps its regions for all executions of its
+       list, because commands that are nested once stay so; each execution moves it into the phases of its thread
+       (zt__move_into_phase), by look-ups alone if they are those of the execution before.
 
        A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
        Those of a region are the sum over its paths. A kept value weighs as many samples as it stands for.
@@ -37500,4 +37751,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 0f36c709649447b9 */
+/* Joined from src/ by src/join.py: 1f178e683ac06f02 */
