@@ -33872,18 +33872,20 @@ ZT__PRIVATE int zt__end_range(const zt__range_key *key) {
 ZT__PRIVATE void zt__note_range(const char *name, const char *domain) {
     zt__lock(&zt__unnested.mutex);
     if (zt__unnested.count++ == 0) {
-        snprintf(zt__unnested.first, sizeof zt__unnested.first, "%.64s of '%.64s'", name, domain);
+        snprintf(zt__unnested.first, sizeof zt__unnested.first, "'%.64s' of '%.64s'", name, domain);
     }
     zt__unlock(&zt__unnested.mutex);
 }
 
 static void zt__print_noted_ranges(void) {
+    zt__lock(&zt__unnested.mutex);
     if (zt__unnested.count > 0 && zt__unnested.process == zt__get_process_id()) {
         zt__print_message(
-            "%llu ranges of the program are no phases, because they overlapped, or did not end on the "
-            "thread that had begun them. The first: %s.",
+            "%llu of the ranges that the program announces are no phases, because they may overlap, or "
+            "end on a thread that has not begun them. The first: %s.",
             (unsigned long long)zt__unnested.count, zt__unnested.first);
     }
+    zt__unlock(&zt__unnested.mutex);
 }
 
 ZT__PRIVATE void zt__start_ranges(void) {
@@ -34529,7 +34531,7 @@ static void zt__end_auto(void) {
         }
     }
     if (!tracer->devices) {
-        zt__print_message("zt_auto: this process created no command list, so there is no report.");
+        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
     }
     if (tracer->open_failures) {
         zt__print_message("zt_auto did not measure %u of the contexts and devices. The first: %s",
@@ -37751,4 +37753,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 1f178e683ac06f02 */
+/* Joined from src/ by src/join.py: 91ac9ef44d82eb79 */

@@ -92,7 +92,7 @@ static void zt__end_auto(void) {
         }
     }
     if (!tracer->devices) {
-        zt__print_message("zt_auto: this process created no command list, so there is no report.");
+        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
     }
     if (tracer->open_failures) {
         zt__print_message("zt_auto did not measure %u of the contexts and devices. The first: %s",

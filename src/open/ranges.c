@@ -133,18 +133,20 @@ ZT__PRIVATE int zt__end_range(const zt__range_key *key) {
 ZT__PRIVATE void zt__note_range(const char *name, const char *domain) {
     zt__lock(&zt__unnested.mutex);
     if (zt__unnested.count++ == 0) {
-        snprintf(zt__unnested.first, sizeof zt__unnested.first, "%.64s of '%.64s'", name, domain);
+        snprintf(zt__unnested.first, sizeof zt__unnested.first, "'%.64s' of '%.64s'", name, domain);
     }
     zt__unlock(&zt__unnested.mutex);
 }
 
 static void zt__print_noted_ranges(void) {
+    zt__lock(&zt__unnested.mutex);
     if (zt__unnested.count > 0 && zt__unnested.process == zt__get_process_id()) {
         zt__print_message(
-            "%llu ranges of the program are no phases, because they overlapped, or did not end on the "
-            "thread that had begun them. The first: %s.",
+            "%llu of the ranges that the program announces are no phases, because they may overlap, or "
+            "end on a thread that has not begun them. The first: %s.",
             (unsigned long long)zt__unnested.count, zt__unnested.first);
     }
+    zt__unlock(&zt__unnested.mutex);
 }
 
 ZT__PRIVATE void zt__start_ranges(void) {

@@ -5,13 +5,16 @@
    overlapped DOMAIN NAME NUMBER            a task that may end in any order, with overlapped-end DOMAIN NUMBER
    region DOMAIN NAME NUMBER                with region-end DOMAIN NUMBER
    frame DOMAIN NUMBER, frame-end DOMAIN NUMBER   0: without an identifier
-   early DOMAIN NAME                        creates both
+   early DOMAIN NAME                        creates both. Before any other word, they are the static part's
    on DOMAIN                                switches a domain on
    pause, resume, detach, pause-scoped SCOPE, resume-scoped SCOPE
    thread                                   what comes next is done on another thread
    fini                                     ends ITT
    open                                     prepares work for the device, and calls zeInit
-   step                                     does it */
+   run, sum                                 does it: launches "saxpy" from a recorded list and "reduce", or "reduce" alone
+   version NUMBER                           of ITT, for the collector
+   loader                                   prints whether the loader enables its tracing layer after zeInit */
+#define _GNU_SOURCE
 #include "steps.h"
 
 #include "itt_static.h"
@@ -39,8 +42,16 @@ static itt_id id_of(const char *number) {
 /* Does what the first of the words says. Returns how many of them it was. */
 static int perform(char **words) {
     const char *what = words[0];
-    if (strcmp(what, "step") == 0) {
-        run_step();
+    if (strcmp(what, "run") == 0) {
+        run_steps(1);
+    } else if (strcmp(what, "sum") == 0) {
+        run_steps(0);
+    } else if (strcmp(what, "version") == 0) {
+        itt.major = strtoul(words[1], NULL, 10);
+        return 2;
+    } else if (strcmp(what, "loader") == 0) {
+        void *function = dlsym(RTLD_DEFAULT, "zelEnableTracingLayer");
+        printf("enables its tracing layer later: %s\n", function ? "yes" : "no");
     } else if (strcmp(what, "open") == 0) {
         open_solver();
     } else if (strcmp(what, "pause") == 0) {

@@ -53,25 +53,25 @@ int main(void) {
     for (int i = 0; i < 3; i++) {
         CALL(kokkosp_push_profile_region, (const char *), "time step");
         CALL(kokkosp_begin_parallel_for, BEGIN, "fill", 7u << 24, &ids[0]);
-        run_step();
+        run_steps(1);
         CALL(kokkosp_end_parallel_for, END, ids[0]);
         CALL(kokkosp_begin_parallel_reduce, BEGIN, "norm", 7u << 24, &ids[1]);
-        run_step();
+        run_steps(1);
         CALL(kokkosp_end_parallel_reduce, END, ids[1]);
         CALL(kokkosp_begin_parallel_scan, BEGIN, "offsets", 7u << 24, &ids[2]);
-        run_step();
+        run_steps(1);
         CALL(kokkosp_end_parallel_scan, END, ids[2]);
         CALL(kokkosp_begin_deep_copy, COPY, space_of("Host"), "x_mirror", NULL, space_of("SYCL"), "x", NULL,
              8);
         CALL(kokkosp_begin_fence, BEGIN, "fence of the copy", 7u << 24, &ids[3]);
-        run_step();
+        run_steps(1);
         CALL(kokkosp_end_fence, END, ids[3]);
         CALL(kokkosp_end_deep_copy, (void), );
         CALL(kokkosp_pop_profile_region, (void), );
         if (tool && (ids[0] == ids[1] || ids[1] == ids[2] || ids[2] == ids[3]))
             return 7;
     }
-    run_step();
+    run_steps(1);
     CALL(kokkosp_pop_profile_region, (void), ); /* of none */
     printf("fences: %d\n", fences);
     stepper_close(solver);

@@ -47,11 +47,11 @@ int main(void) {
         b[i] = 2;
     }
     open_solver();
-    run_step();
+    run_steps(1);
     TRY(dnnl_engine_create(&engine, dnnl_cpu, 0));
     TRY(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
     status = multiply(engine, stream, 5);
-    run_step();
+    run_steps(1);
     TRY(dnnl_stream_destroy(stream));
     TRY(dnnl_engine_destroy(engine));
     stepper_close(solver);

@@ -23,8 +23,8 @@ static void open_solver(void) {
         exit(4);
 }
 
-/* Launches one "saxpy" and one "reduce". */
-static void run_step(void) {
-    if (stepper_run(solver, 1) < 0)
+/* Launches "saxpy" so many times, from a recorded list, and then "reduce". */
+static void run_steps(uint32_t count) {
+    if (stepper_run(solver, count) < 0)
         exit(5);
 }
