@@ -47,6 +47,7 @@ LIBS_onednn := -ldnnl
 LIBS_primitives := -ldnnl
 LIBS_trace = -L$(@D) -lstepper -Wl,-rpath,'$$ORIGIN'
 LIBS_phases = $(LIBS_trace)
+RUN_onednn = env INTEL_LIBITTNOTIFY64='$(abspath $(BUILD))/libzt_auto.so' ONEDNN_ITT_TASK_LEVEL=1 ZE_ENABLE_TRACING_LAYER=1
 $(foreach name,trace phases timeline instrument hotspots,$(eval RUN_$(name) := env ZE_ENABLE_TRACING_LAYER=1))
 
 ifndef V
@@ -93,8 +94,8 @@ NEEDS_spirv = clang:clang $(foreach version,$(CLANG_VERSION),llvm-spirv-$(versio
 NEEDS_ranks := mpicc:libopenmpi-dev mpirun:openmpi-bin
 NEEDS_scoped = $(NEEDS_cxx)
 NEEDS_bench_google = $(NEEDS_cxx) libbenchmark-dev
-NEEDS_onednn := oneapi/dnnl/dnnl.h+dnnl:libdnnl-dev
-NEEDS_primitives := $(NEEDS_onednn)
+NEEDS_onednn = $(NEEDS_cxx) oneapi/dnnl/dnnl.h+dnnl:libdnnl-dev
+NEEDS_primitives = $(NEEDS_onednn)
 ALL_NEEDS := build test check page fuzz matrix coverage analysis lint arm64 i386 musl windows spirv $(EXAMPLES)
 
 deps-%:
@@ -184,6 +185,10 @@ $(BUILD)/examples-O0/programs/%: tests/programs/%.c $(BUILD)/examples-O0/libstep
 	mkdir -p $(@D)
 	echo "  $@"
 	$(CC) $(C_FLAGS) -O0 -o $@ $< -L$(BUILD)/examples-O0 -lstepper -Wl,-rpath,'$$ORIGIN/..' $(LIBS_$*) $(ZE_LIBS)
+$(BUILD)/examples-O0/programs/%: tests/programs/%.cpp $(BUILD)/examples-O0/libstepper.so | deps-build deps-%
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CXX) $(CXX_FLAGS) -O0 -o $@ $< -L$(BUILD)/examples-O0 -lstepper -Wl,-rpath,'$$ORIGIN/..' $(LIBS_$*) $(ZE_LIBS)
 $(BUILD)/examples-O0/programs/itt_auto: tests/programs/itt.c $(BUILD)/examples-O0/libstepper.so | deps-build
 	mkdir -p $(@D)
 	echo "  $@"
@@ -208,6 +213,7 @@ $(BUILD)/has_device: tests/has_device.c | deps-build
 .PHONY: examples
 examples: $(EXAMPLES:%=$(BUILD)/examples/%) $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate $(RUN_NEEDS) ## build all examples to build/examples/
 
+run-onednn: $(BUILD)/libzt_auto.so
 run-%: $(BUILD)/examples/% $(RUN_NEEDS) ## build and run one example
 	if tests/run-on-device.sh; then $(MAKE) --no-print-directory spirv; fi
 	touch $(BUILD)/started
@@ -389,7 +395,7 @@ RUN_BY_test_preload := libzt_auto.so simulate
 RUN_BY_test_connectors := libzt_auto.so simulate $(addprefix programs/,itt itt_auto kokkos primitives)
 RUN_BY_test_watch := hang
 RUN_BY_test_hotspots := libzt_auto.so simulate hotspots
-RUN_BY_test_every_call := libzt_auto.so simulate $(filter-out bench_google hang ranks,$(EXAMPLES))
+RUN_BY_test_every_call := libzt_auto.so simulate $(filter-out bench_google hang onednn ranks,$(EXAMPLES))
 run_by = $(patsubst %,$(BUILD)/examples-O0/%,$(sort $(foreach test,$(1),$(RUN_BY_$(test)))))
 
 .PHONY: test
@@ -458,7 +464,7 @@ matrix: | deps-test deps-matrix ## compile the header in every language, compile
 # Test programs that run under valgrind in two minutes together. Not run are those that take half a minute or more each,
 # or fail there as their deadlines are too short; that interrupt kernels by signals; that run other programs; and
 # test_process, whose child processes end with memory in use; and test_cost, whose malloc valgrind replaces.
-ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_cost test_debug test_every test_every_call \
+ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_connectors test_cost test_debug test_every test_every_call \
     test_faults test_hotspots test_interrupted test_lists test_locks test_minute test_preload test_process test_reports \
     test_sequences test_soak test_softgpu_debug test_softgpu_sampling test_timeline test_watch,$(TESTS))
 

@@ -354,6 +354,7 @@
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
+       ZT_ITT                   domains of ITT whose tasks are phases: patterns as in ZT_KERNELS. "0": none
        ZT_COPIES, ZT_HOTSPOTS   override zt_trace_config.copies and zt_auto_config.hotspots: "1", or "0"
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
@@ -381,6 +382,8 @@
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
                                 that can be traced
        ZETOOLS_DEBUG            the same, for debuggers and watches
+       ZETOOLS_CONNECTORS       with ZETOOLS_IMPLEMENTATION: exports the functions by which ITT and Kokkos name
+                                phases. In one file of a shared library; see NAMES FROM ITT AND KOKKOS
        ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them
        ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
@@ -397,7 +400,7 @@
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
-                       INSTRUCTIONS
+                       INSTRUCTIONS, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
        Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
@@ -33779,8 +33782,7 @@ static struct {
     zt__mutex mutex;
     uint64_t count;
     char first[160];
-    long process; /* that prints them. 0: none yet */
-} zt__unnested = {ZT__MUTEX_INITIALIZER, 0, "", 0};
+} zt__unnested = {ZT__MUTEX_INITIALIZER, 0, ""};
 
 /* ---- the stack ---------------------------------------------------------------------------------------------- */
 
@@ -33879,7 +33881,7 @@ ZT__PRIVATE void zt__note_range(const char *name, const char *domain) {
 
 static void zt__print_noted_ranges(void) {
     zt__lock(&zt__unnested.mutex);
-    if (zt__unnested.count > 0 && zt__unnested.process == zt__get_process_id()) {
+    if (zt__unnested.count > 0) {
         zt__print_message(
             "%llu of the ranges that the program announces are no phases, because they may overlap, or "
             "end on a thread that has not begun them. The first: %s.",
@@ -33888,14 +33890,18 @@ static void zt__print_noted_ranges(void) {
     zt__unlock(&zt__unnested.mutex);
 }
 
+/* In a forked child: a thread of the parent may have held the mutexes. */
+static void zt__forget_ranges(void) {
+    zt__create_mutex(&zt__elsewhere.mutex);
+    zt__create_mutex(&zt__unnested.mutex);
+    zt__unnested.count = 0;
+}
+
 ZT__PRIVATE void zt__start_ranges(void) {
-    int is_first;
-    zt__lock(&zt__unnested.mutex);
-    is_first = zt__unnested.process == 0;
-    zt__unnested.process = is_first ? zt__get_process_id() : zt__unnested.process;
-    zt__unlock(&zt__unnested.mutex);
-    if (is_first) {
+    static uint32_t has_started; /* atomic */
+    if (zt__change_if(&has_started, 0, 1)) {
         zt__keep_loaded();
+        zt__call_after_fork(zt__forget_ranges);
         atexit(zt__print_noted_ranges);
     }
 }
@@ -34159,7 +34165,15 @@ static void *zt__find_itt_function(const char *name) {
     return address;
 }
 
+/* In a forked child: a thread of the parent may have held the mutex, and changed the maps. */
+static void zt__forget_itt_objects(void) {
+    zt__create_mutex(&zt__itt_mutex);
+    memset(&zt__itt_domains, 0, sizeof zt__itt_domains);
+    memset(&zt__itt_texts, 0, sizeof zt__itt_texts);
+}
+
 void __itt_api_init(zt__itt_global *global, int groups) {
+    static uint32_t has_started; /* atomic */
     static const uint8_t magic[8] = {0xed, 0xab, 0xab, 0xec, 0x0d, 0xee, 0xda, 0x30};
     const char *patterns = zt__get_variable("ZT_ITT");
     zt__itt_function *function;
@@ -34171,6 +34185,9 @@ void __itt_api_init(zt__itt_global *global, int groups) {
         return;
     }
     zt__start_ranges();
+    if (zt__change_if(&has_started, 0, 1)) {
+        zt__call_after_fork(zt__forget_itt_objects);
+    }
     if (patterns && !zt__load(&zt__itt_patterns)) {
         zt__store(&zt__itt_patterns, (const char *)zt__duplicate_text(&zt__default_allocator, patterns));
     }
@@ -37453,6 +37470,65 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   NAMES FROM ITT AND KOKKOS
+
+       Many programs and libraries announce what they do to tools: by ITT, as oneDNN and OpenVINO do, or by
+       Kokkos Tools. libzt_auto.so, which examples/preload.c makes, understands both. What is announced
+       becomes phases, and nothing is compiled again:
+
+           export LIBRARY=/path/to/libzt_auto.so
+           LD_PRELOAD=$LIBRARY INTEL_LIBITTNOTIFY64=$LIBRARY ZT_AUTO=run.html ./program
+           LD_PRELOAD=$LIBRARY KOKKOS_TOOLS_LIBS=$LIBRARY ZT_AUTO=run.html ./program
+
+       Programs of 32 bits read INTEL_LIBITTNOTIFY32, older ones of Kokkos KOKKOS_PROFILE_LIBRARY.
+
+       Without LD_PRELOAD the program opens the library at its first use of ITT, or in Kokkos::initialize,
+       and zt_auto is called then. If the program has called zeInit before,
+
+       - loaders before 1.15.7 can be traced only with ZE_ENABLE_TRACING_LAYER=1 in the environment. A
+         message says so if it is missing. Metrics may need ZET_ENABLE_METRICS=1 there, as always
+       - what was recorded before is not measured. With loaders before 1.16, nor is what is appended to
+         lists from before
+
+       A program that traces by itself, by zt_auto or zt_trace_start, reports these phases, too:
+       libzt_auto.so then traces nothing, if the program was first. Any shared library with
+       ZETOOLS_CONNECTORS can be named in place of libzt_auto.so, but not the program itself, which ITT and
+       Kokkos cannot open.
+
+       A phase is reported if it ends while a profiler is open: zt_auto opens one when the program creates
+       its first command list. The GPU time of a phase is that of what is submitted in it. Work on the
+       processor, such as that of oneDNN with an engine of the processor, has host time alone.
+
+       ITT     name of the phase
+       task    its own; of a task that is named by a function, that of its domain
+       region  its own
+       frame   that of its domain
+
+       ZT_ITT chooses domains: ZT_ITT="dnnl*,!*create" has the primitives of oneDNN as they are executed,
+       and not as they are created. With ONEDNN_ITT_TASK_LEVEL=1, oneDNN announces a primitive once, else on
+       each of its threads.
+
+       While ITT is paused (__itt_pause), nothing that begins is a phase, and no launch is measured that is
+       appended then. Lists that were recorded before are measured. __itt_pause_scoped pauses phases (host)
+       or launches (offload) alone. __itt_detach pauses for good.
+
+       Phases are a stack of their thread. So
+
+       - a task that ends before one inside it lasts until that has ended
+       - a region or frame that another thread ends lasts until its own thread next begins or ends something
+       - tasks of __itt_task_begin_overlapped, which may end in any order, are no phases
+
+       A message at exit counts the last two, and names the first of them. Tasks and regions with times of
+       their own (..._ex), __itt_frame_submit_v3, markers, counters and metadata are ignored.
+
+       Of Kokkos, regions, parallel_for, parallel_reduce, parallel_scan, deep copies and fences are phases,
+       with the names that Kokkos gives. A copy is "copy SPACE LABEL to SPACE LABEL". For a tool that does
+       not refuse, Kokkos fences before each of them; libzt_auto.so refuses. So the host time of a loop is
+       that of its submission. Its kernel belongs to it whenever that runs. Sections and allocations are
+       ignored.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    DEBUG SESSIONS
 
        Where the threads of a device are:
@@ -37753,4 +37829,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 91ac9ef44d82eb79 */
+/* Joined from src/ by src/join.py: ab5a120a89f98831 */

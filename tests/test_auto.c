@@ -708,7 +708,8 @@ static void test_nothing_to_measure(void **state) {
     assert_contains(text_of("errors"), "zetools: zt_auto: No kernel was launched while tracing.\n");
     assert_null(strstr(text_of("errors"), "copies"));
     expect_success(&left_out);
-    assert_contains(text_of("errors"), "zetools: zt_auto: 4 launches: 0 measured, 4 left out by ZT_KERNELS, ");
+    assert_contains(text_of("errors"),
+                    "zetools: zt_auto: 4 launches: 0 measured, 4 left out by ZT_KERNELS, ");
     expect_success(&without_lists);
     assert_string_equal(text_of("output"), "");
     assert_contains(text_of("errors"), "created no command list");

@@ -253,7 +253,15 @@ static void *zt__find_itt_function(const char *name) {
     return address;
 }
 
+/* In a forked child: a thread of the parent may have held the mutex, and changed the maps. */
+static void zt__forget_itt_objects(void) {
+    zt__create_mutex(&zt__itt_mutex);
+    memset(&zt__itt_domains, 0, sizeof zt__itt_domains);
+    memset(&zt__itt_texts, 0, sizeof zt__itt_texts);
+}
+
 void __itt_api_init(zt__itt_global *global, int groups) {
+    static uint32_t has_started; /* atomic */
     static const uint8_t magic[8] = {0xed, 0xab, 0xab, 0xec, 0x0d, 0xee, 0xda, 0x30};
     const char *patterns = zt__get_variable("ZT_ITT");
     zt__itt_function *function;
@@ -265,6 +273,9 @@ void __itt_api_init(zt__itt_global *global, int groups) {
         return;
     }
     zt__start_ranges();
+    if (zt__change_if(&has_started, 0, 1)) {
+        zt__call_after_fork(zt__forget_itt_objects);
+    }
     if (patterns && !zt__load(&zt__itt_patterns)) {
         zt__store(&zt__itt_patterns, (const char *)zt__duplicate_text(&zt__default_allocator, patterns));
     }

@@ -40,8 +40,7 @@ static struct {
     zt__mutex mutex;
     uint64_t count;
     char first[160];
-    long process; /* that prints them. 0: none yet */
-} zt__unnested = {ZT__MUTEX_INITIALIZER, 0, "", 0};
+} zt__unnested = {ZT__MUTEX_INITIALIZER, 0, ""};
 
 /* ---- the stack ---------------------------------------------------------------------------------------------- */
 
@@ -140,7 +139,7 @@ ZT__PRIVATE void zt__note_range(const char *name, const char *domain) {
 
 static void zt__print_noted_ranges(void) {
     zt__lock(&zt__unnested.mutex);
-    if (zt__unnested.count > 0 && zt__unnested.process == zt__get_process_id()) {
+    if (zt__unnested.count > 0) {
         zt__print_message(
             "%llu of the ranges that the program announces are no phases, because they may overlap, or "
             "end on a thread that has not begun them. The first: %s.",
@@ -149,14 +148,18 @@ static void zt__print_noted_ranges(void) {
     zt__unlock(&zt__unnested.mutex);
 }
 
+/* In a forked child: a thread of the parent may have held the mutexes. */
+static void zt__forget_ranges(void) {
+    zt__create_mutex(&zt__elsewhere.mutex);
+    zt__create_mutex(&zt__unnested.mutex);
+    zt__unnested.count = 0;
+}
+
 ZT__PRIVATE void zt__start_ranges(void) {
-    int is_first;
-    zt__lock(&zt__unnested.mutex);
-    is_first = zt__unnested.process == 0;
-    zt__unnested.process = is_first ? zt__get_process_id() : zt__unnested.process;
-    zt__unlock(&zt__unnested.mutex);
-    if (is_first) {
+    static uint32_t has_started; /* atomic */
+    if (zt__change_if(&has_started, 0, 1)) {
         zt__keep_loaded();
+        zt__call_after_fork(zt__forget_ranges);
         atexit(zt__print_noted_ranges);
     }
 }

@@ -1,5 +1,11 @@
 /* Work for the device in programs that know nothing of zetools: steps of the library of examples/third_party. */
+#ifdef __cplusplus
+extern "C" {
+#endif
 #include "../../examples/third_party/stepper.h"
+#ifdef __cplusplus
+}
+#endif
 
 #include <stdio.h>
 #include <stdlib.h>
