@@ -212,6 +212,16 @@ static void test_many_ends_on_other_threads(void **state) {
     assert_entered("outer", 1);
 }
 
+/* Several threads create the same domains, begin and end tasks, end each other's regions, and pause. */
+static void test_many_threads(void **state) {
+    (void)state;
+    run_program(PRELOAD ITT, "itt open storm begin app x run end app");
+    assert_entered("x", 1);
+    assert_path("x;saxpy", 1);
+    assert_contains(text_of("errors"), " of the ranges ");
+    assert_true(count_of("odd", "entries") > 0);
+}
+
 static void test_deeper_than_phases(void **state) {
     (void)state;
     char program[1 << 13] = "itt open ";
@@ -347,6 +357,7 @@ int main(void) {
         IN_DIRECTORY(test_overlapped_tasks_are_counted),
         IN_DIRECTORY(test_ends_on_other_threads),
         IN_DIRECTORY(test_many_ends_on_other_threads),
+        IN_DIRECTORY(test_many_threads),
         IN_DIRECTORY(test_deeper_than_phases),
         IN_DIRECTORY(test_pause),
         IN_DIRECTORY(test_pause_of_host_or_device),

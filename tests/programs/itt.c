@@ -10,6 +10,7 @@
    pause, resume, detach, pause-scoped SCOPE, resume-scoped SCOPE
    thread                                   what comes next is done on another thread
    fini                                     ends ITT
+   storm                                    much of it on several threads at once
    open                                     prepares work for the device, and calls zeInit
    run, sum                                 does it: launches "saxpy" from a recorded list and "reduce", or "reduce" alone
    version NUMBER                           of ITT, for the collector
@@ -39,6 +40,35 @@ static itt_id id_of(const char *number) {
     return id;
 }
 
+static void *storm(void *number) {
+    char name[32];
+    for (int i = 0; i < 2000; i++) {
+        snprintf(name, sizeof name, "domain %d", i % 100);
+        itt_domain *domain = itt_domain_create(name);
+        itt_id id = {(uint64_t)(intptr_t)number, 0, 0}, other = {(id.d1 + 1) % 4, 0, 0};
+        ITT(task_begin, domain, no_id, no_id, itt_string_handle_create(i % 2 ? "odd" : "even"));
+        ITT(region_begin, domain, id, no_id, itt_string_handle_create("region"));
+        if (domain->flags && itt_task_end)
+            itt_task_end(domain);
+        ITT(region_end, domain, i % 3 ? id : other);
+        if (i % 100 == 50)
+            itt_pause();
+        if (i % 100 == 60)
+            itt_resume();
+    }
+    return NULL;
+}
+
+static void run_storm(void) {
+    pthread_t threads[4];
+    for (intptr_t i = 0; i < 4; i++)
+        if (pthread_create(&threads[i], NULL, storm, (void *)i) != 0)
+            exit(7);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    itt_resume();
+}
+
 /* Does what the first of the words says. Returns how many of them it was. */
 static int perform(char **words) {
     const char *what = words[0];
@@ -54,6 +84,8 @@ static int perform(char **words) {
         printf("enables its tracing layer later: %s\n", function ? "yes" : "no");
     } else if (strcmp(what, "open") == 0) {
         open_solver();
+    } else if (strcmp(what, "storm") == 0) {
+        run_storm();
     } else if (strcmp(what, "pause") == 0) {
         itt_pause();
     } else if (strcmp(what, "resume") == 0) {
