@@ -45,6 +45,7 @@ RUN_ranks := mpirun -n 4 --oversubscribe --allow-run-as-root
 LIBS_bench_google := -lbenchmark
 LIBS_onednn := -ldnnl
 LIBS_primitives := -ldnnl
+LIBS_loops := -ltrilinos_kokkoscore
 LIBS_trace = -L$(@D) -lstepper -Wl,-rpath,'$$ORIGIN'
 LIBS_phases = $(LIBS_trace)
 RUN_onednn = env INTEL_LIBITTNOTIFY64='$(abspath $(BUILD))/libzt_auto.so' ONEDNN_ITT_TASK_LEVEL=1 ZE_ENABLE_TRACING_LAYER=1
@@ -96,7 +97,8 @@ NEEDS_scoped = $(NEEDS_cxx)
 NEEDS_bench_google = $(NEEDS_cxx) libbenchmark-dev
 NEEDS_onednn = $(NEEDS_cxx) oneapi/dnnl/dnnl.h+dnnl:libdnnl-dev
 NEEDS_primitives = $(NEEDS_onednn)
-ALL_NEEDS := build test check page fuzz matrix coverage analysis lint arm64 i386 musl windows spirv $(EXAMPLES)
+NEEDS_loops = $(NEEDS_cxx) libtrilinos-kokkos-dev
+ALL_NEEDS := build test check page fuzz matrix coverage analysis lint arm64 i386 musl windows spirv loops $(EXAMPLES)
 
 deps-%:
 	CC='$(CC)' ZE_FLAGS='$(ZE_HEADERS) $(ZE_LOADER)' tests/deps.sh $(NEEDS_$*)
@@ -181,6 +183,7 @@ $(eval $(call examples,$(BUILD)/examples,$(if $(ZE_DIR),-Wl$(comma)--disable-new
 $(eval $(call examples,$(BUILD)/examples-O0,-O0,$(BUILD)/examples-O0))
 
 # Programs that only tests run, as examples: they name their work for other tools.
+$(BUILD)/examples-O0/programs/loops: private CXX_FLAGS = -std=c++17 $(CXXFLAGS) -pthread -MMD -MP -isystem /usr/include/trilinos $(ZE_HEADERS)
 $(BUILD)/examples-O0/programs/%: tests/programs/%.c $(BUILD)/examples-O0/libstepper.so | deps-build deps-%
 	mkdir -p $(@D)
 	echo "  $@"
@@ -392,7 +395,7 @@ $(BUILD)/tests/plugins/failing.so: $(BUILD)/tests/plugins/%.so: tests/plugins/%.
 # What tests load and run, whatever their variant.
 LOADED := $(BUILD)/libze_softgpu.so $(ALL_KERNELS:%=$(BUILD)/kernels/%.so) $(BUILD)/tests/plugins/failing.so
 RUN_BY_test_preload := libzt_auto.so simulate
-RUN_BY_test_connectors := libzt_auto.so simulate $(addprefix programs/,itt itt_auto kokkos primitives)
+RUN_BY_test_connectors := libzt_auto.so simulate $(addprefix programs/,itt itt_auto kokkos loops primitives)
 RUN_BY_test_watch := hang
 RUN_BY_test_hotspots := libzt_auto.so simulate hotspots
 RUN_BY_test_every_call := libzt_auto.so simulate $(filter-out bench_google hang onednn ranks,$(EXAMPLES))

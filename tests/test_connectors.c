@@ -1,5 +1,5 @@
 /* Names from where programs already say them. libzt_auto.so is the collector of ITT and the tool of Kokkos, for programs that
-   know nothing of zetools: two of the tests' own, and one that computes with Debian's oneDNN. */
+   know nothing of zetools: two of the tests' own, and two that compute with Debian's oneDNN and Kokkos. */
 #define _GNU_SOURCE
 #include "fixture.h"
 
@@ -48,8 +48,8 @@ static const char *text_of(const char *name) {
 /* Runs one of the programs, which has to succeed. */
 static void run_program(const char *variables, const char *program) {
     char whole[4 * PATH_MAX];
-    snprintf(whole, sizeof whole, "cd '%s' && exec env %s \"$PROGRAMS\"/%s >output 2>errors", test_directory,
-             variables, program);
+    snprintf(whole, sizeof whole, "cd '%s' && exec timeout 60 env %s \"$PROGRAMS\"/%s >output 2>errors",
+             test_directory, variables, program);
     int status = system(whole);
     if (status != 0)
         fail_msg("%s: status 0x%x:\n%s", program, (unsigned)status, text_of("errors"));
@@ -222,6 +222,25 @@ static void test_many_threads(void **state) {
     assert_true(count_of("odd", "entries") > 0);
 }
 
+static void test_several_static_parts(void **state) {
+    (void)state;
+    run_program(ITT "ZT_ITT='a*'",
+                "itt begin app x open run again begin lib z run end lib end app begin app y run end app");
+    assert_entered("x", 1);
+    assert_entered("y", 1);
+    assert_int_equal(count_of("z", "entries"), -1);
+    assert_int_equal(count_of("x;saxpy", "GPU time"), 2);
+}
+
+static void test_forked_child(void **state) {
+    (void)state;
+    run_program(ITT, "itt begin app x open run overlapped app o 1 fork end app");
+    assert_entered("x", 1);
+    assert_unnested(1, "'o' of 'app'");
+    assert_null(strstr(strstr(text_of("errors"), " of the ranges ") + 1,
+                       " of the ranges ")); /* by the parent alone */
+}
+
 static void test_deeper_than_phases(void **state) {
     (void)state;
     char program[1 << 13] = "itt open ";
@@ -325,6 +344,19 @@ static void test_kokkos(void **state) {
     assert_int_equal(count_of("saxpy", "GPU time"), 13);
 }
 
+/* Debian's Kokkos is older than the other name of the variable. */
+static void test_kokkos_of_debian(void **state) {
+    (void)state;
+    run_program("KOKKOS_PROFILE_LIBRARY=\"$LIBRARY\"", "loops");
+    assert_unnested(0, "");
+    assert_entered("time step", 1);
+    assert_path("time step;saxpy", 1);
+    assert_entered("fill", 1);
+    assert_int_equal(count_of("fill", "host time"), 1);
+    assert_entered("sum up", 1);
+    assert_entered("copy Host values to Host values_mirror", 1);
+}
+
 static void test_kokkos_without_tool(void **state) {
     (void)state;
     run_program(PRELOAD, "kokkos");
@@ -358,6 +390,8 @@ int main(void) {
         IN_DIRECTORY(test_ends_on_other_threads),
         IN_DIRECTORY(test_many_ends_on_other_threads),
         IN_DIRECTORY(test_many_threads),
+        IN_DIRECTORY(test_several_static_parts),
+        IN_DIRECTORY(test_forked_child),
         IN_DIRECTORY(test_deeper_than_phases),
         IN_DIRECTORY(test_pause),
         IN_DIRECTORY(test_pause_of_host_or_device),
@@ -366,6 +400,7 @@ int main(void) {
         IN_DIRECTORY(test_loaded_late),
         IN_DIRECTORY(test_program_with_zt_auto),
         IN_DIRECTORY(test_kokkos),
+        IN_DIRECTORY(test_kokkos_of_debian),
         IN_DIRECTORY(test_kokkos_without_tool),
         IN_DIRECTORY(test_primitives_of_onednn),
     };

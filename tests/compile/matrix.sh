@@ -75,7 +75,7 @@ other_sources() { # LANGUAGE
     case $1 in
     c) find "$top/tests" "$top/examples" "$top/bench" -name '*.c' 2>/dev/null ;;
     c++) find "$top/tests" "$top/examples" "$top/bench" -name '*.cpp' -o -name '*.cc' 2>/dev/null ;;
-    esac | grep -vE '/softgpu/windows\.c$|/tests/(windows|musl)/' | xargs -r grep -LE '# *include <(mpi\.h|benchmark/|oneapi/)'
+    esac | grep -vE '/softgpu/windows\.c$|/tests/(windows|musl)/' | xargs -r grep -LE '# *include <(mpi\.h|benchmark/|oneapi/|Kokkos)'
 }
 
 compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]

@@ -9,6 +9,8 @@
    on DOMAIN                                switches a domain on
    pause, resume, detach, pause-scoped SCOPE, resume-scoped SCOPE
    thread                                   what comes next is done on another thread
+   again                                    a second static part, of the same functions, is initialised
+   fork                                     a child process creates, begins and ends a task, and exits
    fini                                     ends ITT
    storm                                    much of it on several threads at once
    open                                     prepares work for the device, and calls zeInit
@@ -17,6 +19,9 @@
    loader                                   prints whether the loader enables its tracing layer after zeInit */
 #define _GNU_SOURCE
 #include "steps.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "itt_static.h"
 
@@ -84,6 +89,23 @@ static int perform(char **words) {
         printf("enables its tracing layer later: %s\n", function ? "yes" : "no");
     } else if (strcmp(what, "open") == 0) {
         open_solver();
+    } else if (strcmp(what, "again") == 0) {
+        static itt_global second;
+        void (*init)(itt_global *, int) = NULL;
+        second = itt;
+        *(void **)&init = dlsym(itt.library, "__itt_api_init");
+        init(&second, -1);
+    } else if (strcmp(what, "fork") == 0) {
+        char *words_of_child[] = {"begin", "of the child", "task of the child", "end", "of the child"};
+        pid_t child = fork();
+        int status = 1;
+        if (child == 0) {
+            perform(words_of_child);
+            perform(words_of_child + 3);
+            exit(0);
+        }
+        if (waitpid(child, &status, 0) != child || status != 0)
+            exit(9);
     } else if (strcmp(what, "storm") == 0) {
         run_storm();
     } else if (strcmp(what, "pause") == 0) {
