@@ -335,7 +335,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_6, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_7, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -354,6 +354,7 @@
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
+       ZT_ITT                   domains of ITT whose tasks are phases: patterns as in ZT_KERNELS. "0": none
        ZT_COPIES, ZT_HOTSPOTS   override zt_trace_config.copies and zt_auto_config.hotspots: "1", or "0"
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
@@ -381,6 +382,8 @@
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
                                 that can be traced
        ZETOOLS_DEBUG            the same, for debuggers and watches
+       ZETOOLS_CONNECTORS       with ZETOOLS_IMPLEMENTATION: exports the functions by which ITT and Kokkos name
+                                phases. In one file of a shared library; see NAMES FROM ITT AND KOKKOS
        ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them
        ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
@@ -397,7 +400,7 @@
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
-                       INSTRUCTIONS
+                       INSTRUCTIONS, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
        Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
@@ -4739,6 +4742,9 @@ typedef struct zt__phase {
     uint32_t depth;           /* 1: it is inside no other */
 } zt__phase;
 
+/* What is not measured while it is paused: ranges that other interfaces begin, and launches that are traced. */
+enum { ZT__PAUSED_PHASES = 1, ZT__PAUSED_LAUNCHES = 2 };
+
 typedef struct zt__process {
     zt__mutex mutex;      /* guards groups, profilers and attachments, and activation and calculation in the
                              driver */
@@ -4760,7 +4766,11 @@ typedef struct zt__process {
     uint32_t profiler_places;   /* `profilers` up to here may be used. Atomic */
     uint32_t listeners;         /* profilers that phases are reported to. Atomic, like the next */
     uint32_t listener_users[ZT__MAX_PROFILERS]; /* threads that are reporting a phase to a profiler */
+    uint32_t paused; /* what other interfaces have paused, as ZT__PAUSED_ bits. Atomic */
 } zt__process;
+
+/* Returns whether something of ZT__PAUSED_ is paused. */
+ZT__PRIVATE int zt__is_paused(uint32_t what);
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
    this, because the loader does not trace them. */
@@ -4792,7 +4802,7 @@ ZT__PRIVATE void zt__change_depth(int by);
 
 /* The block that all copies of this header in a process share. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_6"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_7"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -4888,6 +4898,11 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     zt__store(&zt__known_process, process);
     zt__unlock(&zt__process_setup);
     return process;
+}
+
+ZT__PRIVATE int zt__is_paused(uint32_t what) {
+    const zt__process *process = zt__find_process();
+    return process && (zt__load(&process->paused) & what);
 }
 
 /* ---- internal driver calls ------------------------------------------------------------------------------- */
@@ -26043,6 +26058,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
         tracer->counts.elsewhere++;
     }
     is_selected = name && (name->is_selected || !command->kernel); /* names choose kernels, and not copies */
+    is_selected = is_selected && !zt__is_paused(ZT__PAUSED_LAUNCHES);
     is_within = is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
     if (name && (!is_selected || (!is_within && !selected->has_metrics))) {
@@ -28040,10 +28056,11 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
         tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
-            zt__add_note(document, note,
-                         "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                         (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
-                         (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
+            zt__add_note(
+                document, note,
+                "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS, zt_trace_config or a pause.",
+                (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
+                (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
         } else {
             note(document, "No kernel was launched while tracing.");
         }
@@ -33833,6 +33850,643 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     return info;
 }
 
+/* ==== open/ranges.h ===================================================================================== */
+
+/* Ranges that a program announces to other tools, as phases: a stack a thread. */
+
+#if defined(ZETOOLS_CONNECTORS) && !defined(_WIN32)
+
+/* A function that the program, or a library of it, looks up by name. */
+#define ZT__EXPORTED __attribute__((visibility("default")))
+
+typedef enum zt__range_kind {
+    ZT__RANGE_TASK, /* the others have identifiers, and may end on another thread */
+    ZT__RANGE_REGION,
+    ZT__RANGE_FRAME,
+    ZT__RANGE_KOKKOS
+} zt__range_kind;
+
+/* What the end of a range has in common with its begin. */
+typedef struct zt__range_key {
+    zt__range_kind kind;
+    uint64_t domain; /* a hash of its name */
+    uint64_t id[3];
+} zt__range_key;
+
+/* Begins a range of the calling thread. It is a phase, unless phases are paused. */
+ZT__PRIVATE void zt__begin_range(const zt__range_key *key, const char *name);
+
+/* Ends the innermost range with this key, which lasts until those in it have ended, too. Returns 0 if this thread has not
+   begun it: then the thread that has ends it, unless it is a task, when it next begins or ends a range. */
+ZT__PRIVATE int zt__end_range(const zt__range_key *key);
+
+/* Counts a range that is no phase. The first is named by a message at exit. */
+ZT__PRIVATE void zt__note_range(const char *name, const char *domain);
+
+/* Keeps this code loaded, and prints what zt__note_range has noted at exit. Later calls have no effect. */
+ZT__PRIVATE void zt__start_ranges(void);
+
+/* Pauses, or resumes, both or one of ZT__PAUSED_PHASES and ZT__PAUSED_LAUNCHES. */
+ZT__PRIVATE void zt__pause(uint32_t what, int is_paused);
+
+#endif
+
+/* ==== open/ranges.c ===================================================================================== */
+
+/* Ranges that a program announces to other tools, as phases: a stack a thread. */
+
+#if defined(ZETOOLS_CONNECTORS) && !defined(_WIN32)
+
+enum { ZT__ENDED_ELSEWHERE = 64 };
+
+/* A range that was begun and not ended, or that contains such a one. */
+typedef struct zt__open_range {
+    zt__range_key key;
+    uint32_t ends_before; /* ends on other threads that were noted before its begin */
+    int is_phase, has_ended;
+} zt__open_range;
+
+/* The ranges of a thread. What is deeper than the phases can be is only counted. */
+typedef struct zt__open_ranges {
+    zt__open_range ranges[ZT__MAX_PHASE_DEPTH];
+    uint32_t count, deeper;
+    uint32_t ends_seen; /* of zt__elsewhere.count */
+} zt__open_ranges;
+
+static ZT__THREAD_LOCAL zt__open_ranges zt__ranges;
+
+/* Ends of ranges that the ending thread has not begun. The thread that has finds them here. */
+static struct {
+    zt__mutex mutex;
+    zt__range_key keys[ZT__ENDED_ELSEWHERE]; /* the latest, by count % ZT__ENDED_ELSEWHERE */
+    uint32_t count;                          /* Atomic */
+} zt__elsewhere = {ZT__MUTEX_INITIALIZER, {{ZT__RANGE_TASK, 0, {0, 0, 0}}}, 0};
+
+/* Ranges that are no phases. */
+static struct {
+    zt__mutex mutex;
+    uint64_t count;
+    char first[160];
+} zt__unnested = {ZT__MUTEX_INITIALIZER, 0, ""};
+
+/* ---- the stack ---------------------------------------------------------------------------------------------- */
+
+static int zt__is_range(const zt__open_range *range, const zt__range_key *key) {
+    return !range->has_ended && range->key.kind == key->kind && range->key.domain == key->domain &&
+           memcmp(range->key.id, key->id, sizeof key->id) == 0;
+}
+
+/* Marks the innermost range with this key as ended. Returns 0 if this thread has none. */
+static int zt__mark_ended(zt__open_ranges *open, const zt__range_key *key, uint32_t end_number) {
+    uint32_t i;
+    for (i = open->count; i > 0; i--) {
+        zt__open_range *range = &open->ranges[i - 1];
+        if (zt__is_range(range, key) && (int32_t)(end_number - range->ends_before) >= 0) {
+            range->has_ended = 1;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Marks the ranges of this thread that other threads have ended. */
+static void zt__mark_ended_elsewhere(zt__open_ranges *open) {
+    uint32_t i, count = zt__load(&zt__elsewhere.count);
+    if (open->ends_seen == count) {
+        return;
+    }
+    zt__lock(&zt__elsewhere.mutex);
+    count = zt__load(&zt__elsewhere.count);
+    i = count - open->ends_seen < ZT__ENDED_ELSEWHERE ? open->ends_seen : count - ZT__ENDED_ELSEWHERE;
+    for (; i != count; i++) {
+        zt__range_key *key = &zt__elsewhere.keys[i % ZT__ENDED_ELSEWHERE];
+        if (key->kind != ZT__RANGE_TASK && zt__mark_ended(open, key, i)) {
+            key->kind = ZT__RANGE_TASK; /* no other thread looks for it */
+        }
+    }
+    open->ends_seen = count;
+    zt__unlock(&zt__elsewhere.mutex);
+}
+
+static void zt__end_marked(zt__open_ranges *open) {
+    while (open->count > 0 && open->ranges[open->count - 1].has_ended) {
+        if (open->ranges[--open->count].is_phase) {
+            zt_phase_end();
+        }
+    }
+}
+
+ZT__PRIVATE void zt__begin_range(const zt__range_key *key, const char *name) {
+    zt__open_ranges *open = &zt__ranges;
+    zt__open_range *range;
+    zt__mark_ended_elsewhere(open);
+    zt__end_marked(open);
+    if (open->count == ZT__MAX_PHASE_DEPTH) {
+        open->deeper++;
+        return;
+    }
+    range = &open->ranges[open->count++];
+    range->key = *key;
+    range->ends_before = open->ends_seen;
+    range->has_ended = 0;
+    range->is_phase = !zt__is_paused(ZT__PAUSED_PHASES);
+    if (range->is_phase) {
+        zt_phase_begin(name);
+    }
+}
+
+ZT__PRIVATE int zt__end_range(const zt__range_key *key) {
+    zt__open_ranges *open = &zt__ranges;
+    int is_found;
+    if (open->deeper > 0) {
+        open->deeper--;
+        return 1;
+    }
+    zt__mark_ended_elsewhere(open);
+    is_found = zt__mark_ended(open, key, open->ends_seen);
+    if (!is_found && key->kind != ZT__RANGE_TASK) {
+        zt__lock(&zt__elsewhere.mutex);
+        zt__elsewhere.keys[zt__elsewhere.count % ZT__ENDED_ELSEWHERE] = *key;
+        zt__store(&zt__elsewhere.count, zt__elsewhere.count + 1);
+        zt__unlock(&zt__elsewhere.mutex);
+    }
+    zt__end_marked(open);
+    return is_found;
+}
+
+/* ---- what is not measured ----------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__note_range(const char *name, const char *domain) {
+    zt__lock(&zt__unnested.mutex);
+    if (zt__unnested.count++ == 0) {
+        snprintf(zt__unnested.first, sizeof zt__unnested.first, "'%.64s' of '%.64s'", name, domain);
+    }
+    zt__unlock(&zt__unnested.mutex);
+}
+
+static void zt__print_noted_ranges(void) {
+    zt__lock(&zt__unnested.mutex);
+    if (zt__unnested.count > 0) {
+        zt__print_message(
+            "%llu of the ranges that the program announces are no phases, because they may overlap, or "
+            "end on a thread that has not begun them. The first: %s.",
+            (unsigned long long)zt__unnested.count, zt__unnested.first);
+    }
+    zt__unlock(&zt__unnested.mutex);
+}
+
+/* In a forked child: a thread of the parent may have held the mutexes. */
+static void zt__forget_ranges(void) {
+    zt__create_mutex(&zt__elsewhere.mutex);
+    zt__create_mutex(&zt__unnested.mutex);
+    zt__unnested.count = 0;
+}
+
+ZT__PRIVATE void zt__start_ranges(void) {
+    static uint32_t has_started; /* atomic */
+    if (zt__change_if(&has_started, 0, 1)) {
+        zt__keep_loaded();
+        zt__call_after_fork(zt__forget_ranges);
+        atexit(zt__print_noted_ranges);
+    }
+}
+
+ZT__PRIVATE void zt__pause(uint32_t what, int is_paused) {
+    zt__process *process = zt__get_process();
+    uint32_t before = process ? zt__load(&process->paused) : 0;
+    while (process && !zt__change_if(&process->paused, before, is_paused ? before | what : before & ~what)) {
+        before = zt__load(&process->paused);
+    }
+}
+
+#endif
+
+/* ==== open/itt.c ======================================================================================== */
+
+/* A collector of ITT, Intel's Instrumentation and Tracing Technology API: tasks, regions and frames are phases.
+
+   A program contains a static part of ITT, or several of its libraries contain one each. At the first call of ITT, the
+   static part opens the library that INTEL_LIBITTNOTIFY64 names and calls its __itt_api_init with a mutex of its own
+   held. The program may have objects from before, and shows them to the functions that are set here. */
+
+#if defined(ZETOOLS_CONNECTORS) && !defined(_WIN32)
+
+/* ---- structures of the interface ---------------------------------------------------------------------------- */
+
+/* An entry of a static part's table. The last has no name. */
+typedef struct zt__itt_function {
+    const char *name;
+    void **pointer; /* through which the program calls it */
+    void *initial, *absent;
+    int group;
+} zt__itt_function;
+
+typedef struct zt__itt_domain {
+    volatile int flags; /* 0: the program makes no calls with it */
+    const char *name;
+    const void *wide_name;
+    int choice; /* reserved for collectors. 0: none was made, 1: its ranges are phases, 2: they are not */
+    void *reserved;
+    struct zt__itt_domain *next;
+} zt__itt_domain;
+
+typedef struct zt__itt_text {
+    const char *text;
+    const void *wide_text;
+    int reserved;
+    void *also_reserved;
+    struct zt__itt_text *next;
+} zt__itt_text;
+
+typedef struct zt__itt_id {
+    uint64_t words[3];
+} zt__itt_id;
+
+/* The beginning of what a static part shows. Newer ones have more. */
+typedef struct zt__itt_global {
+    uint8_t magic[8];
+    unsigned long major, minor, build;
+    long is_initialised, has_mutex, users;
+    pthread_mutex_t mutex;
+    void *library, *error_handler;
+    const char **path;
+    zt__itt_function *functions;
+    struct zt__itt_global *next;
+    void *threads;
+    zt__itt_domain *domains;
+} zt__itt_global;
+
+ZT__EXPORTED void __itt_api_init(zt__itt_global *global, int groups);
+ZT__EXPORTED void __itt_api_fini(zt__itt_global *global);
+
+/* ---- domains and texts -------------------------------------------------------------------------------------- */
+
+/* Those that were created after the initialisation, for all static parts. They are never freed. */
+static zt__mutex zt__itt_mutex = ZT__MUTEX_INITIALIZER;
+static zt__map zt__itt_domains, zt__itt_texts;
+
+static const char *zt__itt_patterns; /* ZT_ITT. NULL: all domains. Atomic */
+
+/* Returns whether the ranges of a domain are phases. */
+static int zt__is_followed(zt__itt_domain *domain) {
+    int choice = domain ? zt__load(&domain->choice) : 2;
+    if (choice == 0) {
+        const char *patterns = zt__load(&zt__itt_patterns);
+        int is_selected = !patterns || (!zt__is_off(patterns) &&
+                                        zt__is_selected(patterns, domain->name ? domain->name : ""));
+        choice = is_selected ? 1 : 2;
+        if (!is_selected) {
+            domain->flags = 0;
+        }
+        zt__store(&domain->choice, choice);
+    }
+    return choice == 1;
+}
+
+/* Returns the object of a name. A new one has `size` bytes of zeros, and the address of a copy of the name at `place`.
+   Returns NULL without memory. */
+static void *zt__itt_find_or_create(zt__map *map, const char *name, size_t size, size_t place) {
+    size_t length = name ? strlen(name) : 0;
+    char *created = name ? (char *)calloc(1, size + length + 1) : NULL, *copy, *found;
+    if (!created) {
+        return NULL;
+    }
+    copy = (char *)memcpy(created + size, name, length);
+    memcpy(created + place, &copy, sizeof copy);
+    zt__lock(&zt__itt_mutex);
+    zt__map_make_room(map, &zt__default_allocator, &zt__itt_mutex);
+    found = (char *)zt__map_find(map, name, length);
+    if (!found && !zt__map_is_full(map)) {
+        zt__map_add(map, copy, length, created);
+        found = created;
+    }
+    zt__unlock(&zt__itt_mutex);
+    if (found != created) {
+        free(created);
+    }
+    return found;
+}
+
+static zt__itt_domain *zt__itt_domain_create(const char *name) {
+    zt__itt_domain *domain = (zt__itt_domain *)zt__itt_find_or_create(&zt__itt_domains, name, sizeof *domain,
+                                                                      offsetof(zt__itt_domain, name));
+    if (domain && zt__load(&domain->choice) == 0) {
+        domain->flags = 1;
+        zt__is_followed(domain);
+    }
+    return domain;
+}
+
+static zt__itt_text *zt__itt_string_handle_create(const char *text) {
+    return (zt__itt_text *)zt__itt_find_or_create(&zt__itt_texts, text, sizeof(zt__itt_text),
+                                                  offsetof(zt__itt_text, text));
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------------------- */
+
+static zt__range_key zt__itt_key(zt__range_kind kind, const zt__itt_domain *domain, const zt__itt_id *id) {
+    const char *name = domain->name ? domain->name : "";
+    zt__range_key key;
+    memset(&key, 0, sizeof key);
+    key.kind = kind;
+    key.domain = zt__hash(name, strlen(name));
+    if (id) {
+        memcpy(key.id, id->words, sizeof key.id);
+    }
+    return key;
+}
+
+static void zt__itt_begin(zt__range_kind kind, zt__itt_domain *domain, const zt__itt_id *id,
+                          const zt__itt_text *name) {
+    if (zt__is_followed(domain)) {
+        zt__range_key key = zt__itt_key(kind, domain, id);
+        zt__begin_range(&key, name ? name->text : domain->name);
+    }
+}
+
+static void zt__itt_end(zt__range_kind kind, zt__itt_domain *domain, const zt__itt_id *id) {
+    if (zt__is_followed(domain)) {
+        zt__range_key key = zt__itt_key(kind, domain, id);
+        if (!zt__end_range(&key)) {
+            zt__note_range("a range", domain->name);
+        }
+    }
+}
+
+static void zt__itt_task_begin(zt__itt_domain *domain, zt__itt_id id, zt__itt_id parent, zt__itt_text *name) {
+    (void)id, (void)parent;
+    zt__itt_begin(ZT__RANGE_TASK, domain, NULL, name);
+}
+
+/* Such a task is named by a function. Its phase has the name of the domain, because addresses change. */
+static void zt__itt_task_begin_fn(zt__itt_domain *domain, zt__itt_id id, zt__itt_id parent, void *function) {
+    (void)id, (void)parent, (void)function;
+    zt__itt_begin(ZT__RANGE_TASK, domain, NULL, NULL);
+}
+
+static void zt__itt_task_end(zt__itt_domain *domain) {
+    zt__itt_end(ZT__RANGE_TASK, domain, NULL);
+}
+
+/* These may end in any order, and on any thread. Phases cannot. */
+static void zt__itt_task_begin_overlapped(zt__itt_domain *domain, zt__itt_id id, zt__itt_id parent,
+                                          zt__itt_text *name) {
+    (void)id, (void)parent;
+    if (zt__is_followed(domain)) {
+        zt__note_range(name ? name->text : "a task", domain->name);
+    }
+}
+
+static void zt__itt_region_begin(zt__itt_domain *domain, zt__itt_id id, zt__itt_id parent,
+                                 zt__itt_text *name) {
+    (void)parent;
+    zt__itt_begin(ZT__RANGE_REGION, domain, &id, name);
+}
+
+static void zt__itt_region_end(zt__itt_domain *domain, zt__itt_id id) {
+    zt__itt_end(ZT__RANGE_REGION, domain, &id);
+}
+
+static void zt__itt_frame_begin(zt__itt_domain *domain, zt__itt_id *id) {
+    zt__itt_begin(ZT__RANGE_FRAME, domain, id, NULL);
+}
+
+static void zt__itt_frame_end(zt__itt_domain *domain, zt__itt_id *id) {
+    zt__itt_end(ZT__RANGE_FRAME, domain, id);
+}
+
+/* ---- pauses ------------------------------------------------------------------------------------------------- */
+
+static void zt__itt_pause(void) {
+    zt__pause(ZT__PAUSED_PHASES | ZT__PAUSED_LAUNCHES, 1);
+}
+
+static void zt__itt_resume(void) {
+    zt__pause(ZT__PAUSED_PHASES | ZT__PAUSED_LAUNCHES, 0);
+}
+
+/* The scopes of ITT, host and offload, are the bits of ZT__PAUSED_PHASES and ZT__PAUSED_LAUNCHES. */
+static void zt__itt_pause_scoped(int scope) {
+    zt__pause((uint32_t)scope & (ZT__PAUSED_PHASES | ZT__PAUSED_LAUNCHES), 1);
+}
+
+static void zt__itt_resume_scoped(int scope) {
+    zt__pause((uint32_t)scope & (ZT__PAUSED_PHASES | ZT__PAUSED_LAUNCHES), 0);
+}
+
+/* ---- initialisation ----------------------------------------------------------------------------------------- */
+
+typedef void (*zt__itt_any)(void);
+
+/* Returns the address of the collector's function of a name, or NULL if it has none. */
+static void *zt__find_itt_function(const char *name) {
+    static const struct {
+        const char *name;
+        zt__itt_any function;
+    } functions[] = {
+        {"__itt_domain_create", (zt__itt_any)zt__itt_domain_create},
+        {"__itt_string_handle_create", (zt__itt_any)zt__itt_string_handle_create},
+        {"__itt_task_begin", (zt__itt_any)zt__itt_task_begin},
+        {"__itt_task_begin_fn", (zt__itt_any)zt__itt_task_begin_fn},
+        {"__itt_task_end", (zt__itt_any)zt__itt_task_end},
+        {"__itt_task_begin_overlapped", (zt__itt_any)zt__itt_task_begin_overlapped},
+        {"__itt_region_begin", (zt__itt_any)zt__itt_region_begin},
+        {"__itt_region_end", (zt__itt_any)zt__itt_region_end},
+        {"__itt_frame_begin_v3", (zt__itt_any)zt__itt_frame_begin},
+        {"__itt_frame_end_v3", (zt__itt_any)zt__itt_frame_end},
+        {"__itt_pause", (zt__itt_any)zt__itt_pause},
+        {"__itt_resume", (zt__itt_any)zt__itt_resume},
+        {"__itt_pause_scoped", (zt__itt_any)zt__itt_pause_scoped},
+        {"__itt_resume_scoped", (zt__itt_any)zt__itt_resume_scoped},
+        {"__itt_detach", (zt__itt_any)zt__itt_pause},
+    };
+    void *address = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(functions); i++) {
+        if (strcmp(functions[i].name, name) == 0) {
+            memcpy(&address, &functions[i].function, sizeof address);
+        }
+    }
+    return address;
+}
+
+/* In a forked child: a thread of the parent may have held the mutex, and changed the maps. */
+static void zt__forget_itt_objects(void) {
+    zt__create_mutex(&zt__itt_mutex);
+    memset(&zt__itt_domains, 0, sizeof zt__itt_domains);
+    memset(&zt__itt_texts, 0, sizeof zt__itt_texts);
+}
+
+void __itt_api_init(zt__itt_global *global, int groups) {
+    static uint32_t has_started; /* atomic */
+    static const uint8_t magic[8] = {0xed, 0xab, 0xab, 0xec, 0x0d, 0xee, 0xda, 0x30};
+    const char *patterns = zt__get_variable("ZT_ITT");
+    zt__itt_function *function;
+    zt__itt_domain *domain;
+    (void)groups;
+    if (!global || memcmp(global->magic, magic, sizeof magic) != 0 || global->major != 3) {
+        zt__print_message(
+            "this program has a version of ITT that is not known here: its tasks are no phases.");
+        return;
+    }
+    zt__start_ranges();
+    if (zt__change_if(&has_started, 0, 1)) {
+        zt__call_after_fork(zt__forget_itt_objects);
+    }
+    if (patterns && !zt__load(&zt__itt_patterns)) {
+        zt__store(&zt__itt_patterns, (const char *)zt__duplicate_text(&zt__default_allocator, patterns));
+    }
+    for (domain = global->domains; domain; domain = domain->next) {
+        zt__is_followed(domain);
+    }
+    for (function = global->functions; function && function->name; function++) {
+        void *found = zt__find_itt_function(function->name);
+        zt__store(function->pointer, found ? found : function->absent);
+    }
+}
+
+void __itt_api_fini(zt__itt_global *global) {
+    zt__itt_function *function = global ? global->functions : NULL;
+    for (; function && function->name; function++) {
+        zt__store(function->pointer, function->absent);
+    }
+}
+
+#endif
+
+/* ==== open/kokkos.c ===================================================================================== */
+
+/* A tool of Kokkos: regions, parallel loops, deep copies and fences are phases.
+
+   Kokkos opens the library that KOKKOS_TOOLS_LIBS names, and calls those of these functions that it finds. */
+
+#if defined(ZETOOLS_CONNECTORS) && !defined(_WIN32)
+
+/* The name of a memory space, by value. Its last byte may be anything. */
+typedef struct zt__kokkos_space {
+    char name[64];
+} zt__kokkos_space;
+
+/* What a tool demands of Kokkos, as values of bool. The first is a fence before each callback, which is on unless the tool clears it. */
+typedef struct zt__kokkos_settings {
+    uint8_t values[256];
+} zt__kokkos_settings;
+
+ZT__EXPORTED void kokkosp_init_library(int number, uint64_t version, uint32_t device_count, void *devices);
+ZT__EXPORTED void kokkosp_request_tool_settings(uint32_t count, zt__kokkos_settings *settings);
+ZT__EXPORTED void kokkosp_push_profile_region(const char *name);
+ZT__EXPORTED void kokkosp_pop_profile_region(void);
+ZT__EXPORTED void kokkosp_begin_parallel_for(const char *name, uint32_t device, uint64_t *id);
+ZT__EXPORTED void kokkosp_end_parallel_for(uint64_t id);
+ZT__EXPORTED void kokkosp_begin_parallel_reduce(const char *name, uint32_t device, uint64_t *id);
+ZT__EXPORTED void kokkosp_end_parallel_reduce(uint64_t id);
+ZT__EXPORTED void kokkosp_begin_parallel_scan(const char *name, uint32_t device, uint64_t *id);
+ZT__EXPORTED void kokkosp_end_parallel_scan(uint64_t id);
+ZT__EXPORTED void kokkosp_begin_fence(const char *name, uint32_t device, uint64_t *id);
+ZT__EXPORTED void kokkosp_end_fence(uint64_t id);
+ZT__EXPORTED void kokkosp_begin_deep_copy(zt__kokkos_space to_space, const char *to, const void *to_address,
+                                          zt__kokkos_space from_space, const char *from,
+                                          const void *from_address, uint64_t size);
+ZT__EXPORTED void kokkosp_end_deep_copy(void);
+
+enum { ZT__KOKKOS_REGION, ZT__KOKKOS_COPY, ZT__KOKKOS_NUMBERED };
+
+static zt__range_key zt__kokkos_key(uint64_t kind, uint64_t id) {
+    zt__range_key key;
+    memset(&key, 0, sizeof key);
+    key.kind = ZT__RANGE_KOKKOS;
+    key.id[0] = kind;
+    key.id[1] = id;
+    return key;
+}
+
+static void zt__begin_kokkos(uint64_t kind, uint64_t id, const char *name) {
+    zt__range_key key = zt__kokkos_key(kind, id);
+    zt__begin_range(&key, name);
+}
+
+static void zt__end_kokkos(uint64_t kind, uint64_t id) {
+    zt__range_key key = zt__kokkos_key(kind, id);
+    zt__end_range(&key);
+}
+
+static void zt__begin_numbered(const char *name, uint64_t *id) {
+    static uint32_t last; /* atomic */
+    *id = zt__add(&last, 1);
+    zt__begin_kokkos(ZT__KOKKOS_NUMBERED, *id, name);
+}
+
+void kokkosp_init_library(int number, uint64_t version, uint32_t device_count, void *devices) {
+    (void)number, (void)version, (void)device_count, (void)devices;
+    zt__start_ranges();
+}
+
+void kokkosp_request_tool_settings(uint32_t count, zt__kokkos_settings *settings) {
+    if (count > 0) {
+        settings->values[0] = 0;
+    }
+}
+
+void kokkosp_push_profile_region(const char *name) {
+    zt__begin_kokkos(ZT__KOKKOS_REGION, 0, name);
+}
+
+void kokkosp_pop_profile_region(void) {
+    zt__end_kokkos(ZT__KOKKOS_REGION, 0);
+}
+
+void kokkosp_begin_parallel_for(const char *name, uint32_t device, uint64_t *id) {
+    (void)device;
+    zt__begin_numbered(name, id);
+}
+
+void kokkosp_end_parallel_for(uint64_t id) {
+    zt__end_kokkos(ZT__KOKKOS_NUMBERED, id);
+}
+
+void kokkosp_begin_parallel_reduce(const char *name, uint32_t device, uint64_t *id) {
+    (void)device;
+    zt__begin_numbered(name, id);
+}
+
+void kokkosp_end_parallel_reduce(uint64_t id) {
+    zt__end_kokkos(ZT__KOKKOS_NUMBERED, id);
+}
+
+void kokkosp_begin_parallel_scan(const char *name, uint32_t device, uint64_t *id) {
+    (void)device;
+    zt__begin_numbered(name, id);
+}
+
+void kokkosp_end_parallel_scan(uint64_t id) {
+    zt__end_kokkos(ZT__KOKKOS_NUMBERED, id);
+}
+
+void kokkosp_begin_fence(const char *name, uint32_t device, uint64_t *id) {
+    (void)device;
+    zt__begin_numbered(name, id);
+}
+
+void kokkosp_end_fence(uint64_t id) {
+    zt__end_kokkos(ZT__KOKKOS_NUMBERED, id);
+}
+
+void kokkosp_begin_deep_copy(zt__kokkos_space to_space, const char *to, const void *to_address,
+                             zt__kokkos_space from_space, const char *from, const void *from_address,
+                             uint64_t size) {
+    char name[256];
+    (void)to_address, (void)from_address, (void)size;
+    snprintf(name, sizeof name, "copy %.48s %.63s to %.48s %.63s", from_space.name, from ? from : "",
+             to_space.name, to ? to : "");
+    zt__begin_kokkos(ZT__KOKKOS_COPY, 0, name);
+}
+
+void kokkosp_end_deep_copy(void) {
+    zt__end_kokkos(ZT__KOKKOS_COPY, 0);
+}
+
+#endif
+
 /* ==== open/requests.h =================================================================================== */
 
 /* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
@@ -34039,7 +34693,7 @@ static void zt__end_auto(void) {
         }
     }
     if (!tracer->devices) {
-        zt__print_message("zt_auto: this process created no command list, so there is no report.");
+        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
     }
     if (tracer->open_failures) {
         zt__print_message("zt_auto did not measure %u of the contexts and devices. The first: %s",
@@ -34134,6 +34788,11 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
 
 ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     ze_result_t result = zt__start_auto(config);
+#ifdef ZETOOLS_CONNECTORS
+    if (result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+        return result; /* ITT and Kokkos name phases for the tracer that runs, too */
+    }
+#endif
     if (result != ZE_RESULT_SUCCESS) {
         const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
         zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
@@ -36955,6 +37614,65 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   NAMES FROM ITT AND KOKKOS
+
+       Many programs and libraries announce what they do to tools: by ITT, as oneDNN and OpenVINO do, or by
+       Kokkos Tools. libzt_auto.so, which examples/preload.c makes, understands both. What is announced
+       becomes phases, and nothing is compiled again:
+
+           export LIBRARY=/path/to/libzt_auto.so
+           LD_PRELOAD=$LIBRARY INTEL_LIBITTNOTIFY64=$LIBRARY ZT_AUTO=run.html ./program
+           LD_PRELOAD=$LIBRARY KOKKOS_TOOLS_LIBS=$LIBRARY ZT_AUTO=run.html ./program
+
+       Programs of 32 bits read INTEL_LIBITTNOTIFY32, older ones of Kokkos KOKKOS_PROFILE_LIBRARY.
+
+       Without LD_PRELOAD the program opens the library at its first use of ITT, or in Kokkos::initialize,
+       and zt_auto is called then. If the program has called zeInit before,
+
+       - loaders before 1.15.7 can be traced only with ZE_ENABLE_TRACING_LAYER=1 in the environment. A
+         message says so if it is missing. Metrics may need ZET_ENABLE_METRICS=1 there, as always
+       - what was recorded before is not measured. With loaders before 1.16, nor is what is appended to
+         lists from before
+
+       A program that traces by itself, by zt_auto or zt_trace_start, reports these phases, too:
+       libzt_auto.so then traces nothing, if the program was first. Any shared library with
+       ZETOOLS_CONNECTORS can be named in place of libzt_auto.so, but not the program itself, which ITT and
+       Kokkos cannot open.
+
+       A phase is reported if it ends while a profiler is open: zt_auto opens one when the program creates
+       its first command list. The GPU time of a phase is that of what is submitted in it. Work on the
+       processor, such as that of oneDNN with an engine of the processor, has host time alone.
+
+       ITT     name of the phase
+       task    its own; of a task that is named by a function, that of its domain
+       region  its own
+       frame   that of its domain
+
+       ZT_ITT chooses domains: ZT_ITT="dnnl*,!*create" has the primitives of oneDNN as they are executed,
+       and not as they are created. With ONEDNN_ITT_TASK_LEVEL=1, oneDNN announces a primitive once, else on
+       each of its threads.
+
+       While ITT is paused (__itt_pause), nothing that begins is a phase, and no launch is measured that is
+       appended then. Lists that were recorded before are measured. __itt_pause_scoped pauses phases (host)
+       or launches (offload) alone. __itt_detach pauses for good.
+
+       Phases are a stack of their thread. So
+
+       - a task that ends before one inside it lasts until that has ended
+       - a region or frame that another thread ends lasts until its own thread next begins or ends something
+       - tasks of __itt_task_begin_overlapped, which may end in any order, are no phases
+
+       A message at exit counts the last two, and names the first of them. Tasks and regions with times of
+       their own (..._ex), __itt_frame_submit_v3, markers, counters and metadata are ignored.
+
+       Of Kokkos, regions, parallel_for, parallel_reduce, parallel_scan, deep copies and fences are phases,
+       with the names that Kokkos gives. A copy is "copy SPACE LABEL to SPACE LABEL". For a tool that does
+       not refuse, Kokkos fences before each of them; libzt_auto.so refuses. So the host time of a loop is
+       that of its submission. Its kernel belongs to it whenever that runs. Sections and allocations are
+       ignored.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    DEBUG SESSIONS
 
        Where the threads of a device are:
@@ -37077,7 +37795,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
-       ZETOOLS_PROCESS_6 is the layout of what they share: copies with different layouts do not find each
+       ZETOOLS_PROCESS_7 is the layout of what they share: copies with different layouts do not find each
        other. Messages are not shared: zt_last_error has those of its own copy.
 */
 
@@ -37255,4 +37973,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 382d4a5756a76867 */
+/* Joined from src/ by src/join.py: fcb2ba5a8fe2d667 */

@@ -41,6 +41,9 @@ typedef struct zt__phase {
     uint32_t depth;           /* 1: it is inside no other */
 } zt__phase;
 
+/* What is not measured while it is paused: ranges that other interfaces begin, and launches that are traced. */
+enum { ZT__PAUSED_PHASES = 1, ZT__PAUSED_LAUNCHES = 2 };
+
 typedef struct zt__process {
     zt__mutex mutex;      /* guards groups, profilers and attachments, and activation and calculation in the
                              driver */
@@ -62,7 +65,11 @@ typedef struct zt__process {
     uint32_t profiler_places;   /* `profilers` up to here may be used. Atomic */
     uint32_t listeners;         /* profilers that phases are reported to. Atomic, like the next */
     uint32_t listener_users[ZT__MAX_PROFILERS]; /* threads that are reporting a phase to a profiler */
+    uint32_t paused; /* what other interfaces have paused, as ZT__PAUSED_ bits. Atomic */
 } zt__process;
+
+/* Returns whether something of ZT__PAUSED_ is paused. */
+ZT__PRIVATE int zt__is_paused(uint32_t what);
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
    this, because the loader does not trace them. */

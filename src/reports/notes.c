@@ -64,10 +64,11 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
         tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
-            zt__add_note(document, note,
-                         "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                         (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
-                         (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
+            zt__add_note(
+                document, note,
+                "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS, zt_trace_config or a pause.",
+                (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
+                (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
         } else {
             note(document, "No kernel was launched while tracing.");
         }

@@ -6,6 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/map.h"
 #include "base/platform.h"
+#include "base/shared.h"
 #include "modules/loaded.h"
 #include "regions/names.h"
 #include "regions/probes.h"
@@ -190,6 +191,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
         tracer->counts.elsewhere++;
     }
     is_selected = name && (name->is_selected || !command->kernel); /* names choose kernels, and not copies */
+    is_selected = is_selected && !zt__is_paused(ZT__PAUSED_LAUNCHES);
     is_within = is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
     if (name && (!is_selected || (!is_within && !selected->has_metrics))) {
