@@ -401,6 +401,9 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     if (path->depth > 0) {
         path->entered++;
     }
+    if (path->depth > 0 && profiler->memory_phase_ended) {
+        profiler->memory_phase_ended(profiler, path, frame->begun_ns, now);
+    }
     if (path->depth > 0 && frame->begun_ns) {
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
