@@ -12,7 +12,7 @@
 
    CONTENTS
 
-       First steps          USE, TERMS, REGIONS, NESTING, COMMAND LISTS, COLLECTING, PASSES
+       First steps          USE, TERMS, REGIONS, PHASES, NESTING, COMMAND LISTS, COLLECTING, PASSES
        Results              COUNTS, AGGREGATION, REPORTS
        Kernels of others    TRACING, AUTOMATIC TRACING
        More                 STREAMS, BENCHMARKS, HOT SPOTS, WATCHING, PROGRAM DEBUG
@@ -73,6 +73,7 @@
        metric group   a set of metrics that the device measures together. Groups of different domains can be
                       active at the same time; two groups of one domain cannot
        region         a named part of a command list. Regions with the same name share their statistics
+       phase          a named part of what a thread does; its entry: once from its begin to its end
        sample         one execution of a region, with its figures. Of hot spots: the instruction at which
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
@@ -84,13 +85,11 @@
        tile           a sub-device of a device that has several
        tracer         the part of the library that observes calls of the application to Level Zero
        launch         a call that appends a kernel to a list, which may then be executed several times
-       stream         periodic measurements of a metric group. A report is the raw data of one period, a row
-                      its metrics, a marker a name that a command list puts into the stream
+       stream         periodic measurements of a metric group: a report is the raw data of a period, a row its
+                      metrics, a marker a name that a command list puts into the stream
        hot spot       an instruction of a kernel, with the samples that were taken there
-       debugger       a session with one device and one process that uses it, to stop and examine threads
 
-       zt_get_ functions return what a profiler and its tracer have measured; zt_get_info has how many there
-       are of everything. Names that begin with zt__ or ZT__ are private.
+       zt_get_info has how many there are of everything. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -101,8 +100,23 @@
        same. So put regions around the parts that matter, and not around every kernel of a pipeline that
        depends on overlap.
 
-       Begin a region on the list to which its work is appended. It measures the device from its begin to its
-       end, and so includes work of other lists that runs meanwhile.
+       A region measures the device from its begin to its end, with work of other lists that runs meanwhile.
+
+   PHASES
+
+       A phase is what the program does, whoever launches its kernels. It needs no list and no profiler:
+
+           ZT_PHASE("solve")
+               solve(problem);        SYCL, OpenMP, oneDNN: with zt_trace_start before
+
+       What a thread submits belongs to the phases that it is in: on an immediate list each append, on a
+       recorded list each execution, so a list that runs in "warm-up" and in "solve" counts in both. Phases
+       nest, 64 deep. In a path they stand outside regions: "step;solve;spmv". zt_phase_current and
+       zt_phase_adopt carry a phase to worker threads. Nothing is appended to the device.
+
+       A phase has the GPU time and the metrics of what was submitted in it, its host time, and how often it
+       was entered. Mean, median and 95th percentile of its GPU time are of one entry. The pages PHASES AND
+       ENTRIES and WHICH WAY FOR WHOM have the rest.
 
    NESTING
 
@@ -153,7 +167,6 @@
        With config.thread, the application must not call zetMetricGroupCalculateMetricValues, because
        drivers cannot calculate metrics on two threads at once. The library serialises its own calculations.
        Once all names, lists and probes exist, beginning, ending and collecting regions allocates no memory.
-       Functions that return results may allocate, because quantiles need memory for sorting.
 
    PASSES
 
@@ -251,8 +264,7 @@
        (zt_stream_config.profiler). reports = rows + discarded + waiting, at any time; see STREAMED ROWS.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
-       whole device. The second to be opened gets no counters, and its message names who holds them:
-       zt_stream_open fails, and regions of zt_open have times alone, which never exclude a stream.
+       whole device. The second to be opened gets no counters, and its message names who holds them.
 
    BENCHMARKS
 
@@ -265,32 +277,25 @@
            result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
            return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
 
-       Run the program several times without a change, and set zt_bench_config.tolerance above the changes
-       that this shows; see BENCHMARK FILES.
+       BENCHMARK FILES has how to choose zt_bench_config.tolerance.
 
    HOT SPOTS
 
        With ZETOOLS_TRACER. Hot spots show where inside a kernel the time goes. From zt_hotspots_start to
        zt_hotspots_stop, the device looks periodically at which instruction each of its threads is, and
-       whether the thread executes it or waits. Samples are added up by instruction. The profiler has to
-       trace meanwhile, and the device needs a metric group that samples instructions, such as
-       EuStallSampling. Sampling serialises nothing, and goes together with regions and streams. For source
-       lines, build modules with -g or -gline-tables-only. SAMPLED INSTRUCTIONS has the rest.
+       whether it waits. Sampling serialises nothing. For source lines, build modules with -g. SAMPLED
+       INSTRUCTIONS has the rest.
 
    WATCHING
 
        With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports which region or traced launch hangs: one that
-       runs longer than zt_watch_config.hang_ns, and what else is submitted. The report goes to the log
-       function, to zt_watch_config.function and a file; see WATCHED REGIONS. At which instruction the
-       threads of the device are, zt_debug_open shows to another program: see PROGRAM DEBUG.
+       runs longer than zt_watch_config.hang_ns, and what else is submitted. WATCHED REGIONS has the rest.
 
    PROGRAM DEBUG
 
        With ZETOOLS_DEBUG. A debugger stops threads of a device in the middle of a kernel, and shows where
-       they are, their memory and their registers. It attaches to one device, and to one process that uses
-       it: another one of the same user or, where the driver permits, its own. The host code of the process
-       goes on. Both processes need ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment before zeInit; see
-       DEBUG SESSIONS.
+       they are, their memory and their registers. It attaches to one device and to one process that uses it,
+       whose host code goes on. DEBUG SESSIONS has what both need.
 
    CALLBACKS
 
@@ -335,16 +340,13 @@
        THE HEADER.
 
        A forked child must not use the profilers, streams and debuggers of its parent, and may open its own.
-       Closing the parent's does nothing there. A program started by exec shares nothing with the one
-       before.
-
-       A second zt_close with a pointer does nothing, unless a new profiler has the same address.
 
    ENVIRONMENT
 
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
+       ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
@@ -390,7 +392,8 @@
    PAGES
 
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
-       Measuring       UNREPORTED EXECUTIONS, STREAMED ROWS, THE TIMELINE
+       Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, UNREPORTED EXECUTIONS, STREAMED ROWS, THE
+                       TIMELINE
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
@@ -549,15 +552,18 @@ typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all 
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
 
-/* Open a profiler, make regions of the work, collect, report, close. USE has a complete program.
+/* Open a profiler, make regions and phases of the work, report, close. USE has a complete program.
 
        zt_profiler *profiler;
        zt_open(context, device, NULL, &profiler);
-       ZT_REGION(profiler, list, "saxpy")
+
+       ZT_REGION(profiler, list, "saxpy")     a region: around commands of a list
            zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-       ...                         the program waits for the list
-       zt_collect(profiler, 0);
-       zt_report(profiler, "-");
+
+       ZT_PHASE("solve")                      a phase: around whatever launches kernels
+           solve(problem);                    SYCL, OpenMP, oneDNN: with zt_trace_start before
+
+       zt_report(profiler, "-");              collects what is ready first
        zt_close(profiler); */
 
 /* A region that was begun. Its fields are private. A copy refers to the same region. */
@@ -2029,8 +2035,8 @@ struct zt_sample {
     uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
     uint64_t begin_ns, end_ns; /* host time (CLOCK_MONOTONIC) when it ran; 0 without config.timeline */
-    const double *values; /* in the order of zt_get_metric. NaN: not measured */
-    uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
+    const double *values;      /* in the order of zt_get_metric. NaN: not measured */
+    uint32_t pass;             /* from 0. Metrics of other passes are not measured. With times alone: 0 */
 };
 
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
@@ -5534,7 +5540,10 @@ typedef struct zt__phase_stack {
 /* Returns the stack of the calling thread. */
 ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void);
 
-/* Returns the frame of the calling thread that was begun last, or NULL if there is none. */
+/* Returns the frame of a stack that was begun last, or NULL if there is none. */
+ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack);
+
+/* The same of the calling thread. */
 ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void);
 
 /* Returns the phase of a name inside another one, which is NULL for none. Beyond the limits, or without memory, returns
@@ -5571,10 +5580,13 @@ ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
     return zt__known_phase_stack;
 }
 
-ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
+ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack) {
     uint32_t depth = stack->depth < ZT__MAX_PHASE_DEPTH ? stack->depth : (uint32_t)ZT__MAX_PHASE_DEPTH;
     return depth ? &stack->frames[depth - 1] : NULL;
+}
+
+ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
+    return zt__top_of_stack(zt__get_phase_stack());
 }
 
 /* Returns the phase of a name among those from `first` on, up to but not including `end`. */
@@ -5617,12 +5629,13 @@ static zt__phase *zt__add_phase(zt__process *process, zt__phase *outer, const ch
 }
 
 ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name) {
-    zt__process *process = zt__get_process();
+    zt__process *process = outer ? NULL : zt__get_process();
     zt__phase *around = outer ? (zt__phase *)(uintptr_t)outer : process ? &process->phases : NULL;
     zt__phase *phase = around ? zt__load(&around->latest) : NULL;
     if (phase && strcmp(phase->name, name) == 0) {
         return phase;
     }
+    process = zt__get_process();
     phase = around && around->depth < ZT__MAX_PHASE_DEPTH ? zt__add_phase(process, around, name) : NULL;
     if (phase) {
         zt__store(&around->latest, phase);
@@ -9876,6 +9889,9 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
  */
 ZT__PRIVATE zt__path *zt__enter_phase(zt_profiler *profiler);
 
+/* Returns whether a path is that of a phase, or the root. */
+ZT__PRIVATE int zt__is_phase(const zt__path *path);
+
 /* Returns the phase of a path, or the root. */
 ZT__PRIVATE zt__path *zt__phase_of(zt__path *path);
 
@@ -9970,8 +9986,7 @@ static zt__path *zt__path_of_phase(zt_profiler *profiler, const zt__phase *phase
     return path;
 }
 
-/* Returns whether a path is that of a phase, or the root. */
-static int zt__is_phase(const zt__path *path) {
+ZT__PRIVATE int zt__is_phase(const zt__path *path) {
     return path->depth == 0 || path->key.region->is_phase;
 }
 
@@ -10103,12 +10118,15 @@ static void zt__end_if_over(zt_profiler *profiler, zt__entry *entry) {
     }
 }
 
-ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
-    zt__forget_entry(profiler, &probe->entry);
-    probe->entry = zt__current_entry(profiler);
-    if (probe->entry) {
-        probe->entry->uses++;
+static zt__entry *zt__use_entry(zt__entry *entry) {
+    if (entry) {
+        entry->uses++;
     }
+    return entry;
+}
+
+ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
+    probe->entry = zt__use_entry(zt__current_entry(profiler));
 }
 
 ZT__PRIVATE void zt__forget_entry(zt_profiler *profiler, zt__entry **place) {
@@ -10179,10 +10197,13 @@ ZT__PRIVATE void zt__prepare_phase(zt_profiler *profiler, zt__list *list) {
 ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recording) {
     zt__path *phase = zt__current_phase(profiler);
     const zt__phase_frame *top = zt__get_top_frame();
+    zt__entry *entry;
     zt__probe *probe;
     if (profiler->config.phases_at_append) {
         return;
     }
+    entry = zt__current_entry(profiler);
+    zt__use_entry(entry);
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = recording->phase == phase ? NULL : zt__find_placed(profiler, phase, probe->path);
         if (placed &&
@@ -10195,9 +10216,11 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
             continue;
         }
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
-        zt__join_entry(profiler, probe);
-        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : probe->entry;
+        zt__forget_entry(profiler, &probe->entry);
+        probe->entry = zt__use_entry(entry);
+        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : entry;
     }
+    zt__forget_entry(profiler, &entry);
     recording->phase = phase;
 }
 
@@ -10260,33 +10283,27 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     return NULL;
 }
 
-/* Returns the host time for the begin of a phase, or 0 if no profiler is open. */
-static uint64_t zt__begin_time(void) {
-    return zt__find_listeners().left > 0 ? zt__now_ns() : 0;
-}
-
-/* Adds a frame to the stack of the calling thread. Returns NULL if the stack is full. */
-static zt__phase_frame *zt__push_frame(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
-    zt__phase_frame *frame = NULL;
-    if (stack->depth < ZT__MAX_PHASE_DEPTH) {
-        frame = &stack->frames[stack->depth];
-        memset(frame, 0, sizeof *frame);
-        frame->begun_ns = zt__begin_time();
+/* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
+static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
+                           zt__phase_frame_kind kind) {
+    zt__process *process = zt__get_process();
+    uint32_t depth = stack->depth++;
+    if (depth < ZT__MAX_PHASE_DEPTH) {
+        zt__phase_frame *frame = &stack->frames[depth];
+        frame->phase = phase;
+        frame->kind = kind;
+        frame->entry = entry;
+        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
+        frame->inner_ns = 0;
     }
-    stack->depth++;
-    return frame;
 }
 
 ZT_API void zt_phase_begin(const char *name) {
-    const zt__phase_frame *around = zt__get_top_frame();
-    zt__phase_frame *frame = zt__push_frame();
-    if (frame) {
-        frame->phase = zt__find_or_add_phase(around ? around->phase : NULL, zt__shown_name(name));
-        if (around && around->phase == frame->phase) {
-            frame->kind = ZT__PHASE_FRAME_SAME;
-        }
-    }
+    zt__phase_stack *stack = zt__get_phase_stack();
+    const zt__phase_frame *around = zt__top_of_stack(stack);
+    const zt__phase *outer = around ? around->phase : NULL;
+    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
+    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
 }
 
 /* Notes in a profiler that a phase of this thread has ended. */
@@ -10328,14 +10345,11 @@ ZT_API void zt_phase_end(void) {
         }
         return;
     }
-    if (--stack->depth >= ZT__MAX_PHASE_DEPTH) {
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
         return;
     }
     frame = &stack->frames[stack->depth];
-    around = zt__get_top_frame();
-    if (listeners.left == 0) {
-        return;
-    }
+    around = zt__top_of_stack(stack);
     now = zt__now_ns();
     if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
         around->inner_ns += frame->inner_ns;
@@ -10370,12 +10384,8 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__phase_frame *frame = zt__push_frame();
-    if (frame) {
-        frame->phase = (const zt__phase *)phase.phase;
-        frame->entry = phase.entry;
-        frame->kind = ZT__PHASE_FRAME_ADOPTED;
-    }
+    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
+                   ZT__PHASE_FRAME_ADOPTED);
 }
 
 /* ==== regions/reading.h ================================================================================= */
@@ -12905,12 +12915,13 @@ static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__prob
     const zt__probe *outer = probe->outer;
     const zt__phase_frame *top = zt__get_top_frame();
     probe->outer_entry = NULL;
-    probe->appended_in = NULL;
+    probe->appended_in = top ? top->phase : NULL;
     if (!zt__takes_phase_at_append(profiler, list)) {
-        probe->appended_in = top ? top->phase : NULL;
         return;
     }
-    zt__join_entry(profiler, probe);
+    if (list->kind != ZT__LIST_RECORDED) {
+        zt__join_entry(profiler, probe);
+    }
     if (outer) {
         probe->outer_entry = outer->entry;
         if (zt__phase_of(outer->path) != zt__phase_of(probe->path)) {
@@ -16372,7 +16383,7 @@ static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
             interval->end_ns = sample->end_ns;
             interval->path = sample->path;
             interval->kind = sample->origin.kind;
-            interval->is_outermost = zt__path_at(profiler, sample->path)->depth == 1;
+            interval->is_outermost = zt__is_phase(zt__path_at(profiler, sample->path)->key.outer);
             intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {
@@ -28752,7 +28763,8 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     }
     for (i = 0; i < document->path_count; i++) {
         const zt__at_once *path = &document->at_once[i];
-        sum += zt__is_nan(document->paths[i].share) ? 0 : 100 * document->paths[i].share;
+        int adds_up = !document->paths[i].is_phase && !zt__is_nan(document->paths[i].share);
+        sum += adds_up ? 100 * document->paths[i].share : 0;
         for (place = count; place > 0 && path->ns > named[place - 1]->ns; place--) {
             named[place] = named[place - 1];
         }
@@ -32559,7 +32571,14 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         zt__end_paragraph(&paragraph);
     }
     for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
-        zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
+        const zt__path *path = zt__subject_at(profiler, ZT_PATH(largest[i]->index)).path;
+        int has_several = path && document->regions[path->key.region->index].paths > 1;
+        char *around = has_several && path->depth > 1 ? zt__name_path(document, path->key.outer) : NULL;
+        char name[512];
+        snprintf(name, sizeof name, "%.255s%s%.255s", around ? around : "", around ? ";" : "",
+                 largest[i]->name);
+        zt__write_paragraph_about(document, name, limits[i].text);
+        zt__free(allocator, around);
     }
 #ifdef ZETOOLS_TRACER
     zt__write_table_of_kernels(document);
@@ -37066,6 +37085,62 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   PHASES AND ENTRIES
+
+       An entry of a phase lasts from its begin to its end on a thread. What is submitted in it may run later:
+       the entry has its GPU time when all of that was collected. zt_region_info.time_ns is of entries, but for
+       those in which nothing was submitted, and those with samples that are lost or dropped (`incomplete`).
+       total_ns and the metrics are of all samples that were collected.
+
+       If regions nest, the time of the outer one counts: it includes the others. Also where a phase begins
+       inside of a region, it stands outside of it in the path. The inner samples are those of the phase, and
+       of the phases around it the outer region is.
+
+       A sample of a recorded list belongs to the phases of the thread that executes the list. Those in which
+       it was appended are known, too: a note counts samples for which they differ. config.phases_at_append
+       counts by the append, for runtimes that append in one phase and submit in another; samples then belong
+       to no entry. Executions that nobody reports belong to the phases of the last one that was.
+
+       zt_phase_adopt continues a phase on another thread, in the same entry if that is not over: it is over
+       when it has ended, and all that was submitted in it is collected. Samples of later ones count in the
+       phase, and in no entry.
+
+       Host time is that of the threads that have begun the phase, while a profiler was open. A phase inside of
+       itself counts once in the figures of its name. Fibers that change threads must not do so in a phase.
+
+       An end without a begin, on whichever thread, does nothing, and each open profiler reports it. What is
+       deeper than 64 phases, or beyond 4,096 different ones in a process, belongs to the phase around it.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   WHICH WAY FOR WHOM
+
+       Whose kernels they are decides what a program writes. Lines without a profiler go anywhere in it; with
+       the tracer, "open" is zt_open and zt_trace_start, or zt_auto(NULL) first in main.
+
+       own command lists   ZT_REGION(profiler, list, "spmv") around commands: times and metrics of each part.
+                           ZT_PHASE("solve") around what belongs together
+       SYCL                open; ZT_PHASE("solve") { queue.submit(...); queue.wait(); }. Phases need no handle.
+                           For a region of its own, sycl::get_native<backend::ext_oneapi_level_zero>(queue)
+                           returns the queue's immediate list, or a queue: then there is no list to take.
+                           ONEAPI_DEVICE_SELECTOR=level_zero:gpu
+       OpenMP offload      open; ZT_PHASE("solve") around target regions. LIBOMPTARGET_PLUGIN=LEVEL0
+       oneDNN              open; ZT_PHASE("forward") around execute() and wait(): each primitive's kernels are
+                           rows below it. NAMES FROM ITT AND KOKKOS has its primitives as phases
+       Kokkos, llama.cpp   with their SYCL backend: as SYCL. Kokkos has names of its own: the same page
+       PyTorch (XPU)       LD_PRELOAD of libzt_auto.so; phases by a C extension that calls zt_phase_begin
+       a program that      LD_PRELOAD of libzt_auto.so: each kernel is a row, and so is what it says to ITT
+       cannot be built     or Kokkos
+
+       In all of them, a phase that ends before its work is done still gets it, because the work belongs to the
+       phase in which it was submitted. Runtimes that submit on a thread of their own, such as SYCL's host
+       tasks, submit in no phase: their launches are rows outside of all phases.
+
+       Regions, the tracer, oneDNN on the CPU and Kokkos' hooks have been run here. Programs of SYCL, OpenMP,
+       llama.cpp and PyTorch have not: there is no GPU for them. Tell us what you find.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    UNREPORTED EXECUTIONS
 
        What happens if a program calls Level Zero itself, and no tracer observes the list:
@@ -37605,7 +37680,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_hotspots_counts: the device also samples other processes, and reports only 32 bits of an address,
        which two kernels may have in common.
 
-       Sampling uses a domain of its own. One profiler at a time samples a device.
+       The device needs a metric group that samples instructions, such as EuStallSampling. Sampling uses a
+       domain of its own, and goes together with regions and streams. One profiler at a time samples a device.
 
        Source lines come from the debug information of modules, which is read when a module with samples is
        destroyed or sampling stops. zt_hotspots_stop, and reports that show hot spots, pass it to addr2line,
@@ -37889,9 +37965,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    PATHS
 
-       A path is a region inside a path. A list knows the probe of its innermost open region, and that the one
-       around it, so zt_begin knows where a region is. A probe keeps its path for all executions of its list,
-       because commands that are nested once stay so.
+       A path is a region or a phase inside a path; phases are outside. A list knows the probe of its innermost open region, and that the one
+       around it, so zt_begin knows where a region is. A probe keeps its regions for all executions of its
+       list, because commands that are nested once stay so; each execution moves it into the phases of its thread
+       (zt__move_into_phase), by look-ups alone if they are those of the execution before.
 
        A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
        Those of a region are the sum over its paths. A kept value weighs as many samples as it stands for.
@@ -37921,4 +37998,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f9232d3f37245f06 */
+/* Joined from src/ by src/join.py: 980707fc69021a2a */
