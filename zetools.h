@@ -241,8 +241,8 @@
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       By zt_trace_config, the tracer also measures copies, times calls on the host, writes MODULES to files,
-       and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
+       By zt_trace_config, the tracer also measures copies, times calls, watches MEMORY, writes MODULES to
+       files, and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
 
    AUTOMATIC TRACING
 
@@ -349,12 +349,12 @@
        ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
-       ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
-                                "off", "0" or "": nothing is traced
+       ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
-       ZT_COPIES, ZT_HOTSPOTS   override zt_trace_config.copies and zt_auto_config.hotspots: "1", or "0"
+       ZT_COPIES, ZT_MEMORY     override copies and memory of zt_trace_config: "1", or "0"
+       ZT_HOTSPOTS              overrides zt_auto_config.hotspots, likewise
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
@@ -397,7 +397,7 @@
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
-                       INSTRUCTIONS
+                       INSTRUCTIONS, MEMORY
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
        Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
@@ -37254,6 +37254,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
+       "memory"        zt_memory_info, if it is watched; see MEMORY
        "calls"         {"name", "count", "errors", "time_ns"}
        "hotspots"      {"group", "period_ns", "counts", "kinds", "kernels"}: zt_hotspots_counts, the names
                        of the kinds, and of each kernel {"name", "size", "samples", "share", "instructions",
@@ -37305,6 +37306,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
          "notes" of JSON
+       - "peak memory", "memory at the end", "allocations" and "memory not freed" of a phase or of the
+         profiler, in bytes as the sum; see MEMORY
        - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
          count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
          for 64 work-groups of 256 items
@@ -37354,6 +37357,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
+       - counters of device and host memory in use; see MEMORY
        - a track for each attached stream, with its markers, and a span for each gap
        - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
          time
@@ -37399,6 +37403,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
+                                           phase; see MEMORY
+       memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
+                                           peak_host_memory_bytes; allocations_total,
+                                           unwatched_allocations_total
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
@@ -37698,6 +37707,39 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   MEMORY
+
+       With zt_trace_config.memory or ZT_MEMORY=1, a tracer watches zeMemAllocDevice, zeMemAllocShared,
+       zeMemAllocHost, zeMemFree and zeMemFreeExt. Without, these calls are not registered, and cost nothing.
+
+       Memory of the device is what was allocated as device or shared memory; host memory counts apart.
+       zt_info.memory has what is in use, the most at once, and what is not freed. Of a phase, zt_region_info
+       has
+
+       peak_bytes      the most memory of the device that was in use while the phase was open on the thread
+                       that has begun it, whoever allocated it; of several entries, the highest
+       end_bytes       what was in use when the last entry ended
+       allocations     of all three kinds, by threads that were in the phase or in one inside of it
+       unfreed         of these, and unfreed_bytes: what is not freed, by whichever thread and in whichever
+                       phase
+
+       The first two are NaN until an entry has ended while memory was watched. A peak may be too high by 0.2%
+       of the highest, where memory was freed in more than a thousand steps without being allocated again.
+
+       - Counted are allocations of the profiler's context and device; of those of no device, host memory
+         among them, all of its context. With zt_auto, the latter count for the first device of the context,
+         and an allocation on a device is a reason to open its profiler, as a list is.
+       - What is allocated before the start, while the tracer is stopped, in callbacks, by the driver for
+         itself, as an image or by zePhysicalMemCreate is not counted. Sizes are those that were asked for.
+       - Memory that is freed after zt_trace_stop is not seen: what is not freed is that of the stop, and a
+         note says so. The next start with memory begins anew: what was allocated before counts no more.
+       - With its context, all that was allocated in it is freed.
+       - Up to 1,048,576 allocations are known at once, for at most 200 bytes each. Further ones are counted
+         in zt_info.memory.unseen.
+       - These figures are neither packed nor merged.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    DEBUG SESSIONS
 
        Where the threads of a device are:
@@ -37861,6 +37903,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                      and kernels
        of the events of a tracer     events of the application, who has lent them, and    no      no
                                      which of them a thread asks the driver about
+       of the memory of a tracer     allocations that are not freed                       no      no
        of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
@@ -37998,4 +38041,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 980707fc69021a2a */
+/* Joined from src/ by src/join.py: 7468a3bbd8781e27 */
