@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { KB = 1000, MOST_ALLOCATIONS = 20000 }; /* the latter as in fixture.c */
 
@@ -81,16 +79,12 @@ static void expect_in_use(const zt_profiler *profiler, uint64_t bytes, uint64_t 
 }
 
 /* Its lines are joined, because notes are wrapped. */
-static const char *join_lines(char *text) {
-    for (char *end = text; (end = strchr(end, '\n')) != NULL;)
-        *end = ' ';
-    return text;
-}
-
 static const char *table_of(const zt_profiler *profiler) {
     static char text[1 << 18];
     snprintf(text, sizeof text, "%s", written_report(profiler, ZT_FORMAT_TABLE));
-    return join_lines(text);
+    for (char *end = text; (end = strchr(end, '\n')) != NULL;)
+        *end = ' ';
+    return text;
 }
 
 /* ==== what is in use ====================================================================================== */
@@ -244,7 +238,6 @@ static void test_many_steps(void **state) {
     }
     for (int i = LEVELS - 1; i >= 0; i--)
         zt_phase_end();
-    strcpy(name, "");
     char path[64] = "";
     for (int i = 0; i < LEVELS; i++) {
         double peak = (double)SIZE * (BLOCKS - i * (BLOCKS / LEVELS));
@@ -510,14 +503,13 @@ static void test_many_allocations(void **state) {
    watched. */
 static void test_without_memory(void **state) {
     world *w = *state;
-    uint64_t seen = 1, nth;
+    uint64_t unseen = 0, nth;
     zt_config config = config_of(w);
     zt_trace_config trace = {.memory = 1};
     config.groups = "";
     for (nth = 1; nth < 50; nth++) {
         void *memory[2];
         zt_profiler *profiler = open_profiler(w, &config);
-        int64_t before = heap_blocks();
         fail_heap(nth, 0);
         ze_result_t result = zt_trace_start(profiler, &trace);
         zt_phase_begin("solve");
@@ -537,11 +529,10 @@ static void test_without_memory(void **state) {
         info = zt_get_info(profiler).memory;
         assert_int_equal(info.unfreed, 0);
         assert_int_equal(info.bytes, 0);
-        (void)before;
-        seen += info.unseen > 0;
+        unseen += info.unseen > 0 || result != ZE_RESULT_SUCCESS;
         close_profiler(w, profiler);
     }
-    assert_true(seen > 1);
+    assert_true(unseen > 1);
     assert_no_noted_failure();
 }
 
@@ -591,69 +582,8 @@ static void test_reports(void **state) {
     release(w, host);
 }
 
-/* ==== zt_auto ============================================================================================= */
-
-static void destroy_a_context(world *w, int destroys) {
-    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    ze_context_handle_t context;
-    ok(zeContextCreate(w->driver, &desc, &context));
-    zt_phase_begin("set-up");
-    void *memory =
-        allocate_on(context, w->device, DEVICE, 4 * KB); /* the first that this context is used for */
-    void *host = allocate_on(context, NULL, HOST, 100);
-    zt_phase_end();
-    if (!destroys) { /* the driver keeps the memory: this process ends without more ado */
-        return;
-    }
-    ok(zeContextDestroy(context));
-    ok(zeMemFree(w->context, memory)); /* the software device frees nothing with a context */
-    ok(zeMemFree(w->context, host));
-}
-
-/* The table that a program prints at exit. */
-static const char *run_program(int destroys) {
-    static char text[1 << 16];
-    FILE *file;
-    int status;
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        void *state = NULL;
-        zt_auto_config config = {0};
-        if (!freopen(in_directory("output"), "w", stdout))
-            _exit(99);
-        setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-        config.trace.memory = 1;
-        ok(zt_auto(&config));
-        start(&state);
-        open_world(&state);
-        destroy_a_context(state, destroys);
-        exit(0);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    file = fopen(in_directory("output"), "r");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = 0;
-    fclose(file);
-    return join_lines(text);
-}
-
-/* A device is known from its first allocation on, and what is freed with its context is freed. */
-static void test_a_context_that_is_destroyed(void **state) {
-    (void)state;
-    NOT_ON_WINDOWS("there is no fork");
-    assert_contains(run_program(1),
-                    "Device memory: at most 4 kB in use at once, and 100 bytes of the host; 2 "
-                    "allocations, all freed.");
-    assert_contains(run_program(0),
-                    "2 of 2 allocations (4.1 kB) not freed when tracing ended: 2 in \"set-up\".");
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_context_that_is_destroyed, make_directory, remove_directory),
         TEST(test_device_shared_and_host_memory),
         TEST(test_refused_calls),
         TEST(test_free_with_a_policy),
