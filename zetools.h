@@ -22286,9 +22286,11 @@ typedef struct zt__memory_use {
 
 /* No mutex is held in any of these functions. */
 
-/* From now on memory is watched. What was seen before is forgotten, because it may have been freed unseen. Returns 0
-   without memory. */
-ZT__PRIVATE int zt__watch_memory(zt_profiler *profiler);
+/* Called first. Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_memory_use(zt_profiler *profiler);
+
+/* From now on memory is watched. What was seen before is forgotten, because it may have been freed unseen. */
+ZT__PRIVATE void zt__watch_memory(zt_profiler *profiler);
 
 /* Memory is not watched any more: figures stay as they are. */
 ZT__PRIVATE void zt__stop_watching_memory(zt_profiler *profiler);
@@ -22419,21 +22421,33 @@ static void zt__free_memory_use(zt_profiler *profiler) {
     }
 }
 
-ZT__PRIVATE int zt__watch_memory(zt_profiler *profiler) {
+ZT__PRIVATE int zt__prepare_memory_use(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__memory_use *use = profiler->memory; /* set by those who start a tracer, one after the other */
-    uint32_t capacity = profiler->timeline ? profiler->config.timeline : 0, i;
-    if (!use) {
-        use = (zt__memory_use *)zt__allocate(allocator, 1, sizeof *use);
-        if (use && capacity) {
-            use->changes = (zt__memory_change *)zt__allocate(allocator, capacity, sizeof *use->changes);
-        }
-        if (!use || (capacity && !use->changes)) {
-            zt__free(allocator, use);
-            return 0;
-        }
+    uint32_t capacity = profiler->timeline ? profiler->config.timeline : 0;
+    zt__memory_use *use;
+    if (profiler->memory) { /* changed only by those who start a tracer, one after the other */
+        return 1;
+    }
+    use = (zt__memory_use *)zt__allocate(allocator, 1, sizeof *use);
+    if (use && capacity) {
+        use->changes = (zt__memory_change *)zt__allocate(allocator, capacity, sizeof *use->changes);
         use->change_capacity = capacity;
     }
+    if (!use || (capacity && !use->changes)) {
+        zt__free(allocator, use);
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    profiler->memory = use;
+    profiler->memory_phase_ended = zt__end_phase_memory;
+    profiler->free_memory = zt__free_memory_use;
+    zt__unlock(&profiler->mutex);
+    return 1;
+}
+
+ZT__PRIVATE void zt__watch_memory(zt_profiler *profiler) {
+    zt__memory_use *use = profiler->memory;
+    uint32_t i;
     zt__lock(&profiler->mutex);
     for (i = 0; i < profiler->path_count; i++) {
         zt__forget_unfreed(zt__path_at(profiler, i));
@@ -22446,11 +22460,7 @@ ZT__PRIVATE int zt__watch_memory(zt_profiler *profiler) {
     use->steps[0].until_ns = UINT64_MAX;
     use->step_count = 1;
     zt__keep_change(use, zt__now_ns());
-    profiler->memory = use;
-    profiler->memory_phase_ended = zt__end_phase_memory;
-    profiler->free_memory = zt__free_memory_use;
     zt__unlock(&profiler->mutex);
-    return 1;
 }
 
 ZT__PRIVATE void zt__stop_watching_memory(zt_profiler *profiler) {
@@ -25160,7 +25170,9 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         if (tracer->every > 1 || tracer->limit) {
             zt__prepare_times_alone(profiler);
         }
-        if (tracer->watches_memory && !zt__watch_memory(profiler)) {
+        if (tracer->watches_memory && zt__prepare_memory_use(profiler)) {
+            zt__watch_memory(profiler);
+        } else if (tracer->watches_memory) {
             zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the use of memory");
         }
         zt__store(&profiler->tracer, tracer);
@@ -27474,7 +27486,7 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     tracer->watches_memory = config->memory != 0;
     for (device = zt__next_measured(tracer, NULL); device && config->memory;
          device = zt__next_measured(tracer, device)) {
-        if (!zt__watch_memory(device->profiler)) {
+        if (!zt__prepare_memory_use(device->profiler)) {
             return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the use of memory");
         }
     }
@@ -27523,6 +27535,7 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
                *calls = zt__get_variable("ZT_CALLS"), *memory = zt__get_variable("ZT_MEMORY");
     const char *modules = zt__get_variable("ZT_MODULES"), *flags = zt__get_variable("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
+    zt__traced_device *device;
     ze_result_t result;
     zt__copy_config(&config, given, sizeof config);
     if (zt__has_calls_in_progress(tracer, 0)) {
@@ -27576,6 +27589,10 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                           zt__starting_call(tracer), zt_result_name(result));
+    }
+    for (device = zt__next_measured(tracer, NULL); device && tracer->watches_memory;
+         device = zt__next_measured(tracer, device)) {
+        zt__watch_memory(device->profiler);
     }
     return result;
 }
@@ -38041,4 +38058,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 7468a3bbd8781e27 */
+/* Joined from src/ by src/join.py: 1ca49332092bdb9a */

@@ -437,6 +437,25 @@ static void test_off_by_default(void **state) {
     assert_null(strstr(written_report(profiler, ZT_FORMAT_OPENMETRICS), "_memory_bytes"));
 }
 
+static void test_a_start_that_fails(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    zt_trace_config trace = {.memory = 1};
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    fail_registration(1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zt_trace_start(profiler, &trace), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+    fail_registration(0, ZE_RESULT_SUCCESS);
+    zt_phase_begin("solve");
+    release(w, allocate(w, DEVICE, 100));
+    zt_phase_end();
+    assert_false(zt_get_info(profiler).memory.is_watched);
+    expect_phase(profiler, "solve", NAN, NAN, 0, 0, NAN);
+    ok(zt_trace_start(profiler, &trace));
+    release(w, allocate(w, DEVICE, 100));
+    expect_in_use(profiler, 0, 100, 0, 0);
+}
+
 /* Hooks and timed calls see allocations without their being watched, and with. */
 static void test_calls_that_are_timed(void **state) {
     world *w = *state;
@@ -599,6 +618,7 @@ int main(void) {
         TEST(test_the_phases_with_most_are_named),
         TEST(test_another_context_or_device),
         TEST(test_off_by_default),
+        TEST(test_a_start_that_fails),
         TEST(test_calls_that_are_timed),
         TEST(test_by_the_environment),
         TEST(test_many_allocations),

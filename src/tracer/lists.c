@@ -90,7 +90,9 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         if (tracer->every > 1 || tracer->limit) {
             zt__prepare_times_alone(profiler);
         }
-        if (tracer->watches_memory && !zt__watch_memory(profiler)) {
+        if (tracer->watches_memory && zt__prepare_memory_use(profiler)) {
+            zt__watch_memory(profiler);
+        } else if (tracer->watches_memory) {
             zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the use of memory");
         }
         zt__store(&profiler->tracer, tracer);

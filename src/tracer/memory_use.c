@@ -111,21 +111,33 @@ static void zt__free_memory_use(zt_profiler *profiler) {
     }
 }
 
-ZT__PRIVATE int zt__watch_memory(zt_profiler *profiler) {
+ZT__PRIVATE int zt__prepare_memory_use(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__memory_use *use = profiler->memory; /* set by those who start a tracer, one after the other */
-    uint32_t capacity = profiler->timeline ? profiler->config.timeline : 0, i;
-    if (!use) {
-        use = (zt__memory_use *)zt__allocate(allocator, 1, sizeof *use);
-        if (use && capacity) {
-            use->changes = (zt__memory_change *)zt__allocate(allocator, capacity, sizeof *use->changes);
-        }
-        if (!use || (capacity && !use->changes)) {
-            zt__free(allocator, use);
-            return 0;
-        }
+    uint32_t capacity = profiler->timeline ? profiler->config.timeline : 0;
+    zt__memory_use *use;
+    if (profiler->memory) { /* changed only by those who start a tracer, one after the other */
+        return 1;
+    }
+    use = (zt__memory_use *)zt__allocate(allocator, 1, sizeof *use);
+    if (use && capacity) {
+        use->changes = (zt__memory_change *)zt__allocate(allocator, capacity, sizeof *use->changes);
         use->change_capacity = capacity;
     }
+    if (!use || (capacity && !use->changes)) {
+        zt__free(allocator, use);
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    profiler->memory = use;
+    profiler->memory_phase_ended = zt__end_phase_memory;
+    profiler->free_memory = zt__free_memory_use;
+    zt__unlock(&profiler->mutex);
+    return 1;
+}
+
+ZT__PRIVATE void zt__watch_memory(zt_profiler *profiler) {
+    zt__memory_use *use = profiler->memory;
+    uint32_t i;
     zt__lock(&profiler->mutex);
     for (i = 0; i < profiler->path_count; i++) {
         zt__forget_unfreed(zt__path_at(profiler, i));
@@ -138,11 +150,7 @@ ZT__PRIVATE int zt__watch_memory(zt_profiler *profiler) {
     use->steps[0].until_ns = UINT64_MAX;
     use->step_count = 1;
     zt__keep_change(use, zt__now_ns());
-    profiler->memory = use;
-    profiler->memory_phase_ended = zt__end_phase_memory;
-    profiler->free_memory = zt__free_memory_use;
     zt__unlock(&profiler->mutex);
-    return 1;
 }
 
 ZT__PRIVATE void zt__stop_watching_memory(zt_profiler *profiler) {

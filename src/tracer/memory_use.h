@@ -37,9 +37,11 @@ typedef struct zt__memory_use {
 
 /* No mutex is held in any of these functions. */
 
-/* From now on memory is watched. What was seen before is forgotten, because it may have been freed unseen. Returns 0
-   without memory. */
-ZT__PRIVATE int zt__watch_memory(zt_profiler *profiler);
+/* Called first. Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_memory_use(zt_profiler *profiler);
+
+/* From now on memory is watched. What was seen before is forgotten, because it may have been freed unseen. */
+ZT__PRIVATE void zt__watch_memory(zt_profiler *profiler);
 
 /* Memory is not watched any more: figures stay as they are. */
 ZT__PRIVATE void zt__stop_watching_memory(zt_profiler *profiler);

@@ -171,7 +171,7 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     tracer->watches_memory = config->memory != 0;
     for (device = zt__next_measured(tracer, NULL); device && config->memory;
          device = zt__next_measured(tracer, device)) {
-        if (!zt__watch_memory(device->profiler)) {
+        if (!zt__prepare_memory_use(device->profiler)) {
             return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the use of memory");
         }
     }
@@ -220,6 +220,7 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
                *calls = zt__get_variable("ZT_CALLS"), *memory = zt__get_variable("ZT_MEMORY");
     const char *modules = zt__get_variable("ZT_MODULES"), *flags = zt__get_variable("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
+    zt__traced_device *device;
     ze_result_t result;
     zt__copy_config(&config, given, sizeof config);
     if (zt__has_calls_in_progress(tracer, 0)) {
@@ -273,6 +274,10 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                           zt__starting_call(tracer), zt_result_name(result));
+    }
+    for (device = zt__next_measured(tracer, NULL); device && tracer->watches_memory;
+         device = zt__next_measured(tracer, device)) {
+        zt__watch_memory(device->profiler);
     }
     return result;
 }
