@@ -241,8 +241,8 @@
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       By zt_trace_config, the tracer also measures copies, times calls on the host, writes MODULES to files,
-       and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
+       By zt_trace_config, the tracer also measures copies, times calls, watches MEMORY, writes MODULES to
+       files, and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
 
    AUTOMATIC TRACING
 
@@ -349,13 +349,13 @@
        ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
-       ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
-                                "off", "0" or "": nothing is traced
+       ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_ITT                   domains of ITT whose tasks are phases: patterns as in ZT_KERNELS. "0": none
-       ZT_COPIES, ZT_HOTSPOTS   override zt_trace_config.copies and zt_auto_config.hotspots: "1", or "0"
+       ZT_COPIES, ZT_MEMORY     override copies and memory of zt_trace_config: "1", or "0"
+       ZT_HOTSPOTS              overrides zt_auto_config.hotspots, likewise
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
@@ -400,7 +400,7 @@
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
-                       INSTRUCTIONS, NAMES FROM ITT AND KOKKOS
+                       INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
        Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
@@ -496,6 +496,7 @@ typedef struct zt_cause_count zt_cause_count;         /* samples that were lost 
 typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
+typedef struct zt_memory_info zt_memory_info;         /* memory that the application has allocated */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
 typedef struct zt_region_info zt_region_info; /* a region or a path: its counts, times and parent */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
@@ -699,7 +700,7 @@ ZT_API void zt_close(zt_profiler *profiler);
 
 /* Starts to measure what is launched in the profiler's context and on its device, without regions in the
    code; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS, or
        DEPENDENCY_UNAVAILABLE  the loader's tracing layer is off
        INVALID_NULL_HANDLE     the profiler is from zt_unpack
@@ -810,6 +811,12 @@ struct zt_region_info {
     double host_ns,
         host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
                                     phases inside. Of a region NaN */
+
+    /* of a phase, where zt_trace_config.memory was set; see MEMORY. Otherwise 0 and NaN */
+    uint64_t allocations, unfreed; /* that were made in it and in the phases inside; of these, not freed */
+    double unfreed_bytes;
+    double peak_bytes; /* of device and shared memory that were in use at once while it was open */
+    double end_bytes;  /* the same when it last ended */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1001,6 +1008,16 @@ struct zt_hotspots_counts {
     uint64_t drops;     /* how often the device has dropped samples */
 };
 
+/* Memory that was allocated while tracing with zt_trace_config.memory; see MEMORY. */
+struct zt_memory_info {
+    int is_watched;                       /* not 0: it is, or was, watched. Otherwise all is 0 */
+    uint64_t allocations;                 /* of device, shared and host memory */
+    uint64_t unfreed, unfreed_bytes;      /* of these, not freed */
+    uint64_t unseen;                      /* further allocations, for which there was no room */
+    uint64_t bytes, peak_bytes;           /* of device and shared memory: in use, and the most at once */
+    uint64_t host_bytes, host_peak_bytes; /* the same of host memory */
+};
+
 /* What a watch does, and what it has found. */
 struct zt_watch_info {
     int is_watching; /* not 0: there is a watch */
@@ -1025,6 +1042,7 @@ struct zt_info {
     uint32_t kernel_count;                 /* kernels that were launched while tracing */
     uint32_t call_count;                   /* different calls that were timed */
     zt_hotspots_counts hotspots;
+    zt_memory_info memory;
     uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
     zt_watch_info watch;
 };
@@ -1236,6 +1254,7 @@ struct zt_trace_config {
                                none. */
     uint32_t profile_flags; /* zet_profile_flags_t: modules that are created while tracing are built with
                                -zet-profile-flags and these; see MODULES. 0: as the application builds. */
+    int memory; /* Not 0: allocations of device, shared and host memory are watched; see MEMORY. */
 };
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
@@ -2345,7 +2364,8 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
-      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
+      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = info->unfreed_bytes =
+          info->peak_bytes = info->end_bytes = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
@@ -8773,6 +8793,16 @@ typedef struct zt__path_key {
     zt__region_record *region;
 } zt__path_key;
 
+/* Memory that the application has allocated in a phase, or in none, as far as a tracer has watched it. */
+typedef struct zt__phase_memory {
+    int is_watched;       /* it was, when something was allocated in the phase, or the phase has ended */
+    uint64_t allocations; /* that were made in it, */
+    uint64_t unfreed, unfreed_bytes;
+    uint64_t peak_bytes,
+        end_bytes;     /* in use on the device: the most while it was open, and when it last ended */
+    uint64_t ended_ns; /* host time of that end; 0: none */
+} zt__phase_memory;
+
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
    move nor disappear.
    Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
@@ -8802,6 +8832,7 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    zt__phase_memory memory;       /* also of the root */
 };
 
 /* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
@@ -9180,6 +9211,10 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     /* A phase of this thread has ended. mutex held */
     void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */
+    /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
+    void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*free_memory)(zt_profiler *profiler);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */
@@ -12039,6 +12074,9 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     if (path) {
         path->entered++;
     }
+    if (path && profiler->memory_phase_ended) {
+        profiler->memory_phase_ended(profiler, path, frame->begun_ns, now);
+    }
     if (path && frame->begun_ns) {
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
@@ -14082,6 +14120,7 @@ typedef struct zt__totals {
     int is_phase;
     uint64_t entered, incomplete; /* this and the next as in zt_region_info */
     double host_ns, host_own_ns;
+    zt__phase_memory memory;
     double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
     double launch_error_ns; /* the largest error of a launch latency */
 } zt__totals;
@@ -14303,7 +14342,18 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
+        if (path->memory.ended_ns >= totals.memory.ended_ns) {
+            totals.memory.ended_ns = path->memory.ended_ns;
+            totals.memory.end_bytes = path->memory.end_bytes;
+        }
+        if (path->memory.peak_bytes > totals.memory.peak_bytes) {
+            totals.memory.peak_bytes = path->memory.peak_bytes;
+        }
         do {
+            totals.memory.is_watched |= inner->memory.is_watched;
+            totals.memory.allocations += inner->memory.allocations;
+            totals.memory.unfreed += inner->memory.unfreed;
+            totals.memory.unfreed_bytes += inner->memory.unfreed_bytes;
             totals.lost += inner->lost;
             totals.dropped += inner->dropped;
             inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
@@ -14508,6 +14558,11 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    info->allocations = totals->memory.allocations;
+    info->unfreed = totals->memory.unfreed;
+    info->unfreed_bytes = totals->memory.is_watched ? (double)totals->memory.unfreed_bytes : zt__nan();
+    info->peak_bytes = totals->memory.ended_ns ? (double)totals->memory.peak_bytes : zt__nan();
+    info->end_bytes = totals->memory.ended_ns ? (double)totals->memory.end_bytes : zt__nan();
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =
@@ -14572,6 +14627,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         info->host_ns = info->host_own_ns = zt__nan();
+        info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);
@@ -21794,7 +21850,8 @@ enum {
     ZT__FOR_LAUNCHES = 2, /* if launches are measured */
     ZT__FOR_COMMANDS = 4, /* if launches or copies are measured */
     ZT__FOR_EVENTS = 8,   /* if they may be measured by events of the application */
-    ZT__FOR_AUTO = 16
+    ZT__FOR_AUTO = 16,
+    ZT__FOR_MEMORY = 32 /* if memory is watched */
 };
 
 /* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
@@ -21823,7 +21880,9 @@ enum {
     X(CAPTURE_BEGIN, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                          \
     X(CAPTURE_END, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                            \
     X(GET_COMMAND_ID, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                         \
-    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL, ZT__FOR_AUTO)                                       \
+    X(CONTEXT_DESTROY, zt__before_context_destroy, zt__after_context_destroy, ZT__FOR_AUTO | ZT__FOR_MEMORY) \
+    X(MEMORY_ALLOCATE, NULL, zt__after_allocation, ZT__FOR_MEMORY)                                           \
+    X(MEMORY_FREE, zt__before_free, zt__after_free, ZT__FOR_MEMORY)                                          \
     X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create, ZT__FOR_COMMANDS)                          \
     X(POOL_DESTROY, zt__before_pool_destroy, NULL, ZT__FOR_COMMANDS)                                         \
     X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
@@ -22007,6 +22066,13 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
+    case ZT__CALL_MemAllocDevice:
+    case ZT__CALL_MemAllocHost:
+    case ZT__CALL_MemAllocShared:
+        return ZT__KIND_MEMORY_ALLOCATE;
+    case ZT__CALL_MemFree:
+    case ZT__CALL_MemFreeExt:
+        return ZT__KIND_MEMORY_FREE;
     case ZT__CALL_EventPoolCreate:
         return ZT__KIND_POOL_CREATE;
     case ZT__CALL_EventPoolDestroy:
@@ -22332,6 +22398,303 @@ ZT__PRIVATE int zt__has_address(const zt__place *place, uint32_t address) {
 
 ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
     return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
+}
+
+#endif
+
+/* ==== tracer/memory_use.h =============================================================================== */
+
+/* How much memory the application uses, in all and by phase. */
+
+#ifdef ZETOOLS_TRACER
+
+enum { ZT__MEMORY_STEPS = 1024 };
+
+/* A time up to which at least so many bytes were in use. */
+typedef struct zt__memory_step {
+    uint64_t bytes;
+    uint64_t least; /* steps that differed little were merged into this one: the lowest of them */
+    uint64_t until_ns;
+} zt__memory_step;
+
+/* What was in use after a change. */
+typedef struct zt__memory_change {
+    uint64_t ns; /* host time */
+    uint64_t bytes, host_bytes;
+} zt__memory_change;
+
+/* The memory of a profiler's device, as far as the tracer has seen it allocated. Guarded by the profiler's mutex. */
+typedef struct zt__memory_use {
+    int is_watched; /* now */
+    zt_memory_info info;
+    uint32_t step_count; /* at least 1: the last step is what is in use now */
+    zt__memory_step
+        steps[ZT__MEMORY_STEPS]; /* from the highest to the lowest, the highest being the oldest */
+    zt__memory_change *changes;  /* with a timeline: a ring of the newest. Or NULL */
+    uint32_t change_capacity;
+    uint64_t change_count; /* written so far */
+} zt__memory_use;
+
+/* No mutex is held in any of these functions. */
+
+/* Called first. Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_memory_use(zt_profiler *profiler);
+
+/* From now on memory is watched. What was seen before is forgotten, because it may have been freed unseen. */
+ZT__PRIVATE void zt__watch_memory(zt_profiler *profiler);
+
+/* Memory is not watched any more: figures stay as they are. */
+ZT__PRIVATE void zt__stop_watching_memory(zt_profiler *profiler);
+
+ZT__PRIVATE int zt__is_memory_watched(zt_profiler *profiler);
+
+/* Count an allocation, which was made in a phase (or none: the root), and that it was freed. */
+ZT__PRIVATE void zt__count_allocation(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host);
+
+ZT__PRIVATE void zt__count_free(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host);
+
+/* Counts an allocation for which there was no room. */
+ZT__PRIVATE void zt__count_unseen_allocation(zt_profiler *profiler);
+
+/* As in zt_info. */
+ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler);
+
+/* Get the changes that are kept for the timeline, as zt__get_kept_calls and zt__copy_kept_call do with calls. */
+ZT__PRIVATE void zt__get_kept_changes(zt_profiler *profiler, uint64_t *first, uint64_t *end);
+
+ZT__PRIVATE int zt__copy_kept_change(zt_profiler *profiler, uint64_t index, zt__memory_change *change);
+
+#endif
+
+/* ==== tracer/memory_use.c =============================================================================== */
+
+/* How much memory the application uses, in all and by phase. */
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- what was in use: with the mutex held ---------------------------------------------------------------- */
+
+/* Merges the two steps that follow each other and differ least, of which the higher one counts. There are 1,024 at most,
+   so a peak is too high by at most 0.2% of the highest. */
+static void zt__merge_steps(zt__memory_use *use) {
+    uint64_t least = UINT64_MAX;
+    uint32_t i, merged = 0;
+    for (i = 0; i + 1 < use->step_count; i++) {
+        if (use->steps[i].bytes - use->steps[i + 1].least < least) {
+            least = use->steps[i].bytes - use->steps[i + 1].least;
+            merged = i;
+        }
+    }
+    use->steps[merged].until_ns = use->steps[merged + 1].until_ns;
+    use->steps[merged].least = use->steps[merged + 1].least;
+    use->step_count--;
+    memmove(&use->steps[merged + 1], &use->steps[merged + 2],
+            (use->step_count - merged - 1) * sizeof *use->steps);
+}
+
+/* Notes what is in use from now on. A step ends the lower ones before it: the highest since any time is one of those that
+   are left. */
+static void zt__add_step(zt__memory_use *use, uint64_t now) {
+    zt__memory_step step = {use->info.bytes, use->info.bytes, UINT64_MAX};
+    use->steps[use->step_count - 1].until_ns = now;
+    while (use->step_count > 0 && use->steps[use->step_count - 1].bytes <= step.bytes) {
+        use->step_count--;
+    }
+    if (use->step_count == ZT__MEMORY_STEPS) {
+        zt__merge_steps(use);
+    }
+    use->steps[use->step_count++] = step;
+}
+
+/* Returns the most bytes that were in use at once since a time. */
+static uint64_t zt__peak_since(const zt__memory_use *use, uint64_t ns) {
+    uint32_t i = use->step_count - 1; /* the last one has not ended */
+    while (i > 0 && use->steps[i - 1].until_ns >= ns) {
+        i--;
+    }
+    return use->steps[i].bytes;
+}
+
+static void zt__keep_change(zt__memory_use *use, uint64_t now) {
+    if (use->changes) {
+        zt__memory_change *change = &use->changes[use->change_count++ % use->change_capacity];
+        change->ns = now;
+        change->bytes = use->info.bytes;
+        change->host_bytes = use->info.host_bytes;
+    }
+}
+
+/* Notes that `bytes` more are in use, or with `is_freed` less. */
+static void zt__change_use(zt__memory_use *use, uint64_t bytes, int is_host, int is_freed) {
+    uint64_t *now_in_use = is_host ? &use->info.host_bytes : &use->info.bytes;
+    uint64_t *peak = is_host ? &use->info.host_peak_bytes : &use->info.peak_bytes;
+    uint64_t now = zt__now_ns();
+    *now_in_use += is_freed ? 0 - bytes : bytes;
+    if (*now_in_use > *peak) {
+        *peak = *now_in_use;
+    }
+    if (!is_host) {
+        zt__add_step(use, now);
+    }
+    zt__keep_change(use, now);
+}
+
+/* Called when a phase of this thread ends. */
+static void zt__end_phase_memory(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns) {
+    const zt__memory_use *use = profiler->memory;
+    uint64_t peak;
+    if (!use->is_watched) {
+        return;
+    }
+    peak = zt__peak_since(use, begin_ns);
+    if (peak > path->memory.peak_bytes) {
+        path->memory.peak_bytes = peak;
+    }
+    path->memory.end_bytes = use->info.bytes;
+    path->memory.ended_ns = end_ns;
+    path->memory.is_watched = 1;
+}
+
+/* ---- watching -------------------------------------------------------------------------------------------- */
+
+/* What was allocated in a phase before counts as neither freed nor not freed. With the mutex held. */
+static void zt__forget_unfreed(zt__path *path) {
+    path->memory.allocations -= path->memory.unfreed;
+    path->memory.unfreed = path->memory.unfreed_bytes = 0;
+}
+
+static void zt__free_memory_use(zt_profiler *profiler) {
+    zt__memory_use *use = profiler->memory;
+    profiler->memory = NULL;
+    if (use) {
+        zt__free(&profiler->config.allocator, use->changes);
+        zt__free(&profiler->config.allocator, use);
+    }
+}
+
+ZT__PRIVATE int zt__prepare_memory_use(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t capacity = profiler->timeline ? profiler->config.timeline : 0;
+    zt__memory_use *use;
+    if (profiler->memory) { /* changed only by those who start a tracer, one after the other */
+        return 1;
+    }
+    use = (zt__memory_use *)zt__allocate(allocator, 1, sizeof *use);
+    if (use && capacity) {
+        use->changes = (zt__memory_change *)zt__allocate(allocator, capacity, sizeof *use->changes);
+        use->change_capacity = capacity;
+    }
+    if (!use || (capacity && !use->changes)) {
+        zt__free(allocator, use);
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    profiler->memory = use;
+    profiler->memory_phase_ended = zt__end_phase_memory;
+    profiler->free_memory = zt__free_memory_use;
+    zt__unlock(&profiler->mutex);
+    return 1;
+}
+
+ZT__PRIVATE void zt__watch_memory(zt_profiler *profiler) {
+    zt__memory_use *use = profiler->memory;
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < profiler->path_count; i++) {
+        zt__forget_unfreed(zt__path_at(profiler, i));
+    }
+    zt__forget_unfreed(&profiler->root);
+    use->info.allocations -= use->info.unfreed;
+    use->info.unfreed = use->info.unfreed_bytes = use->info.bytes = use->info.host_bytes = 0;
+    use->info.is_watched = use->is_watched = 1;
+    memset(&use->steps[0], 0, sizeof use->steps[0]);
+    use->steps[0].until_ns = UINT64_MAX;
+    use->step_count = 1;
+    zt__keep_change(use, zt__now_ns());
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__stop_watching_memory(zt_profiler *profiler) {
+    zt__lock(&profiler->mutex);
+    if (profiler->memory) {
+        profiler->memory->is_watched = 0;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE int zt__is_memory_watched(zt_profiler *profiler) {
+    int is_watched;
+    zt__lock(&profiler->mutex);
+    is_watched = profiler->memory && profiler->memory->is_watched;
+    zt__unlock(&profiler->mutex);
+    return is_watched;
+}
+
+ZT__PRIVATE void zt__count_allocation(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host) {
+    zt__memory_use *use = profiler->memory;
+    zt__lock(&profiler->mutex);
+    phase->memory.is_watched = 1;
+    phase->memory.allocations++;
+    phase->memory.unfreed++;
+    phase->memory.unfreed_bytes += bytes;
+    use->info.allocations++;
+    use->info.unfreed++;
+    use->info.unfreed_bytes += bytes;
+    zt__change_use(use, bytes, is_host, 0);
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__count_free(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host) {
+    zt__memory_use *use = profiler->memory;
+    zt__lock(&profiler->mutex);
+    phase->memory.unfreed--;
+    phase->memory.unfreed_bytes -= bytes;
+    use->info.unfreed--;
+    use->info.unfreed_bytes -= bytes;
+    zt__change_use(use, bytes, is_host, 1);
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__count_unseen_allocation(zt_profiler *profiler) {
+    zt__lock(&profiler->mutex);
+    profiler->memory->info.unseen++;
+    zt__unlock(&profiler->mutex);
+}
+
+/* ---- for reports ----------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    zt_memory_info info;
+    memset(&info, 0, sizeof info);
+    zt__lock(&locked->mutex);
+    if (profiler->memory) {
+        info = profiler->memory->info;
+    }
+    zt__unlock(&locked->mutex);
+    return info;
+}
+
+ZT__PRIVATE void zt__get_kept_changes(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
+    *first = *end = 0;
+    zt__lock(&profiler->mutex);
+    if (profiler->memory && profiler->memory->changes) {
+        *end = profiler->memory->change_count;
+        *first = zt__oldest_kept(*end, profiler->memory->change_capacity);
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE int zt__copy_kept_change(zt_profiler *profiler, uint64_t index, zt__memory_change *change) {
+    const zt__memory_use *use = profiler->memory;
+    int is_kept;
+    zt__lock(&profiler->mutex);
+    is_kept = use->change_count - index <= use->change_capacity;
+    if (is_kept) {
+        *change = use->changes[index % use->change_capacity];
+    }
+    zt__unlock(&profiler->mutex);
+    return is_kept;
 }
 
 #endif
@@ -23879,6 +24242,10 @@ typedef struct zt__tracer {
     zt__map pools, events; /* by handle */
     uint32_t forgotten_events;
 
+    int watches_memory;     /* zt_trace_config.memory. Changes only while the tracer is not live */
+    zt__mutex memory_mutex; /* guards what follows */
+    zt__map allocations;    /* that the application has not freed, by their addresses */
+
     int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;
 
@@ -23992,6 +24359,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__forget_records(tracer, &tracer->pools, &tracer->event_mutex);
     zt__forget_records(tracer, &tracer->events, &tracer->event_mutex);
     zt__forget_records(tracer, &tracer->kernel_names, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->allocations, &tracer->memory_mutex);
     tracer->captures = 0;
 }
 
@@ -24953,6 +25321,11 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         if (tracer->every > 1 || tracer->limit) {
             zt__prepare_times_alone(profiler);
         }
+        if (tracer->watches_memory && zt__prepare_memory_use(profiler)) {
+            zt__watch_memory(profiler);
+        } else if (tracer->watches_memory) {
+            zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the use of memory");
+        }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
         profiler->end_loans = zt__end_loans_of_list;
@@ -25035,6 +25408,219 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
         known->is_cloneable = is_cloneable;
     }
     zt__unlock(&tracer->mutex);
+}
+
+#endif
+
+/* ==== tracer/memory.h =================================================================================== */
+
+/* Calls that allocate and free memory of a device. */
+
+#ifdef ZETOOLS_TRACER
+
+/* The most allocations that are known at once. Tests lower it. */
+#ifndef ZT__MAX_ALLOCATIONS
+#define ZT__MAX_ALLOCATIONS 1048576u
+#endif
+
+/* Steps of calls; see ZT__KINDS. */
+ZT__PRIVATE void zt__after_allocation(zt__frame *frame);
+
+ZT__PRIVATE void zt__before_free(zt__frame *frame);
+
+ZT__PRIVATE void zt__after_free(zt__frame *frame);
+
+ZT__PRIVATE void zt__after_context_destroy(zt__frame *frame);
+
+/* Called before a context is destroyed, with all that was allocated in it. */
+ZT__PRIVATE void zt__note_context_destroy(zt__tracer *tracer, ze_context_handle_t context);
+
+#endif
+
+/* ==== tracer/memory.c =================================================================================== */
+
+/* Calls that allocate and free memory of a device. */
+
+#ifdef ZETOOLS_TRACER
+
+/* What the application has allocated, and not freed. */
+typedef struct zt__allocation {
+    const void *pointer;       /* the key */
+    zt__traced_device *device; /* to which it is counted */
+    zt__path *phase;           /* in which it was made, or the root */
+    uint64_t bytes;
+    int is_host;
+    int may_be_freed;            /* a call was about to free it, and may have been refused */
+    struct zt__allocation *next; /* of those that are freed with their context */
+} zt__allocation;
+
+/* What a call has allocated. */
+typedef struct zt__allocated {
+    ze_context_handle_t context;
+    ze_device_handle_t device; /* NULL: that of the context */
+    const void *pointer;
+    uint64_t bytes;
+    int is_host;
+} zt__allocated;
+
+static zt__allocated zt__read_allocation(const zt__frame *frame) {
+    zt__allocated made = {NULL, NULL, NULL, 0, 0};
+    if (frame->call == ZT__CALL_MemAllocDevice) {
+        const ze_mem_alloc_device_params_t *p = ZT__PARAMETERS(frame, ze_mem_alloc_device_params_t);
+        made.context = *p->phContext;
+        made.device = *p->phDevice;
+        made.bytes = *p->psize;
+        made.pointer = **p->ppptr;
+    } else if (frame->call == ZT__CALL_MemAllocShared) {
+        const ze_mem_alloc_shared_params_t *p = ZT__PARAMETERS(frame, ze_mem_alloc_shared_params_t);
+        made.context = *p->phContext;
+        made.device = *p->phDevice;
+        made.bytes = *p->psize;
+        made.pointer = **p->ppptr;
+    } else {
+        const ze_mem_alloc_host_params_t *p = ZT__PARAMETERS(frame, ze_mem_alloc_host_params_t);
+        made.context = *p->phContext;
+        made.bytes = *p->psize;
+        made.pointer = **p->ppptr;
+        made.is_host = 1;
+    }
+    return made;
+}
+
+/* Returns the device to which an allocation is counted, or NULL. What is of no device counts to the first of its
+   context. */
+static zt__traced_device *zt__find_owner(zt__tracer *tracer, const zt__allocated *made) {
+    zt__traced_device *device = NULL;
+    if (made->device) {
+        device = zt__find_or_open_device(tracer, made->context, made->device);
+        return zt__is_measured(device) ? device : NULL;
+    }
+    do {
+        device = zt__next_measured(tracer, device);
+    } while (device && device->context != made->context);
+    return device;
+}
+
+/* Frees the record of an allocation that is freed. NULL: there is none. */
+static void zt__end_allocation(zt__tracer *tracer, zt__allocation *allocation) {
+    if (allocation) {
+        zt__count_free(allocation->device->profiler, allocation->phase, allocation->bytes,
+                       allocation->is_host);
+        zt__free(&tracer->allocator, allocation);
+    }
+}
+
+/* Removes the record of an allocation, and returns it; or NULL. The memory mutex is held. */
+static zt__allocation *zt__remove_allocation(zt__tracer *tracer, const void *pointer) {
+    zt__allocation *found = (zt__allocation *)zt__map_find(&tracer->allocations, &pointer, sizeof pointer);
+    if (found) {
+        zt__map_remove(&tracer->allocations, &pointer, sizeof pointer);
+    }
+    return found;
+}
+
+ZT__PRIVATE void zt__after_allocation(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__allocated made = zt__read_allocation(frame);
+    zt__traced_device *device = zt__find_owner(tracer, &made);
+    zt__allocation *added, *replaced;
+    zt__path *phase;
+    int has_room;
+    if (!made.pointer || !device || !zt__is_memory_watched(device->profiler)) {
+        return;
+    }
+    zt__lock(&device->profiler->mutex);
+    phase = zt__prepare_phase(device->profiler);
+    zt__unlock(&device->profiler->mutex);
+    added = (zt__allocation *)zt__allocate(&tracer->allocator, 1, sizeof *added);
+    zt__lock(&tracer->memory_mutex);
+    has_room = added && zt__map_make_room(&tracer->allocations, &tracer->allocator, &tracer->memory_mutex) &&
+               tracer->allocations.count < ZT__MAX_ALLOCATIONS;
+    /* The call that has freed memory at this address may not have returned to its thread yet. */
+    replaced = zt__remove_allocation(tracer, made.pointer);
+    if (has_room) {
+        added->pointer = made.pointer;
+        added->device = device;
+        added->phase = phase;
+        added->bytes = made.bytes;
+        added->is_host = made.is_host;
+        zt__map_add(&tracer->allocations, &added->pointer, sizeof added->pointer, added);
+    }
+    zt__unlock(&tracer->memory_mutex);
+    zt__end_allocation(tracer, replaced);
+    if (has_room) {
+        zt__count_allocation(device->profiler, phase, made.bytes, made.is_host);
+    } else {
+        zt__free(&tracer->allocator, added);
+        zt__count_unseen_allocation(device->profiler);
+    }
+}
+
+static const void *zt__freed_pointer(const zt__frame *frame) {
+    return frame->call == ZT__CALL_MemFreeExt ? *ZT__PARAMETERS(frame, ze_mem_free_ext_params_t)->pptr
+                                              : *ZT__PARAMETERS(frame, ze_mem_free_params_t)->pptr;
+}
+
+ZT__PRIVATE void zt__before_free(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const void *pointer = zt__freed_pointer(frame);
+    zt__allocation *found;
+    zt__lock(&tracer->memory_mutex);
+    found = (zt__allocation *)zt__map_find(&tracer->allocations, &pointer, sizeof pointer);
+    if (found) {
+        found->may_be_freed = 1;
+    }
+    zt__unlock(&tracer->memory_mutex);
+}
+
+ZT__PRIVATE void zt__after_free(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const void *pointer = zt__freed_pointer(frame);
+    zt__allocation *found;
+    zt__lock(&tracer->memory_mutex);
+    found = (zt__allocation *)zt__map_find(&tracer->allocations, &pointer, sizeof pointer);
+    if (found && found->may_be_freed) { /* else another thread has allocated at the same address since */
+        zt__map_remove(&tracer->allocations, &pointer, sizeof pointer);
+    } else {
+        found = NULL;
+    }
+    zt__unlock(&tracer->memory_mutex);
+    zt__end_allocation(tracer, found);
+}
+
+ZT__PRIVATE void zt__note_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
+    uint32_t i;
+    zt__lock(&tracer->memory_mutex);
+    for (i = 0; i < tracer->allocations.capacity; i++) {
+        zt__allocation *allocation = (zt__allocation *)tracer->allocations.entries[i].value;
+        if (allocation && allocation->device->context == context) {
+            allocation->may_be_freed = 1;
+        }
+    }
+    zt__unlock(&tracer->memory_mutex);
+}
+
+ZT__PRIVATE void zt__after_context_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
+    zt__allocation *freed = NULL, *next;
+    uint32_t i = 0;
+    zt__lock(&tracer->memory_mutex);
+    while (i < tracer->allocations.capacity) {
+        zt__allocation *allocation = (zt__allocation *)tracer->allocations.entries[i].value;
+        if (allocation && allocation->device->context == context && allocation->may_be_freed) {
+            zt__remove_allocation(tracer, allocation->pointer); /* another may move to its place */
+            allocation->next = freed;
+            freed = allocation;
+        } else {
+            i++;
+        }
+    }
+    zt__unlock(&tracer->memory_mutex);
+    for (; freed; freed = next) {
+        next = freed->next;
+        zt__end_allocation(tracer, freed);
+    }
 }
 
 #endif
@@ -25540,6 +26126,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
     zt__end_loans(frame->tracer, NULL, context, NULL);
+    zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);
@@ -26859,7 +27446,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->event_mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->event_mutex = tracer->memory_mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
@@ -26925,6 +27512,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     zt__create_mutex(&tracer->mutex);
     zt__create_mutex(&tracer->event_mutex);
+    zt__create_mutex(&tracer->memory_mutex);
     zt__create_mutex(&tracer->opening.mutex);
     tracer->loaded.allocator = &tracer->allocator;
     tracer->loaded.mutex = &tracer->mutex;
@@ -26966,6 +27554,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer->spans);
     zt__destroy_mutex(&tracer->mutex);
     zt__destroy_mutex(&tracer->event_mutex);
+    zt__destroy_mutex(&tracer->memory_mutex);
     zt__destroy_mutex(&tracer->opening.mutex);
     zt__destroy_mutex(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
@@ -26994,6 +27583,7 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
                                         uint32_t timeline) {
     const char *rest = config->calls, *pattern;
     size_t length;
+    zt__traced_device *device;
     uint32_t i, call, present;
     int measures_times_alone;
     zt__forget_everything(tracer);
@@ -27045,6 +27635,14 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     }
     tracer->hook_count = config->hook_count;
 
+    tracer->watches_memory = config->memory != 0;
+    for (device = zt__next_measured(tracer, NULL); device && config->memory;
+         device = zt__next_measured(tracer, device)) {
+        if (!zt__prepare_memory_use(device->profiler)) {
+            return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the use of memory");
+        }
+    }
+
     /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
     measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
     tracer->lends_events = (!config->no_launches || config->copies) &&
@@ -27054,6 +27652,7 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
     present |= tracer->lends_events ? ZT__FOR_EVENTS : 0;
     present |= tracer->automatic ? ZT__FOR_AUTO : 0;
+    present |= config->memory ? ZT__FOR_MEMORY : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
@@ -27085,9 +27684,10 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
                                          uint32_t timeline) {
     zt_trace_config config;
     const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
-               *calls = zt__get_variable("ZT_CALLS");
+               *calls = zt__get_variable("ZT_CALLS"), *memory = zt__get_variable("ZT_MEMORY");
     const char *modules = zt__get_variable("ZT_MODULES"), *flags = zt__get_variable("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
+    zt__traced_device *device;
     ze_result_t result;
     zt__copy_config(&config, given, sizeof config);
     if (zt__has_calls_in_progress(tracer, 0)) {
@@ -27099,6 +27699,9 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     }
     if (copies) {
         config.copies = !zt__is_off(copies);
+    }
+    if (memory) {
+        config.memory = !zt__is_off(memory);
     }
     if (calls) {
         config.calls = calls;
@@ -27138,6 +27741,10 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                           zt__starting_call(tracer), zt_result_name(result));
+    }
+    for (device = zt__next_measured(tracer, NULL); device && tracer->watches_memory;
+         device = zt__next_measured(tracer, device)) {
+        zt__watch_memory(device->profiler);
     }
     return result;
 }
@@ -27197,6 +27804,9 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         zt__store(&zt__get_process()->tracers, 0u);
     }
     zt__unlock(&zt__dispatch_setup);
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        zt__stop_watching_memory(device->profiler);
+    }
     wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     while (zt__has_calls_in_progress(tracer, 0)) {
         if (!zt__wait_again(&wait)) {
@@ -28132,6 +28742,105 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 
 #ifdef ZETOOLS_TRACER
 
+/* Appends an amount of memory to a sentence: "12.3 MB". */
+static void zt__append_bytes(char *text, size_t room, uint64_t bytes) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    double amount = (double)bytes;
+    uint32_t unit = 0;
+    for (; unit + 1 < ZT__COUNT_OF(units) && amount >= 999.5; unit++) {
+        amount /= 1000;
+    }
+    zt__append_number(text, room, amount);
+    zt__append(text, room, " %s", bytes == 1 ? "byte" : units[unit]);
+}
+
+/* A phase, or none, with what was allocated in it and is not freed. */
+typedef struct zt__unfreed {
+    const zt__path *phase;
+    uint64_t count, bytes;
+} zt__unfreed;
+
+/* Finds the phases with most unfreed bytes, the root among them, most first. Returns how many there are. */
+static uint32_t zt__find_unfreed(zt__document *document, zt__unfreed *most, uint32_t room) {
+    zt_profiler *profiler = document->profiler;
+    uint32_t i, place, count = 0;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i <= document->path_count; i++) {
+        const zt__path *path = i < document->path_count ? zt__path_at(profiler, i) : &profiler->root;
+        zt__unfreed found = {path, path->memory.unfreed, path->memory.unfreed_bytes};
+        if (!found.count) {
+            continue;
+        }
+        for (place = count < room ? count : room; place > 0 && most[place - 1].bytes < found.bytes; place--) {
+            if (place < room) {
+                most[place] = most[place - 1];
+            }
+        }
+        if (place < room) {
+            most[place] = found;
+        }
+        count++;
+    }
+    zt__unlock(&profiler->mutex);
+    return count;
+}
+
+/* Notes how much memory was in use, and in which phases it was allocated and is not freed. */
+static void zt__note_memory(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3 };
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    int is_watched = zt__is_memory_watched(document->profiler);
+    zt__unfreed most[MOST_NAMED];
+    uint64_t named = 0;
+    uint32_t count, i;
+    char text[1024] = "Device memory: at most ";
+    if (!info.is_watched) {
+        return;
+    }
+    zt__append_bytes(text, sizeof text, info.peak_bytes);
+    zt__append(text, sizeof text, " in use at once");
+    if (info.host_peak_bytes) {
+        zt__append(text, sizeof text, ", and ");
+        zt__append_bytes(text, sizeof text, info.host_peak_bytes);
+        zt__append(text, sizeof text, " of the host");
+    }
+    if (info.unfreed == 0) {
+        zt__append(text, sizeof text, "; %llu allocation%s, all freed.", (unsigned long long)info.allocations,
+                   info.allocations == 1 ? "" : "s");
+        note(document, text);
+    } else {
+        zt__append(text, sizeof text, "; %llu of %llu allocation%s (", (unsigned long long)info.unfreed,
+                   (unsigned long long)info.allocations, info.allocations == 1 ? "" : "s");
+        zt__append_bytes(text, sizeof text, info.unfreed_bytes);
+        zt__append(text, sizeof text, is_watched ? ") not freed:" : ") not freed when tracing ended:");
+        count = zt__find_unfreed(document, most, MOST_NAMED);
+        for (i = 0; i < count && i < MOST_NAMED; i++) {
+            const zt__path *phase = most[i].phase;
+            char *path = phase->depth > 1 ? zt__name_path(document, phase) : NULL;
+            zt__append(text, sizeof text, "%s %llu in ", i ? "," : "", (unsigned long long)most[i].count);
+            if (phase->depth > 0) {
+                zt__append(text, sizeof text, "\"%.100s\"", path ? path : phase->key.region->name);
+            } else {
+                zt__append(text, sizeof text, "no phase");
+            }
+            zt__free(&document->profiler->config.allocator, path);
+            named += most[i].count;
+        }
+        if (named < info.unfreed) {
+            zt__append(text, sizeof text, ", %llu in others", (unsigned long long)(info.unfreed - named));
+        }
+        zt__append(text, sizeof text, ".");
+        note(document, text);
+    }
+    if (info.unseen > 0) {
+        zt__add_note(document, note,
+                     "%llu further allocation%s not watched: there is no memory, or more than %u are not "
+                     "freed.",
+                     (unsigned long long)info.unseen, info.unseen == 1 ? " was" : "s were",
+                     (unsigned)ZT__MAX_ALLOCATIONS);
+    }
+}
+
 /* Notes a number of samples, as a share of all. */
 static void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
                              const char *what) {
@@ -28376,6 +29085,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      counts.unobserved_lists == 1 ? "list" : "lists");
     }
 #ifdef ZETOOLS_TRACER
+    zt__note_memory(document, note);
     zt__note_hotspots(document, note);
 #endif
 }
@@ -28567,6 +29277,15 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
         zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
     }
+    if (!zt__is_nan(region->unfreed_bytes)) {
+        zt__write_csv_sum(writer, name, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
+                          region->peak_bytes);
+        zt__write_csv_sum(writer, name, "memory at the end", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
+                          region->end_bytes);
+        zt__write_csv_count(writer, name, "allocations", "", region->allocations);
+        zt__write_csv_sum(writer, name, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
+                          region->unfreed_bytes);
+    }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
     zt__write_csv_text(writer, name, "limit", "", limit.name);
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
@@ -28662,6 +29381,29 @@ static void zt__write_csv_traced(zt__document *document) {
 }
 #endif
 
+#ifdef ZETOOLS_TRACER
+
+/* Writes the memory of the whole profiler. */
+static void zt__write_csv_memory(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    if (info.is_watched) {
+        zt__write_csv_count(writer, "", "allocations", "", info.allocations);
+        zt__write_csv_count(writer, "", "allocations not watched", "", info.unseen);
+        zt__write_csv_sum(writer, "", "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, info.unfreed,
+                          (double)info.unfreed_bytes);
+        zt__write_csv_sum(writer, "", "memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.bytes);
+        zt__write_csv_sum(writer, "", "peak memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.peak_bytes);
+        zt__write_csv_sum(writer, "", "host memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.host_bytes);
+        zt__write_csv_sum(writer, "", "peak host memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.host_peak_bytes);
+    }
+}
+#endif
+
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
@@ -28706,6 +29448,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     zt__write_csv_traced(document);
+    zt__write_csv_memory(document);
 #endif
 
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
@@ -29048,6 +29791,13 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_count(writer, "incomplete", phase->incomplete);
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    if (!zt__is_nan(phase->unfreed_bytes)) {
+        zt__write_json_count(writer, "allocations", phase->allocations);
+        zt__write_json_count(writer, "unfreed", phase->unfreed);
+        zt__write_json_figure(writer, "unfreed_bytes", phase->unfreed_bytes);
+        zt__write_json_figure(writer, "peak_bytes", phase->peak_bytes);
+        zt__write_json_figure(writer, "end_bytes", phase->end_bytes);
+    }
     zt__write_text(writer, "}");
 }
 
@@ -29335,6 +30085,24 @@ static uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *r
     return end;
 }
 
+/* Writes the memory of the whole profiler. */
+static void zt__write_json_memory(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    if (info.is_watched) {
+        zt__write_text(writer, ",\n\"memory\":{");
+        zt__write_json_count(writer, "allocations", info.allocations);
+        zt__write_json_count(writer, "unfreed", info.unfreed);
+        zt__write_json_count(writer, "unfreed_bytes", info.unfreed_bytes);
+        zt__write_json_count(writer, "unseen", info.unseen);
+        zt__write_json_count(writer, "bytes", info.bytes);
+        zt__write_json_count(writer, "peak_bytes", info.peak_bytes);
+        zt__write_json_count(writer, "host_bytes", info.host_bytes);
+        zt__write_json_count(writer, "host_peak_bytes", info.host_peak_bytes);
+        zt__write_text(writer, "}");
+    }
+}
+
 /* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
 static void zt__write_json_traced(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
@@ -29547,6 +30315,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         zt__write_json_timeline(document);
     }
 #ifdef ZETOOLS_TRACER
+    zt__write_json_memory(document);
     zt__write_json_traced(document);
 #endif
     zt__write_text(writer, "}\n");
@@ -29830,6 +30599,79 @@ static void zt__write_phases(zt__document *document) {
     }
 }
 
+/* Writes the most memory that was in use while each phase was open, and what is not freed of that allocated in it. */
+static void zt__write_memory_of_phases(zt__document *document) {
+    zt__family families[] = {{"zetools_phase_peak_memory_bytes", "gauge", "bytes",
+                              "The most memory of the device in use while a phase was open", 0},
+                             {"zetools_phase_end_memory_bytes", "gauge", "bytes",
+                              "Memory of the device in use when a phase last ended", 0},
+                             {"zetools_phase_unfreed_memory_bytes", "gauge", "bytes",
+                              "Memory that was allocated in a phase and is not freed", 0}};
+    zt_profiler *profiler = document->profiler;
+    const zt__nesting *row = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(families); i++) {
+        while ((row = zt__next_phase_row(document, row)) != NULL) {
+            zt__subject subject = zt__subject_at(profiler, row->index);
+            zt__family_labels labels = {"phase", NULL, NULL};
+            zt__totals totals;
+            zt_region_info info;
+            double figures[ZT__COUNT_OF(families)];
+            zt__lock(&profiler->mutex);
+            totals = zt__add_up(subject);
+            zt__unlock(&profiler->mutex);
+            zt__fill_totals(&totals, &info);
+            figures[0] = info.peak_bytes;
+            figures[1] = info.end_bytes;
+            figures[2] = info.unfreed_bytes;
+            if (zt__is_nan(figures[i])) {
+                continue;
+            }
+            labels.value = subject.region->name;
+            labels.path =
+                zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
+            zt__begin_sample(&document->writer, &families[i], "");
+            zt__write_labels(&document->writer, &labels);
+            zt__end_sample(&document->writer, figures[i]);
+            zt__free(&profiler->config.allocator, labels.path);
+        }
+    }
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* Writes a gauge of the whole profiler. */
+static void zt__write_gauge(zt__writer *writer, zt__family family, uint64_t value) {
+    zt__begin_family(writer, &family);
+    zt__print(writer, "%s %llu\n", family.name, (unsigned long long)value);
+}
+
+/* Writes the memory of the whole profiler. */
+static void zt__write_memory(zt__document *document) {
+    const zt__family bytes = {"zetools_memory_bytes", "gauge", "bytes", "Memory of the device in use", 0};
+    const zt__family peak = {"zetools_peak_memory_bytes", "gauge", "bytes",
+                             "The most memory of the device in use at once", 0};
+    const zt__family host = {"zetools_host_memory_bytes", "gauge", "bytes", "Memory of the host in use", 0};
+    const zt__family host_peak = {"zetools_peak_host_memory_bytes", "gauge", "bytes",
+                                  "The most memory of the host in use at once", 0};
+    zt__family allocations = {"zetools_allocations", "counter", "", "Allocations that were watched", 0};
+    zt__family unseen = {"zetools_unwatched_allocations", "counter", "",
+                         "Allocations for which there was no room", 0};
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    zt__writer *writer = &document->writer;
+    if (info.is_watched) {
+        zt__write_gauge(writer, bytes, info.bytes);
+        zt__write_gauge(writer, peak, info.peak_bytes);
+        zt__write_gauge(writer, host, info.host_bytes);
+        zt__write_gauge(writer, host_peak, info.host_peak_bytes);
+        zt__begin_family(writer, &allocations);
+        zt__print(writer, "%s_total %llu\n", allocations.name, (unsigned long long)info.allocations);
+        zt__begin_family(writer, &unseen);
+        zt__print(writer, "%s_total %llu\n", unseen.name, (unsigned long long)info.unseen);
+    }
+}
+#endif
+
 /* Writes how many samples of each region were lost or dropped, whichever its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
@@ -30090,6 +30932,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
     zt__write_phases(document);
+    zt__write_memory_of_phases(document);
+#ifdef ZETOOLS_TRACER
+    zt__write_memory(document);
+#endif
     for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
         zt__write_metric_families(document, (zt__family_kind)kind);
     }
@@ -30972,6 +31818,42 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
     return has_memory;
 }
 
+/* ---- memory ---------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+static void zt__write_memory_counter(zt__trace *trace, const char *name, uint64_t ns, uint64_t bytes) {
+    zt__begin_event(trace->writer, "C", name, trace->device, 0);
+    zt__write_event_time(trace->writer, "ts", ns);
+    zt__print(trace->writer, ",\"args\":{\"value\":%llu}}", (unsigned long long)bytes);
+}
+
+/* Writes counters of the memory in use. There are at most ZT__COUNTER_EVENTS: if there are more changes, each stands for
+   several, the highest of them. */
+static void zt__write_memory_counters(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
+    uint64_t first, end, i, several, host_bytes = 0;
+    zt__memory_change change, highest;
+    memset(&highest, 0, sizeof highest);
+    zt__get_kept_changes(profiler, &first, &end);
+    several = 1 + (end - first) / ZT__COUNTER_EVENTS;
+    for (i = first; i < end; i++) {
+        if (zt__copy_kept_change(profiler, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
+            highest = change;
+        }
+        if (!highest.ns || ((i - first + 1) % several && i + 1 < end)) {
+            continue;
+        }
+        zt__write_memory_counter(trace, "device memory [bytes]", highest.ns, highest.bytes);
+        if (highest.host_bytes != host_bytes) {
+            zt__write_memory_counter(trace, "host memory [bytes]", highest.ns, highest.host_bytes);
+            host_bytes = highest.host_bytes;
+        }
+        highest.ns = 0;
+    }
+}
+#endif
+
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__write_trace(zt__document *document) {
@@ -31035,6 +31917,9 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     if (has_memory) {
         zt__write_device(&trace);
     }
+#ifdef ZETOOLS_TRACER
+    zt__write_memory_counters(&trace);
+#endif
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
     }
@@ -31425,6 +32310,8 @@ enum {
     ZT__ROW_BYTES, /* a second */
     ZT__ROW_HOST,  /* of phases */
     ZT__ROW_HOST_OWN,
+    ZT__ROW_MEMORY, /* this and the next in bytes */
+    ZT__ROW_UNFREED,
     ZT__TIME_FIGURES
 };
 
@@ -31435,12 +32322,14 @@ static const struct {
     uint32_t figure;
     int is_default; /* shown without being named, if any row has it */
     int rank;
-} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
-                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
-                        {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
-                        {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
-                        {"host", "ns", ZT__ROW_HOST, 1, 1},     {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2}};
+} zt__time_columns[] = {
+    {"total", "ns", ZT__ROW_TOTAL, 1, 0},      {"own", "ns", ZT__ROW_OWN, 1, 0},
+    {"mean", "ns", ZT__ROW_MEAN, 1, 0},        {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
+    {"p95", "ns", ZT__ROW_P95, 1, 2},          {"min", "ns", ZT__ROW_MIN, 0, 2},
+    {"max", "ns", ZT__ROW_MAX, 0, 2},          {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
+    {"launch", "ns", ZT__ROW_LAUNCH, 0, 1},    {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
+    {"host", "ns", ZT__ROW_HOST, 1, 1},        {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
+    {"memory", "bytes", ZT__ROW_MEMORY, 1, 1}, {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -31587,6 +32476,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_HOST] = document->region.host_ns;
         figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
+        figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
+        figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
         figures[ZT__ROW_MEAN] = time->mean;
         figures[ZT__ROW_MEDIAN] = time->median;
@@ -33841,6 +34732,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     info.launches = zt__get_launch_counts(profiler);
     info.kernel_count = zt__get_kernel_count(profiler);
     info.call_count = zt__get_call_count(profiler);
+    info.memory = zt__get_memory_info(profiler);
     info.hotspots = zt__get_hotspot_counts(profiler);
     info.hotspot_count = zt__get_hotspot_count(profiler);
 #endif
@@ -34948,6 +35840,9 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     }
     if (profiler->free_tracer) {
         profiler->free_tracer(profiler);
+    }
+    if (profiler->free_memory) {
+        profiler->free_memory(profiler);
     }
     if (profiler->free_kernels) {
         profiler->free_kernels(profiler);
@@ -37170,6 +38065,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
+       "memory"        zt_memory_info, if it is watched; see MEMORY
        "calls"         {"name", "count", "errors", "time_ns"}
        "hotspots"      {"group", "period_ns", "counts", "kinds", "kernels"}: zt_hotspots_counts, the names
                        of the kinds, and of each kernel {"name", "size", "samples", "share", "instructions",
@@ -37221,6 +38117,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
          "notes" of JSON
+       - "peak memory", "memory at the end", "allocations" and "memory not freed" of a phase or of the
+         profiler, in bytes as the sum; see MEMORY
        - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
          count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
          for 64 work-groups of 256 items
@@ -37270,6 +38168,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
+       - counters of device and host memory in use; see MEMORY
        - a track for each attached stream, with its markers, and a span for each gap
        - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
          time
@@ -37315,6 +38214,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
+                                           phase; see MEMORY
+       memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
+                                           peak_host_memory_bytes; allocations_total,
+                                           unwatched_allocations_total
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
@@ -37614,6 +38518,39 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   MEMORY
+
+       With zt_trace_config.memory or ZT_MEMORY=1, a tracer watches zeMemAllocDevice, zeMemAllocShared,
+       zeMemAllocHost, zeMemFree and zeMemFreeExt. Without, these calls are not registered, and cost nothing.
+
+       Memory of the device is what was allocated as device or shared memory; host memory counts apart.
+       zt_info.memory has what is in use, the most at once, and what is not freed. Of a phase, zt_region_info
+       has
+
+       peak_bytes      the most memory of the device that was in use while the phase was open on the thread
+                       that has begun it, whoever allocated it; of several entries, the highest
+       end_bytes       what was in use when the last entry ended
+       allocations     of all three kinds, by threads that were in the phase or in one inside of it
+       unfreed         of these, and unfreed_bytes: what is not freed, by whichever thread and in whichever
+                       phase
+
+       The first two are NaN until an entry has ended while memory was watched. A peak may be too high by 0.2%
+       of the highest, where memory was freed in more than a thousand steps without being allocated again.
+
+       - Counted are allocations of the profiler's context and device; of those of no device, host memory
+         among them, all of its context. With zt_auto, the latter count for the first device of the context,
+         and an allocation on a device is a reason to open its profiler, as a list is.
+       - What is allocated before the start, while the tracer is stopped, in callbacks, by the driver for
+         itself, as an image or by zePhysicalMemCreate is not counted. Sizes are those that were asked for.
+       - Memory that is freed after zt_trace_stop is not seen: what is not freed is that of the stop, and a
+         note says so. The next start with memory begins anew: what was allocated before counts no more.
+       - With its context, all that was allocated in it is freed.
+       - Up to 1,048,576 allocations are known at once, for at most 200 bytes each. Further ones are counted
+         in zt_info.memory.unseen.
+       - These figures are neither packed nor merged.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    NAMES FROM ITT AND KOKKOS
 
        Many programs and libraries announce what they do to tools: by ITT, as oneDNN and OpenVINO do, or by
@@ -37836,6 +38773,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                      and kernels
        of the events of a tracer     events of the application, who has lent them, and    no      no
                                      which of them a thread asks the driver about
+       of the memory of a tracer     allocations that are not freed                       no      no
        of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
@@ -37973,4 +38911,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: fcb2ba5a8fe2d667 */
+/* Joined from src/ by src/join.py: 98fa1985ff4d17f0 */

@@ -39,6 +39,12 @@ struct zt_region_info {
     double host_ns,
         host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
                                     phases inside. Of a region NaN */
+
+    /* of a phase, where zt_trace_config.memory was set; see MEMORY. Otherwise 0 and NaN */
+    uint64_t allocations, unfreed; /* that were made in it and in the phases inside; of these, not freed */
+    double unfreed_bytes;
+    double peak_bytes; /* of device and shared memory that were in use at once while it was open */
+    double end_bytes;  /* the same when it last ended */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -230,6 +236,16 @@ struct zt_hotspots_counts {
     uint64_t drops;     /* how often the device has dropped samples */
 };
 
+/* Memory that was allocated while tracing with zt_trace_config.memory; see MEMORY. */
+struct zt_memory_info {
+    int is_watched;                       /* not 0: it is, or was, watched. Otherwise all is 0 */
+    uint64_t allocations;                 /* of device, shared and host memory */
+    uint64_t unfreed, unfreed_bytes;      /* of these, not freed */
+    uint64_t unseen;                      /* further allocations, for which there was no room */
+    uint64_t bytes, peak_bytes;           /* of device and shared memory: in use, and the most at once */
+    uint64_t host_bytes, host_peak_bytes; /* the same of host memory */
+};
+
 /* What a watch does, and what it has found. */
 struct zt_watch_info {
     int is_watching; /* not 0: there is a watch */
@@ -254,6 +270,7 @@ struct zt_info {
     uint32_t kernel_count;                 /* kernels that were launched while tracing */
     uint32_t call_count;                   /* different calls that were timed */
     zt_hotspots_counts hotspots;
+    zt_memory_info memory;
     uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
     zt_watch_info watch;
 };

@@ -241,8 +241,8 @@
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       By zt_trace_config, the tracer also measures copies, times calls on the host, writes MODULES to files,
-       and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
+       By zt_trace_config, the tracer also measures copies, times calls, watches MEMORY, writes MODULES to
+       files, and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
 
    AUTOMATIC TRACING
 
@@ -349,13 +349,13 @@
        ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
-       ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
-                                "off", "0" or "": nothing is traced
+       ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_ITT                   domains of ITT whose tasks are phases: patterns as in ZT_KERNELS. "0": none
-       ZT_COPIES, ZT_HOTSPOTS   override zt_trace_config.copies and zt_auto_config.hotspots: "1", or "0"
+       ZT_COPIES, ZT_MEMORY     override copies and memory of zt_trace_config: "1", or "0"
+       ZT_HOTSPOTS              overrides zt_auto_config.hotspots, likewise
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
@@ -400,7 +400,7 @@
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
-                       INSTRUCTIONS, NAMES FROM ITT AND KOKKOS
+                       INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
        Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS

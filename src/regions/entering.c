@@ -103,6 +103,9 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     if (path) {
         path->entered++;
     }
+    if (path && profiler->memory_phase_ended) {
+        profiler->memory_phase_ended(profiler, path, frame->begun_ns, now);
+    }
     if (path && frame->begun_ns) {
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;

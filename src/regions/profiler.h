@@ -79,6 +79,16 @@ typedef struct zt__path_key {
     zt__region_record *region;
 } zt__path_key;
 
+/* Memory that the application has allocated in a phase, or in none, as far as a tracer has watched it. */
+typedef struct zt__phase_memory {
+    int is_watched;       /* it was, when something was allocated in the phase, or the phase has ended */
+    uint64_t allocations; /* that were made in it, */
+    uint64_t unfreed, unfreed_bytes;
+    uint64_t peak_bytes,
+        end_bytes;     /* in use on the device: the most while it was open, and when it last ended */
+    uint64_t ended_ns; /* host time of that end; 0: none */
+} zt__phase_memory;
+
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
    move nor disappear.
    Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
@@ -108,6 +118,7 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    zt__phase_memory memory;       /* also of the root */
 };
 
 /* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
@@ -486,6 +497,10 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     /* A phase of this thread has ended. mutex held */
     void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */
+    /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
+    void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*free_memory)(zt_profiler *profiler);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/figures.h"
+#include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "base/shared.h"
@@ -15,6 +16,8 @@
 #include "reports/facts.h"
 #include "results/results.h"
 #include "tracer/hotspots.h"
+#include "tracer/memory.h"
+#include "tracer/memory_use.h"
 #include "tracer/results.h"
 #include "tracer/tracer.h"
 
@@ -139,6 +142,105 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 }
 
 #ifdef ZETOOLS_TRACER
+
+/* Appends an amount of memory to a sentence: "12.3 MB". */
+static void zt__append_bytes(char *text, size_t room, uint64_t bytes) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    double amount = (double)bytes;
+    uint32_t unit = 0;
+    for (; unit + 1 < ZT__COUNT_OF(units) && amount >= 999.5; unit++) {
+        amount /= 1000;
+    }
+    zt__append_number(text, room, amount);
+    zt__append(text, room, " %s", bytes == 1 ? "byte" : units[unit]);
+}
+
+/* A phase, or none, with what was allocated in it and is not freed. */
+typedef struct zt__unfreed {
+    const zt__path *phase;
+    uint64_t count, bytes;
+} zt__unfreed;
+
+/* Finds the phases with most unfreed bytes, the root among them, most first. Returns how many there are. */
+static uint32_t zt__find_unfreed(zt__document *document, zt__unfreed *most, uint32_t room) {
+    zt_profiler *profiler = document->profiler;
+    uint32_t i, place, count = 0;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i <= document->path_count; i++) {
+        const zt__path *path = i < document->path_count ? zt__path_at(profiler, i) : &profiler->root;
+        zt__unfreed found = {path, path->memory.unfreed, path->memory.unfreed_bytes};
+        if (!found.count) {
+            continue;
+        }
+        for (place = count < room ? count : room; place > 0 && most[place - 1].bytes < found.bytes; place--) {
+            if (place < room) {
+                most[place] = most[place - 1];
+            }
+        }
+        if (place < room) {
+            most[place] = found;
+        }
+        count++;
+    }
+    zt__unlock(&profiler->mutex);
+    return count;
+}
+
+/* Notes how much memory was in use, and in which phases it was allocated and is not freed. */
+static void zt__note_memory(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3 };
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    int is_watched = zt__is_memory_watched(document->profiler);
+    zt__unfreed most[MOST_NAMED];
+    uint64_t named = 0;
+    uint32_t count, i;
+    char text[1024] = "Device memory: at most ";
+    if (!info.is_watched) {
+        return;
+    }
+    zt__append_bytes(text, sizeof text, info.peak_bytes);
+    zt__append(text, sizeof text, " in use at once");
+    if (info.host_peak_bytes) {
+        zt__append(text, sizeof text, ", and ");
+        zt__append_bytes(text, sizeof text, info.host_peak_bytes);
+        zt__append(text, sizeof text, " of the host");
+    }
+    if (info.unfreed == 0) {
+        zt__append(text, sizeof text, "; %llu allocation%s, all freed.", (unsigned long long)info.allocations,
+                   info.allocations == 1 ? "" : "s");
+        note(document, text);
+    } else {
+        zt__append(text, sizeof text, "; %llu of %llu allocation%s (", (unsigned long long)info.unfreed,
+                   (unsigned long long)info.allocations, info.allocations == 1 ? "" : "s");
+        zt__append_bytes(text, sizeof text, info.unfreed_bytes);
+        zt__append(text, sizeof text, is_watched ? ") not freed:" : ") not freed when tracing ended:");
+        count = zt__find_unfreed(document, most, MOST_NAMED);
+        for (i = 0; i < count && i < MOST_NAMED; i++) {
+            const zt__path *phase = most[i].phase;
+            char *path = phase->depth > 1 ? zt__name_path(document, phase) : NULL;
+            zt__append(text, sizeof text, "%s %llu in ", i ? "," : "", (unsigned long long)most[i].count);
+            if (phase->depth > 0) {
+                zt__append(text, sizeof text, "\"%.100s\"", path ? path : phase->key.region->name);
+            } else {
+                zt__append(text, sizeof text, "no phase");
+            }
+            zt__free(&document->profiler->config.allocator, path);
+            named += most[i].count;
+        }
+        if (named < info.unfreed) {
+            zt__append(text, sizeof text, ", %llu in others", (unsigned long long)(info.unfreed - named));
+        }
+        zt__append(text, sizeof text, ".");
+        note(document, text);
+    }
+    if (info.unseen > 0) {
+        zt__add_note(document, note,
+                     "%llu further allocation%s not watched: there is no memory, or more than %u are not "
+                     "freed.",
+                     (unsigned long long)info.unseen, info.unseen == 1 ? " was" : "s were",
+                     (unsigned)ZT__MAX_ALLOCATIONS);
+    }
+}
 
 /* Notes a number of samples, as a share of all. */
 static void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
@@ -384,6 +486,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      counts.unobserved_lists == 1 ? "list" : "lists");
     }
 #ifdef ZETOOLS_TRACER
+    zt__note_memory(document, note);
     zt__note_hotspots(document, note);
 #endif
 }

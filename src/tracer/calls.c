@@ -89,6 +89,13 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
+    case ZT__CALL_MemAllocDevice:
+    case ZT__CALL_MemAllocHost:
+    case ZT__CALL_MemAllocShared:
+        return ZT__KIND_MEMORY_ALLOCATE;
+    case ZT__CALL_MemFree:
+    case ZT__CALL_MemFreeExt:
+        return ZT__KIND_MEMORY_FREE;
     case ZT__CALL_EventPoolCreate:
         return ZT__KIND_POOL_CREATE;
     case ZT__CALL_EventPoolDestroy:

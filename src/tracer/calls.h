@@ -113,7 +113,8 @@ enum {
     ZT__FOR_LAUNCHES = 2, /* if launches are measured */
     ZT__FOR_COMMANDS = 4, /* if launches or copies are measured */
     ZT__FOR_EVENTS = 8,   /* if they may be measured by events of the application */
-    ZT__FOR_AUTO = 16
+    ZT__FOR_AUTO = 16,
+    ZT__FOR_MEMORY = 32 /* if memory is watched */
 };
 
 /* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
@@ -142,7 +143,9 @@ enum {
     X(CAPTURE_BEGIN, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                          \
     X(CAPTURE_END, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                            \
     X(GET_COMMAND_ID, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                         \
-    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL, ZT__FOR_AUTO)                                       \
+    X(CONTEXT_DESTROY, zt__before_context_destroy, zt__after_context_destroy, ZT__FOR_AUTO | ZT__FOR_MEMORY) \
+    X(MEMORY_ALLOCATE, NULL, zt__after_allocation, ZT__FOR_MEMORY)                                           \
+    X(MEMORY_FREE, zt__before_free, zt__after_free, ZT__FOR_MEMORY)                                          \
     X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create, ZT__FOR_COMMANDS)                          \
     X(POOL_DESTROY, zt__before_pool_destroy, NULL, ZT__FOR_COMMANDS)                                         \
     X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \

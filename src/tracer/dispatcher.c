@@ -15,6 +15,7 @@
 #include "tracer/events.h"
 #include "tracer/frames.h"
 #include "tracer/launches.h"
+#include "tracer/memory.h"
 #include "tracer/seen_lists.h"
 #include "tracer/seen_modules.h"
 #include "tracer/tracer.h"

@@ -21,6 +21,7 @@
 #include "tracer/frames.h"
 #include "tracer/hotspot_control.h"
 #include "tracer/lists.h"
+#include "tracer/memory.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
@@ -275,6 +276,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
     zt__end_loans(frame->tracer, NULL, context, NULL);
+    zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);

@@ -82,6 +82,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__forget_records(tracer, &tracer->pools, &tracer->event_mutex);
     zt__forget_records(tracer, &tracer->events, &tracer->event_mutex);
     zt__forget_records(tracer, &tracer->kernel_names, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->allocations, &tracer->memory_mutex);
     tracer->captures = 0;
 }
 

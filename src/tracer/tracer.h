@@ -180,6 +180,10 @@ typedef struct zt__tracer {
     zt__map pools, events; /* by handle */
     uint32_t forgotten_events;
 
+    int watches_memory;     /* zt_trace_config.memory. Changes only while the tracer is not live */
+    zt__mutex memory_mutex; /* guards what follows */
+    zt__map allocations;    /* that the application has not freed, by their addresses */
+
     int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;
 

@@ -25,6 +25,11 @@
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
+                                           phase; see MEMORY
+       memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
+                                           peak_host_memory_bytes; allocations_total,
+                                           unwatched_allocations_total
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
