@@ -966,8 +966,8 @@ struct zt_cause_count {
 
 /* ---- what there is ------------------------------------------------------------------------------------- */
 
-/* Launches and executions of graphs, and copies, barriers and waits if they are measured (zt_trace_config.copies): launches = measured + filtered + elsewhere. zt_counts has what
-   became of those that are measured. */
+/* Launches, executions of graphs, and copies, barriers and waits if they are measured (zt_trace_config.copies):
+   launches = measured + filtered + elsewhere. zt_counts has what became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
     uint64_t measured;   /* a region was begun */
@@ -975,8 +975,8 @@ struct zt_trace_counts {
     uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
                             copy engine, unless the profiler measures times alone; one that can be cloned or
                             changed; by_pointer; and captured */
-    uint64_t captured;   /* of those elsewhere: into a graph. Each execution of a graph is one of those measured:
-                            "graph 1 (saxpy x3)" */
+    uint64_t captured;   /* of those elsewhere: into a graph. Each execution of a graph is measured as one, in a
+                            region such as "graph 1 (saxpy x3)"; see TRACED LISTS */
     uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
                             returned while tracing; see TRACED LISTS */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
@@ -26758,14 +26758,28 @@ typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t
 typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
                                                          ze_event_handle_t, uint32_t, ze_event_handle_t *);
 
-/* Functions of graphs, from before loaders had any. They take their parameters in another order than the loader's. */
-typedef ze_result_t(ZE_APICALL *zt__begin_capture_fn)(ze_command_list_handle_t, void *);
-typedef ze_result_t(ZE_APICALL *zt__begin_capture_into_fn)(ze_command_list_handle_t, void *, void *);
-typedef ze_result_t(ZE_APICALL *zt__end_capture_fn)(ze_command_list_handle_t, void **, const void *);
-typedef ze_result_t(ZE_APICALL *zt__instantiate_graph_fn)(void *, void **, const void *);
-typedef ze_result_t(ZE_APICALL *zt__append_graph_fn)(ze_command_list_handle_t, void *, const void *,
-                                                     ze_event_handle_t, uint32_t, ze_event_handle_t *);
-typedef ze_result_t(ZE_APICALL *zt__destroy_graph_fn)(void *);
+/* Functions of graphs, from before loaders had any: the name, the member of zt__driver_functions, the call of the loader
+   that it is observed as, the parameters, which are in another order than the loader's, and the loader's. */
+#define ZT__GRAPH_FUNCTIONS(X)                                                                               \
+    X("zeCommandListBeginGraphCaptureExp", begin_capture, CommandListBeginGraphCaptureExt,                   \
+      (ze_command_list_handle_t list, const void *next), (list, next), zt__list_params, &list)               \
+    X("zeCommandListBeginCaptureIntoGraphExp", begin_capture_into, CommandListBeginCaptureIntoGraphExt,      \
+      (ze_command_list_handle_t list, void *graph, const void *next), (list, graph, next), zt__list_params,  \
+      &list)                                                                                                 \
+    X("zeCommandListEndGraphCaptureExp", end_capture, CommandListEndGraphCaptureExt,                         \
+      (ze_command_list_handle_t list, void **graph, const void *next), (list, graph, next),                  \
+      zt__end_capture_params, &list, &next, &graph)                                                          \
+    X("zeCommandListInstantiateGraphExp", instantiate_graph, GraphInstantiateExt,                            \
+      (void *graph, void **executable, const void *next), (graph, executable, next),                         \
+      zt__instantiate_graph_params, &graph, &next, &executable)                                              \
+    X("zeCommandListAppendGraphExp", append_graph, CommandListAppendGraphExt,                                \
+      (ze_command_list_handle_t list, void *graph, const void *next, ze_event_handle_t signal,               \
+       uint32_t wait_count, ze_event_handle_t *waits),                                                       \
+      (list, graph, next, signal, wait_count, waits), zt__append_graph_params, &list, &graph, &next,         \
+      &signal, &wait_count, &waits)                                                                          \
+    X("zeGraphDestroyExp", destroy_graph, GraphDestroyExt, (void *graph), (graph), zt__graph_params, &graph) \
+    X("zeExecutableGraphDestroyExp", destroy_executable, ExecutableGraphDestroyExt, (void *graph), (graph),  \
+      zt__graph_params, &graph)
 
 /* The driver's functions. Guarded by the mutex of the dispatcher until they are known; then they do not change. */
 static struct {
@@ -26773,12 +26787,9 @@ static struct {
     zt__launch_with_parameters_fn with_parameters;
     zt__launch_variable_fn variable;
     zt__append_operation_fn operation;
-    zt__begin_capture_fn begin_capture;
-    zt__begin_capture_into_fn begin_capture_into;
-    zt__end_capture_fn end_capture;
-    zt__instantiate_graph_fn instantiate_graph;
-    zt__append_graph_fn append_graph;
-    zt__destroy_graph_fn destroy_graph, destroy_executable;
+#define X(name, member, call, declared, passed, type, ...) ze_result_t(ZE_APICALL *member) declared;
+    ZT__GRAPH_FUNCTIONS(X)
+#undef X
 } zt__driver_functions;
 
 /* ---- what the application calls -------------------------------------------------------------------------- */
@@ -26830,8 +26841,7 @@ static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list
     return zt__driver_functions.operation(list, next, signal, wait_count, waits);
 }
 
-/* What is observed as a call of the loader: its parameters are `type`, and are at the addresses that follow. */
-#define X(member, call, declared, passed, type, ...)                                                         \
+#define X(name, member, call, declared, passed, type, ...)                                                   \
     static ze_result_t ZE_APICALL zt__##member declared {                                                    \
         type parameters = {__VA_ARGS__};                                                                     \
         void *instance;                                                                                      \
@@ -26841,21 +26851,7 @@ static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list
         zt__end_by_pointer(result, &instance);                                                               \
         return result;                                                                                       \
     }
-X(begin_capture, CommandListBeginGraphCaptureExt, (ze_command_list_handle_t list, void *next), (list, next),
-  zt__list_params, &list)
-X(begin_capture_into, CommandListBeginCaptureIntoGraphExt,
-  (ze_command_list_handle_t list, void *graph, void *next), (list, graph, next), zt__list_params, &list)
-X(end_capture, CommandListEndGraphCaptureExt, (ze_command_list_handle_t list, void **graph, const void *next),
-  (list, graph, next), zt__end_capture_params, &list, &next, &graph)
-X(instantiate_graph, GraphInstantiateExt, (void *graph, void **executable, const void *next),
-  (graph, executable, next), zt__instantiate_graph_params, &graph, &next, &executable)
-X(append_graph, CommandListAppendGraphExt,
-  (ze_command_list_handle_t list, void *graph, const void *next, ze_event_handle_t signal,
-   uint32_t wait_count, ze_event_handle_t *waits),
-  (list, graph, next, signal, wait_count, waits), zt__append_graph_params, &list, &graph, &next, &signal,
-  &wait_count, &waits)
-X(destroy_graph, GraphDestroyExt, (void *graph), (graph), zt__graph_params, &graph)
-X(destroy_executable, ExecutableGraphDestroyExt, (void *graph), (graph), zt__graph_params, &graph)
+ZT__GRAPH_FUNCTIONS(X)
 #undef X
 
 /* ---- pointers -------------------------------------------------------------------------------------------- */
@@ -26887,12 +26883,16 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
     if (!name || !place || !*place) {
         return;
     }
-#define X(function, member, own, type)                                                                       \
+#define ZT__WRAP(function, member, wrapper)                                                                  \
     if (strcmp(name, function) == 0) {                                                                       \
-        type wrapper = own;                                                                                  \
         void *pointer;                                                                                       \
         memcpy(&pointer, &wrapper, sizeof pointer);                                                          \
         is_wrapped = zt__exchange_function(place, &zt__driver_functions.member, pointer);                    \
+    }
+#define X(function, member, own, type)                                                                       \
+    {                                                                                                        \
+        type wrapper = own;                                                                                  \
+        ZT__WRAP(function, member, wrapper)                                                                  \
     }
     X("zeCommandListAppendLaunchKernelWithArguments", with_arguments, zt__launch_with_arguments,
       zt__launch_with_arguments_fn)
@@ -26900,15 +26900,15 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
       zt__launch_with_parameters_fn)
     X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
     X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
-    X("zeCommandListBeginGraphCaptureExp", begin_capture, zt__begin_capture, zt__begin_capture_fn)
-    X("zeCommandListBeginCaptureIntoGraphExp", begin_capture_into, zt__begin_capture_into,
-      zt__begin_capture_into_fn)
-    X("zeCommandListEndGraphCaptureExp", end_capture, zt__end_capture, zt__end_capture_fn)
-    X("zeCommandListInstantiateGraphExp", instantiate_graph, zt__instantiate_graph, zt__instantiate_graph_fn)
-    X("zeCommandListAppendGraphExp", append_graph, zt__append_graph, zt__append_graph_fn)
-    X("zeGraphDestroyExp", destroy_graph, zt__destroy_graph, zt__destroy_graph_fn)
-    X("zeExecutableGraphDestroyExp", destroy_executable, zt__destroy_executable, zt__destroy_graph_fn)
 #undef X
+#define X(function, member, call, declared, passed, type, ...)                                               \
+    {                                                                                                        \
+        ze_result_t(ZE_APICALL *wrapper) declared = zt__##member;                                            \
+        ZT__WRAP(function, member, wrapper)                                                                  \
+    }
+    ZT__GRAPH_FUNCTIONS(X)
+#undef X
+#undef ZT__WRAP
     if (!is_wrapped) {
         zt__store(&tracer->has_unseen_pointers, 1);
     }
@@ -36856,7 +36856,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
-       unmeasured_launches_total           that a tracer saw and could not measure: by cause, list or pointer
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause: list, graph
+                                           or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
@@ -36944,16 +36945,27 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
        elsewhere, and reports note them:
 
-       - captured into a graph, or waiting for events while another list is captured
+       - captured into a graph (zt_trace_counts.captured); see below
+       - waiting for events while another list is captured, because they may join its capture
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
        - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing
-         (zt_trace_counts.by_pointer), of functions that append graphs (zeCommandListAppendGraphExp), kernels
-         with variables or custom operations (zex...). Where the loader wraps handles, of all functions.
-         Otherwise, launches by zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are
-         measured as the loader's calls
+         (zt_trace_counts.by_pointer), of functions that append kernels with variables or custom operations
+         (zex...). Where the loader wraps handles, of all functions. Otherwise, graphs, and launches by
+         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters, are measured as the loader's
+         calls
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
+
+       An executable graph is measured as one when it is appended (zeCommandListAppendGraphExt, or
+       zeCommandListAppendGraphExp of the driver): between queries with metrics, else by time stamps between
+       barriers, after a wait for its events. Each execution is a launch, a sample, and of the phase in which
+       it is appended. Its region is named by the order in which graphs were instantiated, and by the
+       launches that were captured: "graph 2 (saxpy, reduce x3, +5 launches)", with up to four kernels and 24
+       bytes of their names. A graph that is instantiated after one with the same kernels was destroyed has
+       the name of that one. What was captured or instantiated while nothing was traced is "graph 3". Launches
+       that were captured count once for their kernel, however often the graph is executed.
+       zt_trace_config.names chooses graphs by their kernels.
 
        Launches through pointers from before zt_trace_start are not seen: start first, or use zt_auto.
 
@@ -36995,8 +37007,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
        (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
        appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
-       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric queries
-       that signal the event meanwhile are not seen.
+       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions and metric queries that
+       signal the event meanwhile are not seen.
 
        On lists not in order, launches between barriers overlap with nothing; zt_trace_counts.serialised counts them.
 
@@ -37462,4 +37474,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6450cb71d8bd734c */
+/* Joined from src/ by src/join.py: 08c715bd2d7b731d */
