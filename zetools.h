@@ -970,12 +970,12 @@ struct zt_cause_count {
    launches = measured + filtered + elsewhere. zt_counts has what became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;   /* a region was begun */
-    uint64_t filtered;   /* left out by the configuration */
-    uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
+    uint64_t measured;  /* a region was begun */
+    uint64_t filtered;  /* left out by the configuration */
+    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a
                             copy engine, unless the profiler measures times alone; one that can be cloned or
                             changed; by_pointer; and captured */
-    uint64_t captured;   /* of those elsewhere: into a graph. Each execution of a graph is measured as one, in a
+    uint64_t captured; /* of those elsewhere: into a graph. Each execution of a graph is measured as one, in a
                             region such as "graph 1 (saxpy x3)"; see TRACED LISTS */
     uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
                             returned while tracing; see TRACED LISTS */
@@ -37474,4 +37474,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 08c715bd2d7b731d */
+/* Joined from src/ by src/join.py: 90445bc3e56b5058 */

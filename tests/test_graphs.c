@@ -333,26 +333,30 @@ static void execute_executable(world *w, void *executable, uint32_t launches) {
 /* By the order in which they were instantiated. One that takes the place of a destroyed one with the same kernels has
    its name, so that a program which instantiates its graph again and again has one row. */
 static void name_graphs(world *w, route way) {
+    enum { AT_ONCE = 4 };
     zt_profiler *profiler = open_traced(w, "", NULL);
+    void *executables[AT_ONCE];
     find_graphs(w, way);
     void *graph = capture_launches(w, w->immediate, 2), *other = capture_launches(w, w->immediate, 1);
-    void *first = executable_of(graph), *second = executable_of(other), *third = executable_of(graph);
-    execute_executable(w, third, 2);
-    execute_executable(w, second, 1);
-    execute_executable(w, first, 2);
-    ok(api.destroy_executable(first));
-    for (int i = 0; i < 3; i++) {
-        first = executable_of(graph);
-        execute_executable(w, first, 2);
-        ok(api.destroy_executable(first));
+    void *between = executable_of(other);
+    for (int turn = 0; turn < 3; turn++) {
+        for (int i = 0; i < AT_ONCE; i++)
+            executables[i] = executable_of(graph);
+        for (int i = AT_ONCE; i-- > 0;)
+            for (int j = 0; j <= i; j++)
+                execute_executable(w, executables[i], 2);
+        for (int i = AT_ONCE; i-- > 0;)
+            ok(api.destroy_executable(executables[i]));
     }
-    ok(api.destroy_executable(second));
-    ok(api.destroy_executable(third));
+    execute_executable(w, between, 1);
+    ok(api.destroy_executable(between));
     collect_all(profiler);
-    assert_int_equal(samples_of(profiler, "graph 1 (saxpy x2)"), 4);
-    assert_int_equal(samples_of(profiler, "graph 2 (saxpy)"), 1);
-    assert_int_equal(samples_of(profiler, "graph 3 (saxpy x2)"), 1);
-    assert_int_equal(zt_get_info(profiler).region_count, 3);
+    assert_int_equal(samples_of(profiler, "graph 1 (saxpy)"), 1);
+    assert_int_equal(samples_of(profiler, "graph 2 (saxpy x2)"), 3);
+    assert_int_equal(samples_of(profiler, "graph 3 (saxpy x2)"), 6);
+    assert_int_equal(samples_of(profiler, "graph 4 (saxpy x2)"), 9);
+    assert_int_equal(samples_of(profiler, "graph 5 (saxpy x2)"), 12);
+    assert_int_equal(zt_get_info(profiler).region_count, 5);
     check_work(w);
     ok(api.destroy(graph));
     ok(api.destroy(other));
