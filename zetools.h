@@ -976,15 +976,17 @@ struct zt_cause_count {
 
 /* ---- what there is ------------------------------------------------------------------------------------- */
 
-/* Launches, and copies, barriers and waits if they are measured (zt_trace_config.copies): launches = measured + filtered + elsewhere. zt_counts has what
-   became of those that are measured. */
+/* Launches, executions of graphs, and copies, barriers and waits if they are measured (zt_trace_config.copies):
+   launches = measured + filtered + elsewhere. zt_counts has what became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;   /* a region was begun */
-    uint64_t filtered;   /* left out by the configuration */
-    uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
+    uint64_t measured;  /* a region was begun */
+    uint64_t filtered;  /* left out by the configuration */
+    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a
                             copy engine, unless the profiler measures times alone; one that can be cloned or
-                            changed, or is captured into a graph; and by_pointer */
+                            changed; by_pointer; and captured */
+    uint64_t captured; /* of those elsewhere: into a graph. Each execution of a graph is measured as one, in a
+                            region such as "graph 1 (saxpy x3)"; see TRACED LISTS */
     uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
                             returned while tracing; see TRACED LISTS */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
@@ -8850,7 +8852,7 @@ typedef struct zt__entry {
 typedef enum zt__region_kind {
     ZT__REGION_OF_APPLICATION, /* begun by the application, around no other region */
     ZT__REGION_AROUND_OTHERS,  /* begun by the application, around others */
-    ZT__REGION_OF_KERNEL,      /* this and the next by the tracer */
+    ZT__REGION_OF_KERNEL,      /* or a graph; this and the next by the tracer */
     ZT__REGION_OF_COPY,
     ZT__REGION_OF_SYNC /* a barrier, or a wait for events */
 } zt__region_kind;
@@ -9538,9 +9540,6 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
    are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
-/* Returns the path of a region inside another path, or NULL if there is none. */
-ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region);
-
 /* Returns NULL if there is none. */
 ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle);
 
@@ -9643,7 +9642,7 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
     return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
 }
 
-ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
+static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
     zt__path_key key;
     if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
         return region->paths;
@@ -21872,7 +21871,10 @@ enum {
     X(KERNEL_DESTROY, zt__before_kernel_destroy, zt__after_kernel_destroy, ZT__ALWAYS)                       \
     X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
     X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
-    X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
+    X(GRAPH, zt__before_command, zt__after_command, ZT__FOR_EVENTS)                                          \
+    X(GRAPH_INSTANTIATE, NULL, zt__after_graph_instantiate, ZT__FOR_LAUNCHES)                                \
+    X(GRAPH_DESTROY, zt__before_graph_destroy, NULL, ZT__FOR_LAUNCHES)                                       \
+    X(COPY, zt__before_command, zt__after_command, ZT__FOR_EVENTS | ZT__FOR_AUTO)                            \
     /* A barrier or a wait: measured only if it has an event or its list is in order. */                     \
     X(SYNC, zt__before_command, NULL, ZT__FOR_EVENTS)                                                        \
     /* A command that is not measured, and signals an event. */                                              \
@@ -21939,6 +21941,32 @@ typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
 } zt__list_params;
 
+typedef struct zt__end_capture_params {
+    ze_command_list_handle_t *phCommandList;
+    const void **ppNext;
+    void ***pphGraph;
+} zt__end_capture_params;
+
+typedef struct zt__instantiate_graph_params {
+    void **phGraph;
+    const void **ppNext;
+    void ***pphExecutableGraph;
+} zt__instantiate_graph_params;
+
+typedef struct zt__append_graph_params {
+    ze_command_list_handle_t *phCommandList;
+    void **phGraph;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__append_graph_params;
+
+/* Of the calls that destroy a graph, or an executable one. */
+typedef struct zt__graph_params {
+    void **phGraph;
+} zt__graph_params;
+
 /* A ze_event_counter_based_desc_t, and the parameters of the call that uses it. */
 typedef struct zt__event_counter_based_desc {
     ze_structure_type_t stype;
@@ -21953,7 +21981,7 @@ typedef struct zt__event_counter_based_create_params {
     ze_event_handle_t **pphEvent;
 } zt__event_counter_based_create_params;
 
-/* A launch or copy, or another command that signals an event, whichever call appends it. */
+/* A launch, graph or copy, or another command that signals an event, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */
@@ -22049,6 +22077,13 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
         return ZT__KIND_LAUNCH;
+    case ZT__CALL_CommandListAppendGraphExt:
+        return ZT__KIND_GRAPH;
+    case ZT__CALL_GraphInstantiateExt:
+        return ZT__KIND_GRAPH_INSTANTIATE;
+    case ZT__CALL_GraphDestroyExt:
+    case ZT__CALL_ExecutableGraphDestroyExt:
+        return ZT__KIND_GRAPH_DESTROY;
         ZT__COPIES(X)
         return ZT__KIND_COPY;
 #undef X
@@ -22164,6 +22199,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
+        X(CommandListAppendGraphExt, zt__append_graph_params)
         X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
         X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
         X(CommandListAppendQueryKernelTimestamps, ze_command_list_append_query_kernel_timestamps_params_t)
@@ -24090,7 +24126,11 @@ enum {
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
-    ZT__EVENT_FLAGS_STAMPED = 1 << 4 | 1 << 5
+    ZT__EVENT_FLAGS_STAMPED = 1 << 4 | 1 << 5,
+    /* Results of a query whether a list is captured, since Level Zero 1.15 */
+    ZT__QUERY_TRUE = 0x78000022,
+    ZT__QUERY_FALSE = 0x78000023,
+    ZT__GRAPH_KERNELS = 4 /* whose names are in that of a graph */
 };
 
 /* A context and device whose lists are measured. */
@@ -24104,12 +24144,31 @@ typedef struct zt__traced_device {
     uint64_t copies_seen;      /* by zt_auto, where copies are not measured; with the tracer's mutex */
 } zt__traced_device;
 
-/* The name of a kernel or copy, and what the filter needs to know. */
+/* The name of a kernel, copy or graph, and what the filter needs to know. */
 typedef struct zt__kernel_name {
     char *text;
     int is_selected;         /* by zt_trace_config.names */
     uint64_t seen, measured; /* launches */
+    uint32_t graph;          /* the number of the graph; 0: it is not that of one */
+    int is_free;             /* the graph is destroyed */
 } zt__kernel_name;
+
+/* Launches that were captured into a graph, as far as they were seen. */
+typedef struct zt__graph_content {
+    uint32_t kernel_count, other_launches; /* the second: of other kernels */
+    int is_selected;                       /* one of the kernels is */
+    struct {
+        const zt__kernel_name *name;
+        uint32_t launches;
+    } kernels[ZT__GRAPH_KERNELS]; /* in the order of their first launches */
+} zt__graph_content;
+
+/* What is known of a graph, or of an executable one. */
+typedef struct zt__known_graph {
+    const void *handle;        /* the key */
+    zt__kernel_name *name;     /* of an executable one; else NULL */
+    zt__graph_content content; /* of the other */
+} zt__known_graph;
 
 /* What is known of a command list. */
 typedef struct zt__known_list {
@@ -24124,6 +24183,8 @@ typedef struct zt__known_list {
     int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
     int is_cloneable;    /* its clones would write to the same queries and events */
     int has_command_ids; /* the application has queried the identifier of a command to come */
+
+    zt__graph_content content; /* while it is captured: so far */
 } zt__known_list;
 
 /* What is known of an event pool. */
@@ -24212,21 +24273,24 @@ typedef struct zt__tracer {
     /* Queries of events and pools that were created before the start; likewise. */
     ze_result_t(ZE_APICALL *get_pool)(ze_event_handle_t, ze_event_pool_handle_t *);
     ze_result_t(ZE_APICALL *get_pool_flags)(ze_event_pool_handle_t, ze_event_pool_flags_t *);
-    /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
+    /* ZT__QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
     ze_result_t(ZE_APICALL *query_capture)(ze_command_list_handle_t);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;      /* guards what follows */
-    zt__loaded loaded;    /* has no mutex of its own */
-    zt__map kernel_names; /* by their text */
-    zt__map lists;        /* by handle */
-    uint32_t captures;    /* lists that are captured */
-    int lends_events;     /* launches may be measured by events of the application */
-    uint64_t executions;  /* of lists, so far */
-    int is_stopping;      /* no more launches are measured */
+    zt__mutex mutex;                        /* guards what follows */
+    zt__loaded loaded;                      /* has no mutex of its own */
+    zt__map kernel_names;                   /* by their text */
+    zt__map lists;                          /* by handle */
+    zt__map graphs;                         /* likewise */
+    uint32_t graph_count;                   /* that were named, since the tracer was created */
+    uint32_t captures;                      /* lists that are captured */
+    ze_command_list_handle_t last_captured; /* the list whose capture was begun last, or NULL */
+    int lends_events;                       /* launches may be measured by events of the application */
+    uint64_t executions;                    /* of lists, so far */
+    int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
@@ -24317,6 +24381,10 @@ ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list 
 }
 
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
+    if (is_captured) {
+        memset(&list->content, 0, sizeof list->content);
+        memcpy(&tracer->last_captured, &list->handle, sizeof list->handle);
+    }
     if (is_captured && !list->is_captured) {
         tracer->captures++;
     } else if (!is_captured && list->is_captured) {
@@ -24356,6 +24424,7 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__forget_records(tracer, &tracer->loaded.modules, &tracer->mutex);
     zt__forget_records(tracer, &tracer->loaded.kernels, &tracer->mutex);
     zt__forget_records(tracer, &tracer->lists, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->graphs, &tracer->mutex);
     zt__forget_records(tracer, &tracer->pools, &tracer->event_mutex);
     zt__forget_records(tracer, &tracer->events, &tracer->event_mutex);
     zt__forget_records(tracer, &tracer->kernel_names, &tracer->mutex);
@@ -24509,6 +24578,7 @@ typedef struct zt__frame {
     ze_kernel_handle_t kernel_before_hooks;
 
     zt__command command; /* of a call that appends one: what zt__read_command has read */
+    int is_elsewhere;    /* it cannot be measured, and was counted so */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
@@ -25205,6 +25275,212 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
         snprintf(name->text, size, "%s%s", text, number);
     }
     return zt__add_name(tracer, name);
+}
+
+#endif
+
+/* ==== tracer/graphs.h =================================================================================== */
+
+/* Graphs: what was captured into them, and the names of their regions. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Adds a command that was captured to the content of its graph, and counts it. For any command that was appended. */
+ZT__PRIVATE void zt__after_command(zt__frame *frame);
+
+/* Stores what a list has captured as the content of a graph, when its capture has ended. The mutex is held, and
+   unlocked while a record is added. */
+ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph);
+
+ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame);
+
+ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame);
+
+/* Returns the name of an executable graph, or NULL without memory. The mutex is held, and unlocked if the graph is not
+   known. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable);
+
+#endif
+
+/* ==== tracer/graphs.c =================================================================================== */
+
+/* Graphs: what was captured into them, and the names of their regions. */
+
+#ifdef ZETOOLS_TRACER
+
+static zt__known_graph *zt__find_graph(const zt__tracer *tracer, const void *handle) {
+    return (zt__known_graph *)zt__map_find(&tracer->graphs, &handle, sizeof handle);
+}
+
+/* ---- what is captured ------------------------------------------------------------------------------------- */
+
+static void zt__add_launch(zt__graph_content *content, const zt__kernel_name *name) {
+    uint32_t i = 0;
+    while (i < content->kernel_count && content->kernels[i].name != name) {
+        i++;
+    }
+    content->is_selected |= name->is_selected;
+    if (i == ZT__GRAPH_KERNELS) {
+        content->other_launches++;
+        return;
+    }
+    if (i == content->kernel_count) {
+        content->kernels[i].name = name;
+        content->kernel_count++;
+    }
+    content->kernels[i].launches++;
+}
+
+ZT__PRIVATE void zt__after_command(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    ze_command_list_handle_t captured_by = command->list;
+    zt__known_list *list;
+    int is_captured;
+    uint32_t i;
+    if (!frame->is_elsewhere) {
+        return;
+    }
+    zt__lock(&tracer->mutex);
+    list = zt__find_known_list(tracer, command->list);
+    is_captured = list && list->is_captured;
+    if (!is_captured && tracer->captures > 0 && tracer->query_capture) { /* it may have joined a capture */
+        captured_by = tracer->captures == 1 ? tracer->last_captured : NULL;
+        zt__unlock(&tracer->mutex);
+        is_captured = (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_TRUE;
+        zt__lock(&tracer->mutex);
+    }
+    tracer->counts.captured += is_captured != 0;
+    zt__unlock(&tracer->mutex);
+
+    for (i = 0; is_captured && i < command->kernel_count; i++) {
+        const zt__kernel_name *name =
+            zt__name_of_kernel(tracer, zt__launched_kernel(frame, command, i), i > 0 || frame->knows_kernel);
+        zt__lock(&tracer->mutex);
+        list = zt__find_known_list(tracer, captured_by);
+        if (name && list && list->is_captured) {
+            zt__add_launch(&list->content, name);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph) {
+    zt__known_graph *record =
+        (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, graph, sizeof *record);
+    const zt__known_list *known = zt__find_known_list(tracer, list);
+    if (record && known) {
+        record->content = known->content;
+    }
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------ */
+
+/* Writes " (saxpy, reduce x3, +5 launches)", or nothing if no kernel is known. */
+static void zt__list_kernels(const zt__graph_content *content, char *text, size_t room) {
+    enum { LONGEST = 24 };
+    size_t used = 0;
+    uint32_t i;
+    text[0] = 0;
+    for (i = 0; i < content->kernel_count; i++) {
+        const char *name = zt__shown_name(content->kernels[i].name->text);
+        char *demangled = zt__demangle(name);
+        name = demangled ? demangled : name;
+        used += (size_t)snprintf(text + used, room - used, "%s%.*s%s", i ? ", " : " (", (int)LONGEST, name,
+                                 strlen(name) > LONGEST ? "..." : "");
+        if (content->kernels[i].launches > 1) {
+            used +=
+                (size_t)snprintf(text + used, room - used, " x%u", (unsigned)content->kernels[i].launches);
+        }
+        free(demangled);
+    }
+    if (content->kernel_count) {
+        snprintf(text + used, room - used, content->other_launches ? ", +%u launch%s)" : ")",
+                 (unsigned)content->other_launches, content->other_launches == 1 ? "" : "es");
+    }
+}
+
+/* Names an executable graph by the order in which they were instantiated, and by its kernels. If one with the same
+   kernels was destroyed, it has that name: a program that instantiates its graph again has one region. No mutex is
+   held. Returns NULL without memory. */
+static zt__kernel_name *zt__name_graph(zt__tracer *tracer, const void *executable,
+                                       const zt__graph_content *content) {
+    char kernels[256], text[sizeof kernels + 32];
+    zt__kernel_name *name = NULL;
+    zt__known_graph *record;
+    uint32_t i, number = 0;
+    zt__list_kernels(content, kernels, sizeof kernels);
+    zt__lock(&tracer->mutex);
+    for (i = 0; content->kernel_count && i < tracer->kernel_names.capacity; i++) {
+        zt__kernel_name *known = (zt__kernel_name *)tracer->kernel_names.entries[i].value;
+        if (known && known->is_free && zt__ends_with(known->text, kernels, strcmp) &&
+            (!name || known->graph < name->graph)) {
+            name = known;
+        }
+    }
+    if (name) {
+        name->is_free = 0;
+    } else {
+        number = ++tracer->graph_count;
+    }
+    zt__unlock(&tracer->mutex);
+
+    if (!name) {
+        snprintf(text, sizeof text, "graph %u%s", (unsigned)number, kernels);
+        name = zt__find_or_add_name(tracer, text, 0);
+    }
+    zt__lock(&tracer->mutex);
+    if (name && number) {
+        name->graph = number;
+        name->is_selected = content->is_selected || !content->kernel_count;
+    }
+    record = name ? (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, executable,
+                                                              sizeof *record)
+                  : NULL;
+    if (record) {
+        record->name = name;
+    }
+    zt__unlock(&tracer->mutex);
+    return name;
+}
+
+ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame) {
+    const zt__instantiate_graph_params *p = ZT__PARAMETERS(frame, zt__instantiate_graph_params);
+    const zt__known_graph *graph;
+    zt__graph_content content;
+    memset(&content, 0, sizeof content);
+    zt__lock(&frame->tracer->mutex);
+    graph = zt__find_graph(frame->tracer, *p->phGraph);
+    if (graph) {
+        content = graph->content;
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__name_graph(frame->tracer, **p->pphExecutableGraph, &content);
+}
+
+ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame) {
+    const void *handle = *ZT__PARAMETERS(frame, zt__graph_params)->phGraph;
+    const zt__known_graph *graph;
+    zt__lock(&frame->tracer->mutex);
+    graph = zt__find_graph(frame->tracer, handle);
+    if (graph && graph->name) {
+        graph->name->is_free = 1;
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__forget_handle(frame->tracer, &frame->tracer->graphs, handle);
+}
+
+ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable) {
+    const zt__known_graph *graph = zt__find_graph(tracer, executable);
+    zt__kernel_name *name = graph ? graph->name : NULL;
+    zt__graph_content unknown;
+    if (!name) {
+        memset(&unknown, 0, sizeof unknown);
+        zt__unlock(&tracer->mutex);
+        name = zt__name_graph(tracer, executable, &unknown);
+        zt__lock(&tracer->mutex);
+    }
+    return name;
 }
 
 #endif
@@ -25934,6 +26210,9 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__known_list *list;
     zt__query_unknown_list(tracer, handle);
     zt__lock(&tracer->mutex);
+    if (kind == ZT__KIND_CAPTURE_END && *ZT__PARAMETERS(frame, zt__end_capture_params)->pphGraph) {
+        zt__store_content(tracer, handle, **ZT__PARAMETERS(frame, zt__end_capture_params)->pphGraph);
+    }
     list = zt__find_known_list(tracer, handle);
     if (list && kind == ZT__KIND_GET_COMMAND_ID) {
         list->has_command_ids = 1;
@@ -26355,6 +26634,7 @@ static void zt__copy_kernel(const zt__frame *frame, ze_kernel_handle_t kernel, i
 ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     const zt__command *command = &frame->command;
     uint32_t i;
+    zt__after_command(frame);
     for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command->kernel_count;
          i++) {
         zt_kernel_shape shape;
@@ -26478,7 +26758,8 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result);
 
 /* How a command without metrics is measured: by the first of these that fits.
 
-     BARRIERS  a list that is not known, or a wait, which signals nothing
+     BARRIERS  a list that is not known; a wait, which signals nothing; or a graph, because the time stamps of its event
+               need not be those of all that it runs
      OWN       no event of the application: the command signals the event of the probe
      OWN       a list that is in order, if the application does not read time stamps of its event: the command
                signals the event of the probe, and a signal of the application's follows
@@ -26554,6 +26835,9 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     zt__kernel_name *name;
     const char *call = zt__call_name(frame->call) + strlen("zeCommandListAppend");
     uint32_t i;
+    if (zt__kind_of_call(frame->call) == ZT__KIND_GRAPH) {
+        return zt__name_of_graph(tracer, *ZT__PARAMETERS(frame, zt__append_graph_params)->phGraph);
+    }
     if (!command->kernel) {
         name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, call, strlen(call));
         if (!name) {
@@ -26592,7 +26876,6 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
    `is_stopping` under it, either finds `has_region` set and waits for this command, or the command is neither
    counted nor measured. No mutex is held. `selected` is zeroed. */
 static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_command *selected) {
-    const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
     const zt__known_list *list = &selected->list;
@@ -26600,6 +26883,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
     int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_selected, is_within;
+    int is_graph = zt__kind_of_call(frame->call) == ZT__KIND_GRAPH;
     zt__lock(&tracer->mutex);
     if (is_complete) {
         zt__copy_list(tracer, command->list, &selected->list);
@@ -26625,7 +26909,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     if (can_be_measured && tracer->captures > 0) {
         zt__unlock(&tracer->mutex);
         can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
-                          (uint32_t)tracer->query_capture(command->list) != query_true;
+                          (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_FALSE;
         zt__lock(&tracer->mutex);
     }
     if (can_be_measured) {
@@ -26643,8 +26927,10 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
+        frame->is_elsewhere = 1;
     }
-    is_selected = name && (name->is_selected || !command->kernel); /* names choose kernels, and not copies */
+    /* Names choose kernels, and graphs by their kernels, but not copies. */
+    is_selected = name && (name->is_selected || (!command->kernel && !is_graph));
     is_selected = is_selected && !zt__is_paused(ZT__PAUSED_LAUNCHES);
     is_within = is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
@@ -26695,6 +26981,7 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     const zt__command *command = &frame->command;
     const zt__known_list *list = &selected->list;
     zt__measurement measurement = ZT__BARRIERS;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
     zt__probe *probe;
     frame->region = zt__begin_region(selected->profiler, command->list, list->kind,
                                      zt__shown_name(selected->region), !selected->has_metrics);
@@ -26704,16 +26991,17 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     }
     /* The region is open, so no other thread uses the probe. */
     if (selected->profiler->timeline || !command->kernel) {
-        probe->origin.kind = command->kernel                                  ? ZT__REGION_OF_KERNEL
-                             : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                              : ZT__REGION_OF_SYNC;
+        probe->origin.kind = command->kernel || kind == ZT__KIND_GRAPH ? ZT__REGION_OF_KERNEL
+                             : kind == ZT__KIND_COPY                   ? ZT__REGION_OF_COPY
+                                                                       : ZT__REGION_OF_SYNC;
         if (frame->kernel.name) {
             memcpy(probe->origin.group_size, frame->kernel.group_size, sizeof probe->origin.group_size);
         }
         probe->bytes = zt__read_size(frame->call, frame->parameters, &probe->origin);
     }
 
-    if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal) {
+    if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal &&
+        kind != ZT__KIND_GRAPH) {
         measurement = *command->signal ? zt__lend_event(frame->tracer, *command->signal, selected->profiler,
                                                         probe, list, selected->is_once)
                                        : ZT__OWN;
@@ -26931,7 +27219,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
     frame->marker = NULL;
-    frame->is_lent = frame->is_submission = 0;
+    frame->is_lent = frame->is_submission = frame->is_elsewhere = 0;
     frame->kernel_before_hooks = NULL;
     frame->kernel.name = NULL;
     frame->pool_desc = NULL;
@@ -27203,19 +27491,41 @@ typedef ze_result_t(ZE_APICALL *zt__launch_with_parameters_fn)(ze_command_list_h
 typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t, ze_kernel_handle_t, void *,
                                                         ze_event_handle_t, uint32_t, ze_event_handle_t *);
 
-typedef ze_result_t(ZE_APICALL *zt__append_graph_fn)(ze_command_list_handle_t, void *, void *,
-                                                     ze_event_handle_t, uint32_t, ze_event_handle_t *);
-
 typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
                                                          ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+/* Functions of graphs, from before loaders had any: the name, the member of zt__driver_functions, the call of the loader
+   that it is observed as, the parameters, which are in another order than the loader's, and the loader's. */
+#define ZT__GRAPH_FUNCTIONS(X)                                                                               \
+    X("zeCommandListBeginGraphCaptureExp", begin_capture, CommandListBeginGraphCaptureExt,                   \
+      (ze_command_list_handle_t list, const void *next), (list, next), zt__list_params, &list)               \
+    X("zeCommandListBeginCaptureIntoGraphExp", begin_capture_into, CommandListBeginCaptureIntoGraphExt,      \
+      (ze_command_list_handle_t list, void *graph, const void *next), (list, graph, next), zt__list_params,  \
+      &list)                                                                                                 \
+    X("zeCommandListEndGraphCaptureExp", end_capture, CommandListEndGraphCaptureExt,                         \
+      (ze_command_list_handle_t list, void **graph, const void *next), (list, graph, next),                  \
+      zt__end_capture_params, &list, &next, &graph)                                                          \
+    X("zeCommandListInstantiateGraphExp", instantiate_graph, GraphInstantiateExt,                            \
+      (void *graph, void **executable, const void *next), (graph, executable, next),                         \
+      zt__instantiate_graph_params, &graph, &next, &executable)                                              \
+    X("zeCommandListAppendGraphExp", append_graph, CommandListAppendGraphExt,                                \
+      (ze_command_list_handle_t list, void *graph, const void *next, ze_event_handle_t signal,               \
+       uint32_t wait_count, ze_event_handle_t *waits),                                                       \
+      (list, graph, next, signal, wait_count, waits), zt__append_graph_params, &list, &graph, &next,         \
+      &signal, &wait_count, &waits)                                                                          \
+    X("zeGraphDestroyExp", destroy_graph, GraphDestroyExt, (void *graph), (graph), zt__graph_params, &graph) \
+    X("zeExecutableGraphDestroyExp", destroy_executable, ExecutableGraphDestroyExt, (void *graph), (graph),  \
+      zt__graph_params, &graph)
 
 /* The driver's functions. Guarded by the mutex of the dispatcher until they are known; then they do not change. */
 static struct {
     zt__launch_with_arguments_fn with_arguments;
     zt__launch_with_parameters_fn with_parameters;
     zt__launch_variable_fn variable;
-    zt__append_graph_fn graph;
     zt__append_operation_fn operation;
+#define X(name, member, call, declared, passed, type, ...) ze_result_t(ZE_APICALL *member) declared;
+    ZT__GRAPH_FUNCTIONS(X)
+#undef X
 } zt__driver_functions;
 
 /* ---- what the application calls -------------------------------------------------------------------------- */
@@ -27260,19 +27570,25 @@ static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list,
     return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
 }
 
-static ze_result_t ZE_APICALL zt__append_graph(ze_command_list_handle_t list, void *graph, void *next,
-                                               ze_event_handle_t signal, uint32_t wait_count,
-                                               ze_event_handle_t *waits) {
-    zt__count_by_pointer();
-    return zt__driver_functions.graph(list, graph, next, signal, wait_count, waits);
-}
-
 static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
                                                    ze_event_handle_t signal, uint32_t wait_count,
                                                    ze_event_handle_t *waits) {
     zt__count_by_pointer();
     return zt__driver_functions.operation(list, next, signal, wait_count, waits);
 }
+
+#define X(name, member, call, declared, passed, type, ...)                                                   \
+    static ze_result_t ZE_APICALL zt__##member declared {                                                    \
+        type parameters = {__VA_ARGS__};                                                                     \
+        void *instance;                                                                                      \
+        ze_result_t result;                                                                                  \
+        zt__begin_by_pointer(ZT__CALL_##call, &parameters, &instance);                                       \
+        result = zt__driver_functions.member passed;                                                         \
+        zt__end_by_pointer(result, &instance);                                                               \
+        return result;                                                                                       \
+    }
+ZT__GRAPH_FUNCTIONS(X)
+#undef X
 
 /* ---- pointers -------------------------------------------------------------------------------------------- */
 
@@ -27303,21 +27619,32 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
     if (!name || !place || !*place) {
         return;
     }
-#define X(function, member, own, type)                                                                       \
+#define ZT__WRAP(function, member, wrapper)                                                                  \
     if (strcmp(name, function) == 0) {                                                                       \
-        type wrapper = own;                                                                                  \
         void *pointer;                                                                                       \
         memcpy(&pointer, &wrapper, sizeof pointer);                                                          \
         is_wrapped = zt__exchange_function(place, &zt__driver_functions.member, pointer);                    \
+    }
+#define X(function, member, own, type)                                                                       \
+    {                                                                                                        \
+        type wrapper = own;                                                                                  \
+        ZT__WRAP(function, member, wrapper)                                                                  \
     }
     X("zeCommandListAppendLaunchKernelWithArguments", with_arguments, zt__launch_with_arguments,
       zt__launch_with_arguments_fn)
     X("zeCommandListAppendLaunchKernelWithParameters", with_parameters, zt__launch_with_parameters,
       zt__launch_with_parameters_fn)
     X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
-    X("zeCommandListAppendGraphExp", graph, zt__append_graph, zt__append_graph_fn)
     X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
 #undef X
+#define X(function, member, call, declared, passed, type, ...)                                               \
+    {                                                                                                        \
+        ze_result_t(ZE_APICALL *wrapper) declared = zt__##member;                                            \
+        ZT__WRAP(function, member, wrapper)                                                                  \
+    }
+    ZT__GRAPH_FUNCTIONS(X)
+#undef X
+#undef ZT__WRAP
     if (!is_wrapped) {
         zt__store(&tracer->has_unseen_pointers, 1);
     }
@@ -27657,8 +27984,9 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
             zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
-        tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
-                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
+        tracer->measured[call] =
+            ((kind == ZT__KIND_LAUNCH || kind == ZT__KIND_GRAPH) && !config->no_launches) ||
+            ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
         tracer->observed[call] =
             tracer->timed[call] || tracer->measured[call] || (zt__steps_of_kind[kind].needed & present) != 0;
     }
@@ -28698,6 +29026,7 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
+    uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
     if (start_result != 0) {
         zt__add_note(
@@ -28706,20 +29035,28 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
             "shown.",
             zt_result_name((ze_result_t)start_result));
     }
-    if (counts.elsewhere > counts.by_pointer) {
+    if (counts.captured > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s captured into graphs. Each execution of a graph is measured as "
+            "one, and counted as one launch.",
+            (unsigned long long)counts.captured, (unsigned long long)counts.launches,
+            counts.captured == 1 ? "was" : "were");
+    }
+    if (others > 0) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
-                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
-                     (unsigned long long)counts.launches,
+                     "devices, of copy engines, can be cloned or changed, or wait while others are captured "
+                     "into graphs%s.",
+                     (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
     }
     if (counts.by_pointer > 0) {
         zt__add_note(
             document, note,
             "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
-            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
-            "variables and, where the loader wraps handles, all.",
+            "returned, and not measured: shares are of the others. Not measured are launches of variables, "
+            "custom operations and, where the loader wraps handles, all.",
             (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
             counts.by_pointer == 1 ? "was" : "were");
     }
@@ -28729,11 +29066,12 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
-                     "others: the tracer cannot read time stamps of their events, for example because these "
-                     "were created before it was started.",
-                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches were measured between barriers, so they did not overlap with "
+            "others: they are graphs, or the tracer cannot read time stamps of their events, for example "
+            "because these were created before it was started.",
+            (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else
     (void)document, (void)note;
@@ -30908,7 +31246,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     if (launches.launches > 0) {
         zt__write_counter_sample(writer, &unmeasured, "cause", "list",
-                                 launches.elsewhere - launches.by_pointer);
+                                 launches.elsewhere - launches.by_pointer - launches.captured);
+        zt__write_counter_sample(writer, &unmeasured, "cause", "graph", launches.captured);
         zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
     }
 #endif
@@ -38207,7 +38546,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
-       unmeasured_launches_total           that a tracer saw and could not measure: by cause, list or pointer
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause: list, graph
+                                           or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
@@ -38300,16 +38640,27 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
        elsewhere, and reports note them:
 
-       - captured into a graph, or waiting for events while another list is captured
+       - captured into a graph (zt_trace_counts.captured); see below
+       - waiting for events while another list is captured, because they may join its capture
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
        - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing
-         (zt_trace_counts.by_pointer), of functions that append graphs (zeCommandListAppendGraphExp), kernels
-         with variables or custom operations (zex...). Where the loader wraps handles, of all functions.
-         Otherwise, launches by zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are
-         measured as the loader's calls
+         (zt_trace_counts.by_pointer), of functions that append kernels with variables or custom operations
+         (zex...). Where the loader wraps handles, of all functions. Otherwise, graphs, and launches by
+         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters, are measured as the loader's
+         calls
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
+
+       An executable graph is measured as one when it is appended (zeCommandListAppendGraphExt, or
+       zeCommandListAppendGraphExp of the driver): between queries with metrics, else by time stamps between
+       barriers, after a wait for its events. Each execution is a launch, a sample, and of the phase in which
+       it is appended. Its region is named by the order in which graphs were instantiated, and by the
+       launches that were captured: "graph 2 (saxpy, reduce x3, +5 launches)", with up to four kernels and 24
+       bytes of their names. A graph that is instantiated after one with the same kernels was destroyed has
+       the name of that one. What was captured or instantiated while nothing was traced is "graph 3". Launches
+       that were captured count once for their kernel, however often the graph is executed.
+       zt_trace_config.names chooses graphs by their kernels.
 
        Launches through pointers from before zt_trace_start are not seen: start first, or use zt_auto.
 
@@ -38351,8 +38702,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
        (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
        appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
-       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric queries
-       that signal the event meanwhile are not seen.
+       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions and metric queries that
+       signal the event meanwhile are not seen.
 
        On lists not in order, launches between barriers overlap with nothing; zt_trace_counts.serialised counts them.
 
@@ -38911,4 +39262,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 98fa1985ff4d17f0 */
+/* Joined from src/ by src/join.py: 5bed60e3409a433f */

@@ -204,15 +204,17 @@ struct zt_cause_count {
 
 /* ---- what there is ------------------------------------------------------------------------------------- */
 
-/* Launches, and copies, barriers and waits if they are measured (zt_trace_config.copies): launches = measured + filtered + elsewhere. zt_counts has what
-   became of those that are measured. */
+/* Launches, executions of graphs, and copies, barriers and waits if they are measured (zt_trace_config.copies):
+   launches = measured + filtered + elsewhere. zt_counts has what became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;   /* a region was begun */
-    uint64_t filtered;   /* left out by the configuration */
-    uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
+    uint64_t measured;  /* a region was begun */
+    uint64_t filtered;  /* left out by the configuration */
+    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a
                             copy engine, unless the profiler measures times alone; one that can be cloned or
-                            changed, or is captured into a graph; and by_pointer */
+                            changed; by_pointer; and captured */
+    uint64_t captured; /* of those elsewhere: into a graph. Each execution of a graph is measured as one, in a
+                            region such as "graph 1 (saxpy x3)"; see TRACED LISTS */
     uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
                             returned while tracing; see TRACED LISTS */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */

@@ -136,7 +136,7 @@ typedef struct zt__entry {
 typedef enum zt__region_kind {
     ZT__REGION_OF_APPLICATION, /* begun by the application, around no other region */
     ZT__REGION_AROUND_OTHERS,  /* begun by the application, around others */
-    ZT__REGION_OF_KERNEL,      /* this and the next by the tracer */
+    ZT__REGION_OF_KERNEL,      /* or a graph; this and the next by the tracer */
     ZT__REGION_OF_COPY,
     ZT__REGION_OF_SYNC /* a barrier, or a wait for events */
 } zt__region_kind;

@@ -99,6 +99,7 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
+    uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
     if (start_result != 0) {
         zt__add_note(
@@ -107,20 +108,28 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
             "shown.",
             zt_result_name((ze_result_t)start_result));
     }
-    if (counts.elsewhere > counts.by_pointer) {
+    if (counts.captured > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s captured into graphs. Each execution of a graph is measured as "
+            "one, and counted as one launch.",
+            (unsigned long long)counts.captured, (unsigned long long)counts.launches,
+            counts.captured == 1 ? "was" : "were");
+    }
+    if (others > 0) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
-                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
-                     (unsigned long long)counts.launches,
+                     "devices, of copy engines, can be cloned or changed, or wait while others are captured "
+                     "into graphs%s.",
+                     (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
     }
     if (counts.by_pointer > 0) {
         zt__add_note(
             document, note,
             "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
-            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
-            "variables and, where the loader wraps handles, all.",
+            "returned, and not measured: shares are of the others. Not measured are launches of variables, "
+            "custom operations and, where the loader wraps handles, all.",
             (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
             counts.by_pointer == 1 ? "was" : "were");
     }
@@ -130,11 +139,12 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
-                     "others: the tracer cannot read time stamps of their events, for example because these "
-                     "were created before it was started.",
-                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches were measured between barriers, so they did not overlap with "
+            "others: they are graphs, or the tracer cannot read time stamps of their events, for example "
+            "because these were created before it was started.",
+            (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else
     (void)document, (void)note;

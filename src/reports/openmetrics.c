@@ -593,7 +593,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     if (launches.launches > 0) {
         zt__write_counter_sample(writer, &unmeasured, "cause", "list",
-                                 launches.elsewhere - launches.by_pointer);
+                                 launches.elsewhere - launches.by_pointer - launches.captured);
+        zt__write_counter_sample(writer, &unmeasured, "cause", "graph", launches.captured);
         zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
     }
 #endif

@@ -135,7 +135,10 @@ enum {
     X(KERNEL_DESTROY, zt__before_kernel_destroy, zt__after_kernel_destroy, ZT__ALWAYS)                       \
     X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
     X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
-    X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
+    X(GRAPH, zt__before_command, zt__after_command, ZT__FOR_EVENTS)                                          \
+    X(GRAPH_INSTANTIATE, NULL, zt__after_graph_instantiate, ZT__FOR_LAUNCHES)                                \
+    X(GRAPH_DESTROY, zt__before_graph_destroy, NULL, ZT__FOR_LAUNCHES)                                       \
+    X(COPY, zt__before_command, zt__after_command, ZT__FOR_EVENTS | ZT__FOR_AUTO)                            \
     /* A barrier or a wait: measured only if it has an event or its list is in order. */                     \
     X(SYNC, zt__before_command, NULL, ZT__FOR_EVENTS)                                                        \
     /* A command that is not measured, and signals an event. */                                              \
@@ -202,6 +205,32 @@ typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
 } zt__list_params;
 
+typedef struct zt__end_capture_params {
+    ze_command_list_handle_t *phCommandList;
+    const void **ppNext;
+    void ***pphGraph;
+} zt__end_capture_params;
+
+typedef struct zt__instantiate_graph_params {
+    void **phGraph;
+    const void **ppNext;
+    void ***pphExecutableGraph;
+} zt__instantiate_graph_params;
+
+typedef struct zt__append_graph_params {
+    ze_command_list_handle_t *phCommandList;
+    void **phGraph;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__append_graph_params;
+
+/* Of the calls that destroy a graph, or an executable one. */
+typedef struct zt__graph_params {
+    void **phGraph;
+} zt__graph_params;
+
 /* A ze_event_counter_based_desc_t, and the parameters of the call that uses it. */
 typedef struct zt__event_counter_based_desc {
     ze_structure_type_t stype;
@@ -216,7 +245,7 @@ typedef struct zt__event_counter_based_create_params {
     ze_event_handle_t **pphEvent;
 } zt__event_counter_based_create_params;
 
-/* A launch or copy, or another command that signals an event, whichever call appends it. */
+/* A launch, graph or copy, or another command that signals an event, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */

@@ -19,6 +19,7 @@
 #include "tracer/calls.h"
 #include "tracer/events.h"
 #include "tracer/frames.h"
+#include "tracer/graphs.h"
 #include "tracer/hotspot_control.h"
 #include "tracer/lists.h"
 #include "tracer/memory.h"
@@ -84,6 +85,9 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__known_list *list;
     zt__query_unknown_list(tracer, handle);
     zt__lock(&tracer->mutex);
+    if (kind == ZT__KIND_CAPTURE_END && *ZT__PARAMETERS(frame, zt__end_capture_params)->pphGraph) {
+        zt__store_content(tracer, handle, **ZT__PARAMETERS(frame, zt__end_capture_params)->pphGraph);
+    }
     list = zt__find_known_list(tracer, handle);
     if (list && kind == ZT__KIND_GET_COMMAND_ID) {
         list->has_command_ids = 1;

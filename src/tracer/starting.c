@@ -190,8 +190,9 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
             zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
-        tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
-                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
+        tracer->measured[call] =
+            ((kind == ZT__KIND_LAUNCH || kind == ZT__KIND_GRAPH) && !config->no_launches) ||
+            ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
         tracer->observed[call] =
             tracer->timed[call] || tracer->measured[call] || (zt__steps_of_kind[kind].needed & present) != 0;
     }

@@ -18,7 +18,8 @@
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
-       unmeasured_launches_total           that a tracer saw and could not measure: by cause, list or pointer
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause: list, graph
+                                           or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
