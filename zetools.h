@@ -334,12 +334,10 @@
 
    PROCESSES
 
-       A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_7, which the first call of the library sets: no other
-       thread may use the environment during that call, and nobody may change the variable. See COPIES OF
-       THE HEADER.
-
-       A forked child must not use the profilers, streams and debuggers of its parent, and may open its own.
+       Copies of this header in a process, in plugins and libraries, find each other by the environment
+       variable ZETOOLS_PROCESS_7, which the first call of the library sets: no other thread may use the
+       environment during that call. A forked child is in no phase, and must not use the profilers, streams
+       and debuggers of its parent. See COPIES OF THE HEADER.
 
    ENVIRONMENT
 
@@ -354,8 +352,8 @@
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_ITT                   domains of ITT whose tasks are phases: patterns as in ZT_KERNELS. "0": none
-       ZT_COPIES, ZT_MEMORY     override copies and memory of zt_trace_config: "1", or "0"
-       ZT_HOTSPOTS              overrides zt_auto_config.hotspots, likewise
+       ZT_COPIES, ZT_MEMORY,    override copies and memory of zt_trace_config and hotspots of
+       ZT_HOTSPOTS              zt_auto_config: "1", or "0"
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
@@ -375,22 +373,18 @@
        ZETOOLS_IMPLEMENTATION   in one file of the program: compiles the functions. Elsewhere the header
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
-                                is left, and Level Zero is not needed. zt_execute and zt_reset make only the
-                                calls of Level Zero. Figures are NaN, benchmarks fail. Pass no profiler and no
-                                structure of the library between files with it and without
+                                is left, and Level Zero is not needed. Figures are NaN, benchmarks fail. Pass
+                                nothing of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
-                                ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
-                                that can be traced
+                                ZETOOLS_IMPLEMENTATION: it adds code for every call that can be traced
        ZETOOLS_DEBUG            the same, for debuggers and watches
        ZETOOLS_CONNECTORS       with ZETOOLS_IMPLEMENTATION: exports the functions by which ITT and Kokkos name
                                 phases. In one file of a shared library; see NAMES FROM ITT AND KOKKOS
        ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them
-       ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
-                                has no effect, zt_stream_config.thread and zt_watch are refused, and
-                                zt_collect reads samples of hot spots
-       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB);
-                                zt_report says so if one is asked for
+       ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. What needs one
+                                is refused, or done by zt_collect
+       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB)
 
    PAGES
 
@@ -785,19 +779,18 @@ struct zt_stats {
    path is a region or a phase inside certain others, such as "step;solve"; see NESTING and PHASES. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
-/* A region or a phase, or a path of it. A sample of a phase is one of those inside that are in no other region. */
+/* A region or a phase, or a path of it. A sample of a phase is one of those submitted in it, but for what ran inside of a
+   region that counts in it. See PHASES AND ENTRIES. */
 struct zt_region_info {
     const char *name; /* of a path, that of its last region */
     uint32_t region;  /* the index of the region with that name */
-    uint32_t parent;  /* the region that it is directly inside; of a path, ZT_PATH of what is before its last
-                         region. UINT32_MAX: none, or not the same each time */
+    uint32_t
+        parent; /* the region or phase that it is directly inside; of a path, ZT_PATH of what is before its
+                         last name. UINT32_MAX: none, or not the same each time */
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
-    zt_stats
-        time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of each the
-                         sum of its samples. Entries without a sample, and those with one that is lost or dropped, are
-                         left out */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`; of a phase, of its entries */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
@@ -806,11 +799,10 @@ struct zt_region_info {
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
     int is_phase;
-    uint64_t entered;    /* how often a phase was begun and ended while the profiler was open */
-    uint64_t incomplete; /* of these, how often with samples that are lost or dropped */
-    double host_ns,
-        host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
-                                    phases inside. Of a region NaN */
+    uint64_t entered;    /* how often a phase was ended while the profiler was open */
+    uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
+    double host_ns;      /* host time of a phase, on the threads that have begun it. Of a region NaN */
+    double host_own_ns;  /* the same outside of the phases inside */
 
     /* of a phase, where zt_trace_config.memory was set; see MEMORY. Otherwise 0 and NaN */
     uint64_t allocations, unfreed; /* that were made in it and in the phases inside; of these, not freed */
@@ -38238,28 +38230,29 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    PHASES AND ENTRIES
 
        An entry of a phase lasts from its begin to its end on a thread. What is submitted in it may run later:
-       the entry has its GPU time when all of that was collected. zt_region_info.time_ns is of entries, but for
-       those in which nothing was submitted, and those with samples that are lost or dropped (`incomplete`).
-       total_ns and the metrics are of all samples that were collected.
+       the entry is over when it has ended, and all that was submitted in it is collected. Then its GPU time
+       is one value of zt_region_info.time_ns. Entries in which nothing was submitted are left out, and so are
+       those with samples that are lost, dropped or without a GPU time (`incomplete`). total_ns is of all
+       samples that were collected.
 
-       If regions nest, the time of the outer one counts: it includes the others. Also where a phase begins
-       inside of a region, it stands outside of it in the path. The inner samples are those of the phase, and
-       of the phases around it the outer region is.
+       If regions nest, the outermost counts in a phase, because its time includes the others. A phase that
+       begins inside of a region has the inner samples, and the phases around the region have the region.
 
-       A sample of a recorded list belongs to the phases of the thread that executes the list. Those in which
-       it was appended are known, too: a note counts samples for which they differ. config.phases_at_append
-       counts by the append, for runtimes that append in one phase and submit in another; samples then belong
-       to no entry. Executions that nobody reports belong to the phases of the last one that was.
+       A sample of a recorded list belongs to the phases of the thread that executes the list. A note counts
+       samples that were appended in another phase. config.phases_at_append lets all belong to the phase of
+       their append, for runtimes that append in one phase and submit in another; they belong to no entry then.
+       Executions that nobody reports belong to the phases of the execution before, or to none.
 
-       zt_phase_adopt continues a phase on another thread, in the same entry if that is not over: it is over
-       when it has ended, and all that was submitted in it is collected. Samples of later ones count in the
-       phase, and in no entry.
+       zt_phase_adopt continues a phase on another thread, in the same entry if that is not over. Later samples
+       count in the phase, and in no entry; so does what a thread submits by a zt_phase that was got before the
+       profiler was opened.
 
-       Host time is that of the threads that have begun the phase, while a profiler was open. A phase inside of
-       itself counts once in the figures of its name. Fibers that change threads must not do so in a phase.
+       Host time is that of the threads that have begun the phase. It is known from the moment on at which a
+       profiler was open in the process. A phase inside of itself counts once in the figures of its name.
+       Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
 
-       An end without a begin, on whichever thread, does nothing, and each open profiler reports it. What is
-       deeper than 64 phases, or beyond 4,096 different ones in a process, belongs to the phase around it.
+       An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
+       beyond 4,096 different ones in a process, belongs to the phase around it; a message reports the latter.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -39262,4 +39255,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5bed60e3409a433f */
+/* Joined from src/ by src/join.py: b27a0f8c0eb1d34a */

@@ -13,19 +13,18 @@ struct zt_stats {
    path is a region or a phase inside certain others, such as "step;solve"; see NESTING and PHASES. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
-/* A region or a phase, or a path of it. A sample of a phase is one of those inside that are in no other region. */
+/* A region or a phase, or a path of it. A sample of a phase is one of those submitted in it, but for what ran inside of a
+   region that counts in it. See PHASES AND ENTRIES. */
 struct zt_region_info {
     const char *name; /* of a path, that of its last region */
     uint32_t region;  /* the index of the region with that name */
-    uint32_t parent;  /* the region that it is directly inside; of a path, ZT_PATH of what is before its last
-                         region. UINT32_MAX: none, or not the same each time */
+    uint32_t
+        parent; /* the region or phase that it is directly inside; of a path, ZT_PATH of what is before its
+                         last name. UINT32_MAX: none, or not the same each time */
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
-    zt_stats
-        time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of each the
-                         sum of its samples. Entries without a sample, and those with one that is lost or dropped, are
-                         left out */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`; of a phase, of its entries */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
@@ -34,11 +33,10 @@ struct zt_region_info {
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
     int is_phase;
-    uint64_t entered;    /* how often a phase was begun and ended while the profiler was open */
-    uint64_t incomplete; /* of these, how often with samples that are lost or dropped */
-    double host_ns,
-        host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
-                                    phases inside. Of a region NaN */
+    uint64_t entered;    /* how often a phase was ended while the profiler was open */
+    uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
+    double host_ns;      /* host time of a phase, on the threads that have begun it. Of a region NaN */
+    double host_own_ns;  /* the same outside of the phases inside */
 
     /* of a phase, where zt_trace_config.memory was set; see MEMORY. Otherwise 0 and NaN */
     uint64_t allocations, unfreed; /* that were made in it and in the phases inside; of these, not freed */
