@@ -532,29 +532,45 @@ static uint32_t phase_of_path(const zt_profiler *profiler, uint32_t path, int *i
     return depth <= 2 ? phase_number(named, depth) : PHASES;
 }
 
-static void check_phase(sequence *s, int profiler, uint32_t path) {
-    const measured *of = &s->measured[profiler];
-    zt_region_info of_path, *info = &of_path;
-    if (zt_get_region(of->profiler, path, info) != ZE_RESULT_SUCCESS || !info->is_phase)
-        return;
-    int is_outermost,
-        is_complete = info->incomplete + info->lost + info->dropped == 0 && s->plain_executions == 0;
-    uint32_t phase = phase_of_path(of->profiler, path, &is_outermost), count = 0;
+/* What is wrong with a phase, or NULL. */
+static const char *wrong_phase(sequence *s, const measured *of, uint32_t phase, const zt_region_info *info) {
+    int is_complete = info->incomplete + info->lost + info->dropped == 0 && s->plain_executions == 0;
+    uint32_t count = 0;
     double ns = 0, entries_ns = info->time_ns.count ? info->time_ns.sum : 0;
-    if (phase == 0 || phase >= PHASES) {
-        complain(s, "a phase \"%s\" that nobody began", info->name);
-        return;
-    }
+    pthread_mutex_lock(&s->lock);
     for (uint32_t i = phase; i < PHASES; i++)
         if (i == phase || (phase <= 2 && i >= 3 && (i - 3) / 2 == phase - 1)) {
             ns += of->phase_ns[i];
             count += of->phase_samples[i];
         }
-    if (info->count != count || fabs(info->total_ns - ns) > 1e-6 * ns)
-        complain(s, "phase \"%s\" has %llu samples and %g ns; delivered were %u and %g", info->name,
-                 (unsigned long long)info->count, info->total_ns, count, ns);
-    else if (is_complete && fabs(entries_ns - ns) > 1e-6 * ns)
-        complain(s, "the entries of phase \"%s\" have %g ns of %g", info->name, entries_ns, ns);
+    pthread_mutex_unlock(&s->lock);
+    if (info->count != count)
+        return "its samples are not those that were delivered";
+    if (fabs(info->total_ns - ns) > 1e-6 * ns)
+        return "its GPU time is not that of its samples";
+    return is_complete && fabs(entries_ns - ns) > 1e-6 * ns ? "its entries have another GPU time" : NULL;
+}
+
+static void check_phase(sequence *s, int profiler, uint32_t path) {
+    const measured *of = &s->measured[profiler];
+    const char *wrong = "it cannot be had";
+    zt_region_info info;
+    int is_outermost;
+    uint32_t phase = phase_of_path(of->profiler, path, &is_outermost);
+    for (int i = 0; i < LOOKS && wrong;
+         i++) { /* a thread of the library's own may count a sample in between */
+        if (zt_get_region(of->profiler, path, &info) != ZE_RESULT_SUCCESS)
+            continue;
+        if (!info.is_phase)
+            return;
+        wrong = phase == 0 || phase >= PHASES ? "nobody began it" : wrong_phase(s, of, phase, &info);
+        if (wrong)
+            nap();
+    }
+    if (wrong)
+        complain(s, "phase \"%s\": %s. %llu samples, %g ns, entries %llu, %g ns", info.name, wrong,
+                 (unsigned long long)info.count, info.total_ns, (unsigned long long)info.time_ns.count,
+                 info.time_ns.sum);
 }
 
 /* ==== samples ============================================================================================= */
@@ -1801,6 +1817,16 @@ static void report_failure(const sequence *s) {
         fprintf(stderr, "thread %d:%s\n", i, s->workers[i].log);
 }
 
+/* Phases stay as long as the process, so they are made before its memory is counted. */
+static void make_phases(void) {
+    for (uint32_t i = 0; i < 4; i++) {
+        zt_phase_begin(i / 2 ? "B" : "A");
+        zt_phase_begin(i % 2 ? "B" : "A");
+        zt_phase_end();
+        zt_phase_end();
+    }
+}
+
 static void reset_stage(void) {
     for (int i = 0; i < CHANNELS; i++)
         memset(on.memory[i], 0, (MOST_UNITS + 1) * LARGE);
@@ -1880,6 +1906,7 @@ static int open_stage(void **state) {
         memset(on.sources[i], i, (MOST_UNITS + 1) * LARGE);
     }
     close_profiler(w, open_groups(w, "MemoryProfile")); /* what the library keeps once in a process */
+    make_phases();
     on.heap = heap_bytes();
     signal(SIGALRM, end_at_once);
     signal(SIGABRT, end_at_once);
