@@ -116,6 +116,7 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(set_native_binary)                                                                                     \
     X(detach_debuggers)                                                                                      \
     X(set_metric)                                                                                            \
+    X(set_power)                                                                                             \
     X(list_metrics)
 
 /* The control interface of the loaded driver: gpu.reset is softgpu_reset, and so on. */
