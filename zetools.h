@@ -2003,8 +2003,11 @@ ZT_API ze_result_t zt_debug_get_registers(zt_debugger *debugger, const char *nam
 struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
+    uint32_t path;         /* ZT_PATH of the index of its path, with the phases that it was submitted in */
+    uint32_t thread;       /* of the system, that has submitted it; 0: not known */
     uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
+    uint64_t begin_ns, end_ns; /* host time (CLOCK_MONOTONIC) when it ran; 0 without config.timeline */
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
     uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
 };
@@ -8961,6 +8964,7 @@ typedef struct zt__reading {
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
     zt__sample_times times;
+    uint64_t begin_ns, end_ns; /* host time when it ran, with a timeline */
     zt__origin origin;
 } zt__reading;
 
@@ -9087,8 +9091,8 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
-    void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
-                             double *row); /* fills in the latencies. mutex held */
+    void (*sample_collected)(zt_profiler *profiler, zt__reading *reading,
+                             double *row); /* fills in times and latencies. mutex held */
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
@@ -11774,6 +11778,10 @@ static void zt__deliver_batch(zt_profiler *profiler) {
             zt_sample sample;
             sample.name = reading->region->name;
             sample.region = reading->region->index;
+            sample.path = ZT_PATH(reading->path->index);
+            sample.thread = reading->origin.submitted_by;
+            sample.begin_ns = reading->begin_ns;
+            sample.end_ns = reading->end_ns;
             sample.metric_count = profiler->metric_count;
             sample.gpu_time_ns = row[0];
             sample.values = row + 1;
@@ -12998,7 +13006,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     if (!probe) {
         return region;
     }
-    if (profiler->timeline) {
+    if (profiler->timeline || profiler->config.sample) {
         memset(&probe->origin, 0, sizeof probe->origin);
         probe->origin.list_name = probe->list->name;
         probe->origin.appended_by = probe->origin.submitted_by = zt__get_thread_number();
@@ -13462,7 +13470,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     }
     recording->is_overlapped = overlaps;
     recording->runs_on = runs_on;
-    recording->thread = profiler->timeline ? zt__get_thread_number() : 0;
+    recording->thread = profiler->timeline || profiler->config.sample ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
     recording->submitted_ns = recording->call_ns;
     recording->executions++;
@@ -15412,6 +15420,12 @@ typedef struct zt__execution {
     uint32_t thread;
 } zt__execution;
 
+/* A phase that has ended. */
+typedef struct zt__phase_span {
+    uint64_t begin_ns, end_ns; /* host time */
+    uint32_t path, thread;
+} zt__phase_span;
+
 /* How the samples of a timeline cover the time of the device. */
 typedef struct zt__coverage {
     zt_overlap overlap;
@@ -15433,9 +15447,10 @@ typedef struct zt__timeline {
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
-    uint64_t missing_written, executions_written; /* ever */
-    zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
-    zt__execution *executions;                    /* a ring of the newest, as many as samples */
+    uint64_t missing_written, executions_written, phases_written; /* ever */
+    zt__missing *missing;                                         /* a ring of the newest ZT__MISSING_KEPT */
+    zt__execution *executions; /* a ring of the newest, as many as samples */
+    zt__phase_span *phases;    /* the same */
 
     uint64_t changes;      /* of samples that are kept or missing, ever */
     zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
@@ -15466,6 +15481,10 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
    ends now. Hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
 
+/* Records that a phase of this thread has ended. The mutex is held. */
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
+                                uint64_t end_ns);
+
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
    the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
@@ -15478,7 +15497,7 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
 
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
    uncertain. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row);
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row);
 
 /* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
    streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
@@ -15609,6 +15628,16 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
+                                uint64_t end_ns) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__phase_span *span = &timeline->phases[timeline->phases_written++ % timeline->capacity];
+    span->begin_ns = begin_ns;
+    span->end_ns = end_ns;
+    span->path = path->index;
+    span->thread = zt__get_thread_number();
+}
+
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
     zt__timeline *timeline = profiler->timeline;
@@ -15648,7 +15677,7 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     }
 }
 
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
@@ -15691,6 +15720,8 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         zt__keep_missing(profiler, &missing);
         return;
     }
+    reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     sample.list = times->list;
     sample.submitted_ns = reading->submitted_ns;
     sample.origin = reading->origin;
@@ -15707,11 +15738,10 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     /* The launch latency is known only if the sample is of the execution that was submitted. */
     if (reading->knows_execution && sample.origin.submitted_by) {
-        uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        double error_ns = (double)zt__clock_error(clock, begin_ns) +
+        double error_ns = (double)zt__clock_error(clock, reading->begin_ns) +
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
-            (double)(int64_t)(begin_ns - reading->submitted_ns);
+            (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
         if (reading->path->launch_error_ns < error_ns) {
             reading->path->launch_error_ns = error_ns;
         }
@@ -15742,6 +15772,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
         zt__free(allocator, timeline->values);
         zt__free(allocator, timeline->missing);
         zt__free(allocator, timeline->executions);
+        zt__free(allocator, timeline->phases);
         zt__free(allocator, timeline);
     }
 }
@@ -15982,7 +16013,10 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
     timeline->executions =
         (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
-    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
+    timeline->phases =
+        (zt__phase_span *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->phases);
+    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions ||
+        !timeline->phases) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
     zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
@@ -16006,6 +16040,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     profiler->sample_collected = zt__keep_sample;
     profiler->sample_missing = zt__keep_missing;
     profiler->lists_executed = zt__keep_execution;
+    profiler->phase_ended = zt__keep_phase;
     profiler->batch_collected = zt__attribute_rows;
     return result;
 }
@@ -27173,13 +27208,16 @@ typedef struct zt__histogram {
 
 /* Where a region or a path is, and its part of all GPU time. */
 typedef struct zt__nesting {
-    uint32_t index;          /* of the region, or ZT_PATH of that of the path */
-    uint32_t region;         /* its index */
-    uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
-    uint32_t parent;         /* the index of a region; for a path, that of a path. UINT32_MAX: none */
-    uint32_t paths;          /* how many the region has, or 0 for a path */
+    uint32_t index;  /* of the region, or ZT_PATH of that of the path */
+    uint32_t region; /* its index */
+    uint32_t path;   /* index of the path; of a region that of its last one, or UINT32_MAX */
+    uint32_t parent; /* the index of a region; for a path, that of a path. UINT32_MAX: none */
+    uint32_t paths;  /* how many the region has, or 0 for a path */
+    int is_phase;
     double own_ns, total_ns; /* as in zt_region_info */
-    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
+    double
+        share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time. Of a phase that
+                     of all regions inside */
 } zt__nesting;
 
 /* A report that is being written. zt__read_region reads one region or path at a time into it. */
@@ -27191,8 +27229,9 @@ typedef struct zt__document {
     uint32_t region_count, path_count; /* when the report was begun */
     zt__nesting *regions, *paths;      /* all of one moment */
     double gpu_time_ns;                /* the sum of own times, or of estimates of them */
-    int is_nested;                     /* a region is inside another */
-    const zt__nesting *nesting;        /* of the region or path that was read last, like what follows */
+    int is_nested;                     /* a region is inside another, or in a phase */
+    int has_phases;
+    const zt__nesting *nesting; /* of the region or path that was read last, like what follows */
     zt__subject subject;
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
@@ -27272,6 +27311,11 @@ ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__ne
 /* Returns the next row of a report by paths, or the first for NULL; NULL at the end. A row is a region that has at most
    one path, or a path of another region. */
 ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row);
+
+/* The same of regions alone, and of phases alone. */
+ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document, const zt__nesting *row);
+
+ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row);
 
 /* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
@@ -27395,8 +27439,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
         pass_times[pass] = *zt__pass_time(document, pass);
     }
     region->differs = zt__find_differences(profiler, pass_times);
-    if (document->out_of_memory ||
-        !(region->count || region->entered || region->lost || region->dropped)) {
+    if (document->out_of_memory || !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }
     document->shown_count++;
@@ -27425,6 +27468,20 @@ ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, co
         }
     }
     return NULL;
+}
+
+ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document, const zt__nesting *row) {
+    do {
+        row = zt__next_by_path(document, row);
+    } while (row && row->is_phase);
+    return row;
+}
+
+ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row) {
+    do {
+        row = zt__next_by_path(document, row);
+    } while (row && !row->is_phase);
+    return row;
 }
 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
@@ -28031,7 +28088,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
     zt_counts counts = zt__get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, others = 0, open, recorded, submitted;
+    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, moved, open, recorded, submitted;
     uint32_t i, unknown = 0, hotspots = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
@@ -28074,7 +28131,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__add_note(document, note, "There are no metrics: %s", zt__get_availability_text(profiler));
     }
     for (i = 0; i < document->region_count; i++) {
-        unknown += (uint32_t)zt__is_nan(document->regions[i].own_ns);
+        unknown += (uint32_t)(zt__is_nan(document->regions[i].own_ns) && !document->regions[i].is_phase);
     }
     if (unknown > 0) {
         zt__add_note(document, note,
@@ -28086,13 +28143,31 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
         const zt__path *path = zt__path_at(profiler, i);
+        incomplete += path->incomplete;
+        if (path->key.region->is_phase) {
+            continue;
+        }
         all += path->statistics.count;
         with_metrics += path->with_metrics;
         if (i >= ZT__MAX_PATHS && strcmp(path->key.region->name, ZT__OTHER_REGION) == 0) {
             others += path->statistics.count;
         }
     }
+    moved = profiler->moved_samples;
     zt__unlock(&profiler->mutex);
+    if (incomplete > 0) {
+        zt__add_note(
+            document, note,
+            "%llu %s of phases left out of mean, median and p95, because samples in them are lost or "
+            "dropped.",
+            (unsigned long long)incomplete, incomplete == 1 ? "entry is" : "entries are");
+    }
+    if (moved > 0) {
+        zt__add_note(document, note,
+                     "%llu samples were appended in another phase than the one in which their list was "
+                     "executed. They belong to the latter; ZT_PHASES_AT=append counts them in the former.",
+                     (unsigned long long)moved);
+    }
     if (profiler->metric_count > 0 && with_metrics < all) {
         zt__add_note(document, note,
                      "%llu of %llu samples have times alone, because their launches are outside of every or "
@@ -28315,9 +28390,15 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    if (!document->subject.path) {
-        zt__write_csv_count(writer, name, "lost", "samples", region->lost);
-        zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
+    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    if (region->is_phase) {
+        zt__write_csv_count(writer, name, "entries", "", region->entered);
+        zt__write_csv_count(writer, name, "incomplete entries", "", region->incomplete);
+        zt__write_csv_sum(writer, name, "host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+                          region->host_ns);
+        zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+                          region->host_own_ns);
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
     zt__write_csv_text(writer, name, "limit", "", limit.name);
@@ -28792,6 +28873,17 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_text(writer, profiler->tile_count > 0 ? "]" : "");
 }
 
+/* Writes what phases have beside the figures of regions. */
+static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\"phase\":{");
+    zt__write_json_count(writer, "entered", phase->entered);
+    zt__write_json_count(writer, "incomplete", phase->incomplete);
+    zt__write_json_figure(writer, "host_ns", phase->host_ns);
+    zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_text(writer, "}");
+}
+
 /* Writes the region that was read last. */
 static void zt__write_json_region(zt__document *document, const zt__json *json) {
     const zt_region_info *region = &document->region;
@@ -28805,6 +28897,9 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     zt__write_json_index(writer, "parent", region->parent);
     zt__write_json_figure(writer, "own_ns", region->own_ns);
     zt__write_json_figure(writer, "total_ns", region->total_ns);
+    if (region->is_phase) {
+        zt__write_json_phase(writer, region);
+    }
     zt__write_json_figures(document, json);
     zt__write_text(writer, "}");
 }
@@ -28814,17 +28909,24 @@ static void zt__write_json_path(zt__document *document, const zt__json *json, co
     zt__writer *writer = &document->writer;
     zt_profiler *profiler = document->profiler;
     zt__subject subject = zt__subject_at(profiler, path->index);
-    uint64_t count;
+    zt__totals totals;
+    zt_region_info info;
     zt__lock(&profiler->mutex);
-    count = zt__add_up(subject).count;
+    totals = zt__add_up(subject);
     zt__unlock(&profiler->mutex);
+    zt__fill_totals(&totals, &info);
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_index(writer, "region", path->region);
     zt__write_json_index(writer, "parent", path->parent);
-    zt__write_json_count(writer, "count", count);
+    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_count(writer, "lost", info.lost);
+    zt__write_json_count(writer, "dropped", info.dropped);
     zt__write_json_figure(writer, "total_ns", path->total_ns);
     zt__write_json_figure(writer, "own_ns", path->own_ns);
+    if (info.is_phase) {
+        zt__write_json_phase(writer, &info);
+    }
     if (zt__is_one_of_several(document, path)) {
         zt__read_region(document, path);
         zt__write_json_figures(document, json);
@@ -29463,7 +29565,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
         metric = zt__streamed_metric_at(profiler, index, &stream);
     }
-    while ((row = zt__next_by_path(document, row)) != NULL) {
+    while ((row = zt__next_region_row(document, row)) != NULL) {
         zt__subject subject = zt__subject_at(profiler, row->index);
         zt__family_labels labels = zt__labels_of_row(document, row);
         for (part = 0; part < parts; part++) {
@@ -29516,6 +29618,51 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     }
 }
 
+/* Writes the figures of phases. Each has its path as a label, also if there is only one. */
+static void zt__write_phases(zt__document *document) {
+    zt__family families[] = {
+        {"zetools_phase_entries", "counter", "entries", "How often a phase was entered", 0},
+        {"zetools_phase_samples", "counter", "samples", "Samples of what was submitted in a phase", 0},
+        {"zetools_phase_lost_samples", "counter", "samples", "Samples in a phase that are lost or dropped",
+         0},
+        {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
+        {"zetools_phase_own_host_seconds", "counter", "seconds",
+         "Host time of the entries of a phase outside of phases inside", 0},
+        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0}};
+    zt__family entry_time = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
+                             "GPU time of what was submitted in one entry of a phase", 0};
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    const zt__nesting *row = NULL;
+    uint32_t i;
+    for (i = 0; i <= ZT__COUNT_OF(families); i++) { /* the last is the summary */
+        while ((row = zt__next_phase_row(document, row)) != NULL) {
+            zt__subject subject = zt__subject_at(profiler, row->index);
+            zt__family_labels labels = {"phase", NULL, NULL};
+            zt__totals totals;
+            zt_stats stats;
+            zt__lock(&profiler->mutex);
+            totals = zt__add_up(subject);
+            zt__unlock(&profiler->mutex);
+            labels.value = subject.region->name;
+            labels.path =
+                zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
+            if (i < ZT__COUNT_OF(families)) {
+                const double figures[] = {
+                    (double)totals.entered, (double)totals.count,      (double)(totals.lost + totals.dropped),
+                    totals.host_ns * 1e-9,  totals.host_own_ns * 1e-9, row->total_ns * 1e-9};
+                zt__begin_sample(writer, &families[i], "_total");
+                zt__write_labels(writer, &labels);
+                zt__end_sample(writer, figures[i]);
+            } else {
+                document->out_of_memory |= !zt__get_column(profiler, subject, 0, &stats, NULL, NULL);
+                zt__write_summary(writer, &entry_time, &labels, &stats);
+            }
+            zt__free(&profiler->config.allocator, labels.path);
+        }
+    }
+}
+
 /* Writes how many samples of each region were lost or dropped, whichever its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
@@ -29528,7 +29675,7 @@ static void zt__write_missing(zt__document *document, zt__family *family, int ar
         dropped = subject.region->dropped;
         collected = zt__add_up(subject).count;
         zt__unlock(&profiler->mutex);
-        if (collected || lost || dropped) {
+        if (!subject.region->is_phase && (collected || lost || dropped)) {
             zt__write_counter_sample(&document->writer, family, "region", subject.region->name,
                                      are_dropped ? dropped : lost);
         }
@@ -29758,7 +29905,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
-        for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {
+        for (row = zt__next_region_row(document, NULL); row; row = zt__next_region_row(document, row)) {
             document->out_of_memory |= !zt__get_column(profiler, zt__subject_at(profiler, row->index),
                                                        columns[kind], &stats, NULL, NULL);
             if (stats.count > 0) {
@@ -29775,6 +29922,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     if (profiler->metric_count > 0) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
+    zt__write_phases(document);
     for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
         zt__write_metric_families(document, (zt__family_kind)kind);
     }
@@ -31108,6 +31256,8 @@ enum {
     ZT__ROW_QUEUE, /* medians of latencies */
     ZT__ROW_LAUNCH,
     ZT__ROW_BYTES, /* a second */
+    ZT__ROW_HOST,  /* of phases */
+    ZT__ROW_HOST_OWN,
     ZT__TIME_FIGURES
 };
 
@@ -31116,13 +31266,14 @@ enum {
 static const struct {
     const char *name, *units;
     uint32_t figure;
-    int is_default; /* shown without being named */
+    int is_default; /* shown without being named, if any row has it */
     int rank;
 } zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
                         {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
                         {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
                         {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1}};
+                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
+                        {"host", "ns", ZT__ROW_HOST, 1, 1},     {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -31171,8 +31322,8 @@ static int zt__order_rows(const zt__document *document, zt__region_table *table)
         }
         for (i = 0; i < row_count; i++) {
             uint32_t index = rows[i].index;
-            double share =
-                index < document->path_count && zt__is_positive(paths[index].share) ? paths[index].share : 0;
+            int has_share = index < document->path_count && !paths[index].is_phase;
+            double share = has_share && zt__is_positive(paths[index].share) ? paths[index].share : 0;
             for (at = index; at != UINT32_MAX;
                  at = at < document->path_count ? paths[at].parent : UINT32_MAX) {
                 uint32_t row = places[at].row;
@@ -31264,9 +31415,11 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->figures = figures;
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
-        figures[ZT__ROW_SHARE] = time->count ? 100 * nesting->share : zt__nan();
-        figures[ZT__ROW_COUNT] = (double)time->count;
-        figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
+        figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
+        figures[ZT__ROW_COUNT] = (double)(nesting->is_phase ? document->region.entered : time->count);
+        figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
+        figures[ZT__ROW_HOST] = document->region.host_ns;
+        figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
         figures[ZT__ROW_MEAN] = time->mean;
         figures[ZT__ROW_MEDIAN] = time->median;
@@ -31387,6 +31540,12 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
         zt__write_table_note(document, "Own times do not include regions inside, which are indented. Shares "
                                        "are of own times.");
     }
+    if (document->has_phases) {
+        zt__write_table_note(
+            document, "Rows with a host time are phases: \"count\" is how often they were entered, "
+                      "\"total\" the GPU time of what was submitted in them; mean, median and p95 are of "
+                      "one entry.");
+    }
     if (profiler->metric_count > 0 && table->shown.row_count > 0) {
         snprintf(note, sizeof note,
                  "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
@@ -31493,7 +31652,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     for (i = 0; i < shown->row_count; i++) {
         const zt__figure_row *row = &shown->rows[i];
         double share = row->figures[ZT__ROW_SHARE];
-        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+        if (!(row->figures[ZT__ROW_COUNT] > 0) ||
+            (row->index < document->path_count && document->paths[row->index].is_phase)) {
             continue;
         }
         for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
@@ -31559,6 +31719,22 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output);
 
 /* zt_write and zt_report: formats and files. */
 
+/* Adds the shares of regions to those of the phases around them. With the mutex held. */
+static void zt__add_shares_of_phases(zt__document *document) {
+    uint32_t i;
+    for (i = 0; i < document->path_count && document->has_phases; i++) {
+        const zt__path *path = zt__path_at(document->profiler, i), *outer;
+        double share = document->paths[i].share;
+        for (outer = path->key.outer; !document->paths[i].is_phase && outer->depth > 0;
+             outer = outer->key.outer) {
+            if (outer->key.region->is_phase) {
+                document->paths[outer->index].share += share;
+                document->regions[outer->key.region->index].share += outer->is_repeated ? 0 : share;
+            }
+        }
+    }
+}
+
 /* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
 static int zt__read_nesting(zt__document *document, int has_shares) {
     zt_profiler *profiler = document->profiler;
@@ -31586,17 +31762,21 @@ static int zt__read_nesting(zt__document *document, int has_shares) {
         nesting->parent = path->depth > 1 ? path->key.outer->index : UINT32_MAX;
         nesting->total_ns = zt__time_of(path);
         nesting->own_ns = zt__get_own_time(path, &nesting->share);
+        nesting->is_phase = path->key.region->is_phase;
+        document->has_phases |= nesting->is_phase;
         document->regions[nesting->region].path = i;
         document->regions[nesting->region].paths++;
         document->regions[nesting->region].share += nesting->share;
         document->gpu_time_ns += nesting->share;
         document->is_nested |= path->depth > 1;
     }
+    zt__add_shares_of_phases(document);
     for (i = 0; i < document->region_count; i++) {
         zt__nesting *nesting = &document->regions[i];
         zt__subject subject = {profiler->regions[i], NULL};
         zt__get_times(profiler, subject, &info);
         nesting->index = nesting->region = i;
+        nesting->is_phase = subject.region->is_phase;
         nesting->path = nesting->paths ? nesting->path : UINT32_MAX;
         /* A region without samples may since have begun inside one that is newer than the report. */
         nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
@@ -36861,4 +37041,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e817e3b0698ae545 */
+/* Joined from src/ by src/join.py: 8edf540c97869528 */

@@ -417,7 +417,7 @@ static void test_layout(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
     uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\6\0\0\0", 8);
+    assert_memory_equal(packed.bytes, "ZTPK\7\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
@@ -457,13 +457,13 @@ static void test_bad_buffers(void **state) {
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    for (int layout = 5; layout <= 7; layout += 2) {
+    for (int layout = 6; layout <= 8; layout += 2) {
         packed.bytes[4] = (unsigned char)layout;
         expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
     packed.bytes[4] = 0; /* as bytes that were never written */
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    packed.bytes[4] = 6;
+    packed.bytes[4] = 7;
     memset(packed.bytes + 8, 0, 8); /* the size is less than that of the header */
     packed.bytes[8] = 23;
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -527,13 +527,15 @@ static void put_f32(unsigned char *bytes, float value) {
         bytes[i] = (unsigned char)(bits >> 8 * i);
 }
 
-/* What is packed of a path: outer path, region, missing, flags, and these. */
+/* What is packed of a path: outer path, region, lost, dropped, missing, flags, and these. */
 enum {
-    BYTES_NS = 32,
-    ERROR_NS = 40,
-    WITH_METRICS = 48,
-    COLLECTED = 56,
-    COLUMNS = 64, /* and then the kept samples: their number, and a float of each kept column */
+    MISSING = 24,
+    FLAGS = 32,
+    BYTES_NS = 48,
+    ERROR_NS = 56,
+    WITH_METRICS = 64, /* and then what phases have */
+    COLLECTED = 104,
+    COLUMNS = 112, /* and then the kept samples: their number, and a float of each kept column */
     COLUMN_SIZE = 7 * 8,
     LATENCIES = 2, /* of the queue, and of the launch */
     COUNT_SIZE = 4,
@@ -551,7 +553,7 @@ static unsigned char *figures_of(const pack *packed, const char *name) {
     size_t length = strlen(name);
     for (size_t i = 24; i + 4 + length < packed->size; i++)
         if (packed->bytes[i] == length && memcmp(packed->bytes + i + 4, name, length) == 0)
-            return packed->bytes + i + 4 + length;
+            return packed->bytes + i + 4 + length + 4; /* behind the flag of phases */
     fail_msg("there is no region %s", name);
     return NULL;
 }
@@ -625,8 +627,8 @@ static void test_paths_are_not_believed(void **state) {
     const struct {
         size_t at;
         unsigned char value;
-    } wrong[] = {{PATH, 1},         {PATH, 2}, {2 * PATH, 5}, {4, 3},  {PATH + 4, 7},
-                 {2 * PATH + 4, 1}, {15, 1},   {16, 2},       {20, 2}, {COLLECTED + 7, 1}};
+    } wrong[] = {{PATH, 1},         {PATH, 2},        {2 * PATH, 5}, {4, 3},         {PATH + 4, 7},
+                 {2 * PATH + 4, 1}, {MISSING + 7, 1}, {FLAGS, 2},    {FLAGS + 4, 2}, {COLLECTED + 7, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         paths[wrong[i].at] = wrong[i].value;
         expect_mended_is_refused(&packed, before);
@@ -817,9 +819,9 @@ static void test_texts_are_not_believed(void **state) {
     pack packed = pack_of(profiler);
     unsigned char *before = (unsigned char *)malloc(packed.size);
     memcpy(before, packed.bytes, packed.size);
-    figures_of(&packed, "two")[-2] = 0; /* a text that ends early */
+    figures_of(&packed, "two")[-2 - 4] = 0; /* a text that ends early */
     expect_mended_is_refused(&packed, before);
-    memcpy(figures_of(&packed, "two") - 3, "one", 3); /* a name that was there already */
+    memcpy(figures_of(&packed, "two") - 3 - 4, "one", 3); /* a name that was there already */
     expect_mended_is_refused(&packed, before);
     free(before);
     free(packed.bytes);

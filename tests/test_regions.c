@@ -941,20 +941,22 @@ static void test_probes_go_where_they_are_needed(void **state) {
    of the core on which it ran. */
 /* Its memory, and that of the driver, is in the cache. */
 static void test_the_probe_that_was_freed_last_is_used_first(void **state) {
-    enum { PROBES = 4 };
+    enum { PROBES = 8 };
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
     config.probes_per_step = config.max_probes = PROBES;
     zt_profiler *profiler = open_profiler(w, &config);
-    const void *first = NULL;
+    const void *probes[PROBES];
     for (int i = 0; i < PROBES; i++) {
         zt_region region = zt_begin(profiler, w->immediate, "region");
-        first = first ? first : region.probe;
-        assert_ptr_equal(region.probe, first);
+        probes[i] = region.probe;
         zt_end(&region);
         finish_immediate(w, w->immediate);
         collect_all(profiler);
+        /* Where the kind of the list is not known, it is freed when the next region has begun. */
+        if (i > 1)
+            assert_true(probes[i] == probes[i - 1] || probes[i] == probes[i - 2]);
     }
     assert_counts(profiler, counted(PROBES, PROBES, 0, 0, 0));
 }

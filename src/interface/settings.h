@@ -4,8 +4,11 @@
 struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
+    uint32_t path;         /* ZT_PATH of the index of its path, with the phases that it was submitted in */
+    uint32_t thread;       /* of the system, that has submitted it; 0: not known */
     uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
+    uint64_t begin_ns, end_ns; /* host time (CLOCK_MONOTONIC) when it ran; 0 without config.timeline */
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
     uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
 };

@@ -219,6 +219,10 @@ static void zt__deliver_batch(zt_profiler *profiler) {
             zt_sample sample;
             sample.name = reading->region->name;
             sample.region = reading->region->index;
+            sample.path = ZT_PATH(reading->path->index);
+            sample.thread = reading->origin.submitted_by;
+            sample.begin_ns = reading->begin_ns;
+            sample.end_ns = reading->end_ns;
             sample.metric_count = profiler->metric_count;
             sample.gpu_time_ns = row[0];
             sample.values = row + 1;

@@ -347,6 +347,7 @@ typedef struct zt__reading {
     ze_result_t result; /* of the driver call that failed, or SUCCESS */
     const char *call;
     zt__sample_times times;
+    uint64_t begin_ns, end_ns; /* host time when it ran, with a timeline */
     zt__origin origin;
 } zt__reading;
 
@@ -473,8 +474,8 @@ struct zt_profiler {
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
-    void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
-                             double *row); /* fills in the latencies. mutex held */
+    void (*sample_collected)(zt_profiler *profiler, zt__reading *reading,
+                             double *row); /* fills in times and latencies. mutex held */
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);

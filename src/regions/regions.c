@@ -325,7 +325,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     if (!probe) {
         return region;
     }
-    if (profiler->timeline) {
+    if (profiler->timeline || profiler->config.sample) {
         memset(&probe->origin, 0, sizeof probe->origin);
         probe->origin.list_name = probe->list->name;
         probe->origin.appended_by = probe->origin.submitted_by = zt__get_thread_number();

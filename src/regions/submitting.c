@@ -199,7 +199,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     }
     recording->is_overlapped = overlaps;
     recording->runs_on = runs_on;
-    recording->thread = profiler->timeline ? zt__get_thread_number() : 0;
+    recording->thread = profiler->timeline || profiler->config.sample ? zt__get_thread_number() : 0;
     recording->list->kind = ZT__LIST_RECORDED;
     recording->submitted_ns = recording->call_ns;
     recording->executions++;

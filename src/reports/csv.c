@@ -179,9 +179,15 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    if (!document->subject.path) {
-        zt__write_csv_count(writer, name, "lost", "samples", region->lost);
-        zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
+    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    if (region->is_phase) {
+        zt__write_csv_count(writer, name, "entries", "", region->entered);
+        zt__write_csv_count(writer, name, "incomplete entries", "", region->incomplete);
+        zt__write_csv_sum(writer, name, "host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+                          region->host_ns);
+        zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+                          region->host_own_ns);
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
     zt__write_csv_text(writer, name, "limit", "", limit.name);

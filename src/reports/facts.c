@@ -89,8 +89,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
         pass_times[pass] = *zt__pass_time(document, pass);
     }
     region->differs = zt__find_differences(profiler, pass_times);
-    if (document->out_of_memory ||
-        !(region->count || region->entered || region->lost || region->dropped)) {
+    if (document->out_of_memory || !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }
     document->shown_count++;
@@ -119,6 +118,20 @@ ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, co
         }
     }
     return NULL;
+}
+
+ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document, const zt__nesting *row) {
+    do {
+        row = zt__next_by_path(document, row);
+    } while (row && row->is_phase);
+    return row;
+}
+
+ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row) {
+    do {
+        row = zt__next_by_path(document, row);
+    } while (row && !row->is_phase);
+    return row;
 }
 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {

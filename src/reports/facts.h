@@ -23,13 +23,16 @@ typedef struct zt__histogram {
 
 /* Where a region or a path is, and its part of all GPU time. */
 typedef struct zt__nesting {
-    uint32_t index;          /* of the region, or ZT_PATH of that of the path */
-    uint32_t region;         /* its index */
-    uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
-    uint32_t parent;         /* the index of a region; for a path, that of a path. UINT32_MAX: none */
-    uint32_t paths;          /* how many the region has, or 0 for a path */
+    uint32_t index;  /* of the region, or ZT_PATH of that of the path */
+    uint32_t region; /* its index */
+    uint32_t path;   /* index of the path; of a region that of its last one, or UINT32_MAX */
+    uint32_t parent; /* the index of a region; for a path, that of a path. UINT32_MAX: none */
+    uint32_t paths;  /* how many the region has, or 0 for a path */
+    int is_phase;
     double own_ns, total_ns; /* as in zt_region_info */
-    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
+    double
+        share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time. Of a phase that
+                     of all regions inside */
 } zt__nesting;
 
 /* A report that is being written. zt__read_region reads one region or path at a time into it. */
@@ -41,8 +44,9 @@ typedef struct zt__document {
     uint32_t region_count, path_count; /* when the report was begun */
     zt__nesting *regions, *paths;      /* all of one moment */
     double gpu_time_ns;                /* the sum of own times, or of estimates of them */
-    int is_nested;                     /* a region is inside another */
-    const zt__nesting *nesting;        /* of the region or path that was read last, like what follows */
+    int is_nested;                     /* a region is inside another, or in a phase */
+    int has_phases;
+    const zt__nesting *nesting; /* of the region or path that was read last, like what follows */
     zt__subject subject;
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
@@ -122,6 +126,11 @@ ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__ne
 /* Returns the next row of a report by paths, or the first for NULL; NULL at the end. A row is a region that has at most
    one path, or a path of another region. */
 ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row);
+
+/* The same of regions alone, and of phases alone. */
+ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document, const zt__nesting *row);
+
+ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row);
 
 /* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);

@@ -257,6 +257,17 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_text(writer, profiler->tile_count > 0 ? "]" : "");
 }
 
+/* Writes what phases have beside the figures of regions. */
+static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\"phase\":{");
+    zt__write_json_count(writer, "entered", phase->entered);
+    zt__write_json_count(writer, "incomplete", phase->incomplete);
+    zt__write_json_figure(writer, "host_ns", phase->host_ns);
+    zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_text(writer, "}");
+}
+
 /* Writes the region that was read last. */
 static void zt__write_json_region(zt__document *document, const zt__json *json) {
     const zt_region_info *region = &document->region;
@@ -270,6 +281,9 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     zt__write_json_index(writer, "parent", region->parent);
     zt__write_json_figure(writer, "own_ns", region->own_ns);
     zt__write_json_figure(writer, "total_ns", region->total_ns);
+    if (region->is_phase) {
+        zt__write_json_phase(writer, region);
+    }
     zt__write_json_figures(document, json);
     zt__write_text(writer, "}");
 }
@@ -279,17 +293,24 @@ static void zt__write_json_path(zt__document *document, const zt__json *json, co
     zt__writer *writer = &document->writer;
     zt_profiler *profiler = document->profiler;
     zt__subject subject = zt__subject_at(profiler, path->index);
-    uint64_t count;
+    zt__totals totals;
+    zt_region_info info;
     zt__lock(&profiler->mutex);
-    count = zt__add_up(subject).count;
+    totals = zt__add_up(subject);
     zt__unlock(&profiler->mutex);
+    zt__fill_totals(&totals, &info);
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_index(writer, "region", path->region);
     zt__write_json_index(writer, "parent", path->parent);
-    zt__write_json_count(writer, "count", count);
+    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_count(writer, "lost", info.lost);
+    zt__write_json_count(writer, "dropped", info.dropped);
     zt__write_json_figure(writer, "total_ns", path->total_ns);
     zt__write_json_figure(writer, "own_ns", path->own_ns);
+    if (info.is_phase) {
+        zt__write_json_phase(writer, &info);
+    }
     if (zt__is_one_of_several(document, path)) {
         zt__read_region(document, path);
         zt__write_json_figures(document, json);

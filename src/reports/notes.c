@@ -261,7 +261,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
     zt_counts counts = zt__get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, others = 0, open, recorded, submitted;
+    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, moved, open, recorded, submitted;
     uint32_t i, unknown = 0, hotspots = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
@@ -304,7 +304,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__add_note(document, note, "There are no metrics: %s", zt__get_availability_text(profiler));
     }
     for (i = 0; i < document->region_count; i++) {
-        unknown += (uint32_t)zt__is_nan(document->regions[i].own_ns);
+        unknown += (uint32_t)(zt__is_nan(document->regions[i].own_ns) && !document->regions[i].is_phase);
     }
     if (unknown > 0) {
         zt__add_note(document, note,
@@ -316,13 +316,31 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
         const zt__path *path = zt__path_at(profiler, i);
+        incomplete += path->incomplete;
+        if (path->key.region->is_phase) {
+            continue;
+        }
         all += path->statistics.count;
         with_metrics += path->with_metrics;
         if (i >= ZT__MAX_PATHS && strcmp(path->key.region->name, ZT__OTHER_REGION) == 0) {
             others += path->statistics.count;
         }
     }
+    moved = profiler->moved_samples;
     zt__unlock(&profiler->mutex);
+    if (incomplete > 0) {
+        zt__add_note(
+            document, note,
+            "%llu %s of phases left out of mean, median and p95, because samples in them are lost or "
+            "dropped.",
+            (unsigned long long)incomplete, incomplete == 1 ? "entry is" : "entries are");
+    }
+    if (moved > 0) {
+        zt__add_note(document, note,
+                     "%llu samples were appended in another phase than the one in which their list was "
+                     "executed. They belong to the latter; ZT_PHASES_AT=append counts them in the former.",
+                     (unsigned long long)moved);
+    }
     if (profiler->metric_count > 0 && with_metrics < all) {
         zt__add_note(document, note,
                      "%llu of %llu samples have times alone, because their launches are outside of every or "

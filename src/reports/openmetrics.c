@@ -12,6 +12,7 @@
 #include "base/writer.h"
 #include "metrics/statistics.h"
 #include "regions/columns.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "results/attribution.h"
@@ -184,7 +185,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
         metric = zt__streamed_metric_at(profiler, index, &stream);
     }
-    while ((row = zt__next_by_path(document, row)) != NULL) {
+    while ((row = zt__next_region_row(document, row)) != NULL) {
         zt__subject subject = zt__subject_at(profiler, row->index);
         zt__family_labels labels = zt__labels_of_row(document, row);
         for (part = 0; part < parts; part++) {
@@ -237,6 +238,51 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     }
 }
 
+/* Writes the figures of phases. Each has its path as a label, also if there is only one. */
+static void zt__write_phases(zt__document *document) {
+    zt__family families[] = {
+        {"zetools_phase_entries", "counter", "entries", "How often a phase was entered", 0},
+        {"zetools_phase_samples", "counter", "samples", "Samples of what was submitted in a phase", 0},
+        {"zetools_phase_lost_samples", "counter", "samples", "Samples in a phase that are lost or dropped",
+         0},
+        {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
+        {"zetools_phase_own_host_seconds", "counter", "seconds",
+         "Host time of the entries of a phase outside of phases inside", 0},
+        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0}};
+    zt__family entry_time = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
+                             "GPU time of what was submitted in one entry of a phase", 0};
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    const zt__nesting *row = NULL;
+    uint32_t i;
+    for (i = 0; i <= ZT__COUNT_OF(families); i++) { /* the last is the summary */
+        while ((row = zt__next_phase_row(document, row)) != NULL) {
+            zt__subject subject = zt__subject_at(profiler, row->index);
+            zt__family_labels labels = {"phase", NULL, NULL};
+            zt__totals totals;
+            zt_stats stats;
+            zt__lock(&profiler->mutex);
+            totals = zt__add_up(subject);
+            zt__unlock(&profiler->mutex);
+            labels.value = subject.region->name;
+            labels.path =
+                zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
+            if (i < ZT__COUNT_OF(families)) {
+                const double figures[] = {
+                    (double)totals.entered, (double)totals.count,      (double)(totals.lost + totals.dropped),
+                    totals.host_ns * 1e-9,  totals.host_own_ns * 1e-9, row->total_ns * 1e-9};
+                zt__begin_sample(writer, &families[i], "_total");
+                zt__write_labels(writer, &labels);
+                zt__end_sample(writer, figures[i]);
+            } else {
+                document->out_of_memory |= !zt__get_column(profiler, subject, 0, &stats, NULL, NULL);
+                zt__write_summary(writer, &entry_time, &labels, &stats);
+            }
+            zt__free(&profiler->config.allocator, labels.path);
+        }
+    }
+}
+
 /* Writes how many samples of each region were lost or dropped, whichever its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
@@ -249,7 +295,7 @@ static void zt__write_missing(zt__document *document, zt__family *family, int ar
         dropped = subject.region->dropped;
         collected = zt__add_up(subject).count;
         zt__unlock(&profiler->mutex);
-        if (collected || lost || dropped) {
+        if (!subject.region->is_phase && (collected || lost || dropped)) {
             zt__write_counter_sample(&document->writer, family, "region", subject.region->name,
                                      are_dropped ? dropped : lost);
         }
@@ -479,7 +525,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
-        for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {
+        for (row = zt__next_region_row(document, NULL); row; row = zt__next_region_row(document, row)) {
             document->out_of_memory |= !zt__get_column(profiler, zt__subject_at(profiler, row->index),
                                                        columns[kind], &stats, NULL, NULL);
             if (stats.count > 0) {
@@ -496,6 +542,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     if (profiler->metric_count > 0) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
+    zt__write_phases(document);
     for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
         zt__write_metric_families(document, (zt__family_kind)kind);
     }

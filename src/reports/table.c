@@ -37,6 +37,8 @@ enum {
     ZT__ROW_QUEUE, /* medians of latencies */
     ZT__ROW_LAUNCH,
     ZT__ROW_BYTES, /* a second */
+    ZT__ROW_HOST,  /* of phases */
+    ZT__ROW_HOST_OWN,
     ZT__TIME_FIGURES
 };
 
@@ -45,13 +47,14 @@ enum {
 static const struct {
     const char *name, *units;
     uint32_t figure;
-    int is_default; /* shown without being named */
+    int is_default; /* shown without being named, if any row has it */
     int rank;
 } zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
                         {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
                         {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
                         {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1}};
+                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
+                        {"host", "ns", ZT__ROW_HOST, 1, 1},     {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -100,8 +103,8 @@ static int zt__order_rows(const zt__document *document, zt__region_table *table)
         }
         for (i = 0; i < row_count; i++) {
             uint32_t index = rows[i].index;
-            double share =
-                index < document->path_count && zt__is_positive(paths[index].share) ? paths[index].share : 0;
+            int has_share = index < document->path_count && !paths[index].is_phase;
+            double share = has_share && zt__is_positive(paths[index].share) ? paths[index].share : 0;
             for (at = index; at != UINT32_MAX;
                  at = at < document->path_count ? paths[at].parent : UINT32_MAX) {
                 uint32_t row = places[at].row;
@@ -193,9 +196,11 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->figures = figures;
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
-        figures[ZT__ROW_SHARE] = time->count ? 100 * nesting->share : zt__nan();
-        figures[ZT__ROW_COUNT] = (double)time->count;
-        figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
+        figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
+        figures[ZT__ROW_COUNT] = (double)(nesting->is_phase ? document->region.entered : time->count);
+        figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
+        figures[ZT__ROW_HOST] = document->region.host_ns;
+        figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
         figures[ZT__ROW_MEAN] = time->mean;
         figures[ZT__ROW_MEDIAN] = time->median;
@@ -316,6 +321,12 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
         zt__write_table_note(document, "Own times do not include regions inside, which are indented. Shares "
                                        "are of own times.");
     }
+    if (document->has_phases) {
+        zt__write_table_note(
+            document, "Rows with a host time are phases: \"count\" is how often they were entered, "
+                      "\"total\" the GPU time of what was submitted in them; mean, median and p95 are of "
+                      "one entry.");
+    }
     if (profiler->metric_count > 0 && table->shown.row_count > 0) {
         snprintf(note, sizeof note,
                  "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
@@ -422,7 +433,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     for (i = 0; i < shown->row_count; i++) {
         const zt__figure_row *row = &shown->rows[i];
         double share = row->figures[ZT__ROW_SHARE];
-        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+        if (!(row->figures[ZT__ROW_COUNT] > 0) ||
+            (row->index < document->path_count && document->paths[row->index].is_phase)) {
             continue;
         }
         for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {

@@ -25,6 +25,22 @@
 #include "results/results.h"
 #include "tracer/hotspot_lines.h"
 
+/* Adds the shares of regions to those of the phases around them. With the mutex held. */
+static void zt__add_shares_of_phases(zt__document *document) {
+    uint32_t i;
+    for (i = 0; i < document->path_count && document->has_phases; i++) {
+        const zt__path *path = zt__path_at(document->profiler, i), *outer;
+        double share = document->paths[i].share;
+        for (outer = path->key.outer; !document->paths[i].is_phase && outer->depth > 0;
+             outer = outer->key.outer) {
+            if (outer->key.region->is_phase) {
+                document->paths[outer->index].share += share;
+                document->regions[outer->key.region->index].share += outer->is_repeated ? 0 : share;
+            }
+        }
+    }
+}
+
 /* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
 static int zt__read_nesting(zt__document *document, int has_shares) {
     zt_profiler *profiler = document->profiler;
@@ -52,17 +68,21 @@ static int zt__read_nesting(zt__document *document, int has_shares) {
         nesting->parent = path->depth > 1 ? path->key.outer->index : UINT32_MAX;
         nesting->total_ns = zt__time_of(path);
         nesting->own_ns = zt__get_own_time(path, &nesting->share);
+        nesting->is_phase = path->key.region->is_phase;
+        document->has_phases |= nesting->is_phase;
         document->regions[nesting->region].path = i;
         document->regions[nesting->region].paths++;
         document->regions[nesting->region].share += nesting->share;
         document->gpu_time_ns += nesting->share;
         document->is_nested |= path->depth > 1;
     }
+    zt__add_shares_of_phases(document);
     for (i = 0; i < document->region_count; i++) {
         zt__nesting *nesting = &document->regions[i];
         zt__subject subject = {profiler->regions[i], NULL};
         zt__get_times(profiler, subject, &info);
         nesting->index = nesting->region = i;
+        nesting->is_phase = subject.region->is_phase;
         nesting->path = nesting->paths ? nesting->path : UINT32_MAX;
         /* A region without samples may since have begun inside one that is newer than the report. */
         nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;

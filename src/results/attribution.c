@@ -185,7 +185,10 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
     timeline->executions =
         (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
-    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
+    timeline->phases =
+        (zt__phase_span *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->phases);
+    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions ||
+        !timeline->phases) {
         return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
     }
     zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
@@ -209,6 +212,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     profiler->sample_collected = zt__keep_sample;
     profiler->sample_missing = zt__keep_missing;
     profiler->lists_executed = zt__keep_execution;
+    profiler->phase_ended = zt__keep_phase;
     profiler->batch_collected = zt__attribute_rows;
     return result;
 }

@@ -124,6 +124,16 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
+                                uint64_t end_ns) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__phase_span *span = &timeline->phases[timeline->phases_written++ % timeline->capacity];
+    span->begin_ns = begin_ns;
+    span->end_ns = end_ns;
+    span->path = path->index;
+    span->thread = zt__get_thread_number();
+}
+
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
     enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
     zt__timeline *timeline = profiler->timeline;
@@ -163,7 +173,7 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     }
 }
 
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
@@ -206,6 +216,8 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         zt__keep_missing(profiler, &missing);
         return;
     }
+    reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     sample.list = times->list;
     sample.submitted_ns = reading->submitted_ns;
     sample.origin = reading->origin;
@@ -222,11 +234,10 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     /* The launch latency is known only if the sample is of the execution that was submitted. */
     if (reading->knows_execution && sample.origin.submitted_by) {
-        uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        double error_ns = (double)zt__clock_error(clock, begin_ns) +
+        double error_ns = (double)zt__clock_error(clock, reading->begin_ns) +
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
-            (double)(int64_t)(begin_ns - reading->submitted_ns);
+            (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
         if (reading->path->launch_error_ns < error_ns) {
             reading->path->launch_error_ns = error_ns;
         }
@@ -257,6 +268,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
         zt__free(allocator, timeline->values);
         zt__free(allocator, timeline->missing);
         zt__free(allocator, timeline->executions);
+        zt__free(allocator, timeline->phases);
         zt__free(allocator, timeline);
     }
 }

@@ -72,6 +72,12 @@ typedef struct zt__execution {
     uint32_t thread;
 } zt__execution;
 
+/* A phase that has ended. */
+typedef struct zt__phase_span {
+    uint64_t begin_ns, end_ns; /* host time */
+    uint32_t path, thread;
+} zt__phase_span;
+
 /* How the samples of a timeline cover the time of the device. */
 typedef struct zt__coverage {
     zt_overlap overlap;
@@ -93,9 +99,10 @@ typedef struct zt__timeline {
     zt__timeline_sample *samples;
     double *values; /* of each, all columns */
 
-    uint64_t missing_written, executions_written; /* ever */
-    zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
-    zt__execution *executions;                    /* a ring of the newest, as many as samples */
+    uint64_t missing_written, executions_written, phases_written; /* ever */
+    zt__missing *missing;                                         /* a ring of the newest ZT__MISSING_KEPT */
+    zt__execution *executions; /* a ring of the newest, as many as samples */
+    zt__phase_span *phases;    /* the same */
 
     uint64_t changes;      /* of samples that are kept or missing, ever */
     zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
@@ -126,6 +133,10 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
    ends now. Hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
 
+/* Records that a phase of this thread has ended. The mutex is held. */
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
+                                uint64_t end_ns);
+
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
    the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
@@ -138,7 +149,7 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
 
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
    uncertain. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row);
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row);
 
 /* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
    streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */

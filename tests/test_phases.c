@@ -1,0 +1,486 @@
+/* Phases: what is submitted in them, on which thread and list, and what they know of it. */
+#include "fixture.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ==== what is delivered =================================================================================== */
+
+enum { MOST_SAMPLES = 4096, PATH_LENGTH = 256 };
+
+static struct {
+    char path[PATH_LENGTH];
+    double ns;
+} delivered[MOST_SAMPLES];
+static uint32_t delivered_count;
+
+static void name_path(const zt_profiler *profiler, uint32_t path, char *text) {
+    zt_region_info info;
+    char rest[PATH_LENGTH] = "";
+    while (path != UINT32_MAX) {
+        ok(zt_get_region(profiler, path, &info));
+        snprintf(text, PATH_LENGTH, "%s%s%s", info.name, *rest ? ";" : "", rest);
+        strcpy(rest, text);
+        path = info.parent;
+    }
+}
+
+static zt_profiler *sampled_profiler;
+
+static void deliver(const zt_sample *sample, void *user) {
+    (void)user;
+    assert_true(delivered_count < MOST_SAMPLES);
+    name_path(sampled_profiler, sample->path, delivered[delivered_count].path);
+    delivered[delivered_count++].ns = sample->gpu_time_ns;
+}
+
+/* The GPU time of the samples that were delivered whose path begins with `path`. Regions inside of others are not
+   counted again: their paths are longer than that of one region in a phase. */
+static double sum_in(const char *path, uint64_t *count) {
+    size_t length = strlen(path);
+    double sum = 0;
+    *count = 0;
+    for (uint32_t i = 0; i < delivered_count; i++)
+        if (strncmp(delivered[i].path, path, length) == 0 && delivered[i].path[length] == ';') {
+            sum += delivered[i].ns;
+            ++*count;
+        }
+    return sum;
+}
+
+static zt_profiler *open_delivering(world *w, const char *groups) {
+    zt_config config = config_of(w);
+    config.groups = groups;
+    config.sample = deliver;
+    delivered_count = 0;
+    return sampled_profiler = open_profiler(w, &config);
+}
+
+static zt_region_info path_info(const zt_profiler *profiler, const char *name) {
+    zt_region_info info;
+    uint32_t path = zt_find_path(profiler, name);
+    if (path == UINT32_MAX)
+        fail_msg("there is no path %s", name);
+    ok(zt_get_region(profiler, path, &info));
+    return info;
+}
+
+/* A phase, by the samples that were delivered inside. */
+static void expect_phase(const zt_profiler *profiler, const char *name, uint64_t entered,
+                         uint64_t with_samples) {
+    zt_region_info info = path_info(profiler, name);
+    uint64_t count;
+    double ns = sum_in(name, &count);
+    assert_true(info.is_phase);
+    assert_int_equal(info.entered, entered);
+    assert_int_equal(info.incomplete, 0);
+    assert_int_equal(info.count, count);
+    assert_close(info.total_ns, ns);
+    assert_int_equal(info.time_ns.count, with_samples);
+    assert_close(info.time_ns.sum, ns);
+    assert_true(isnan(info.own_ns));
+}
+
+/* ==== immediate lists ===================================================================================== */
+
+static void test_an_immediate_list_takes_the_phase_of_the_append(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "ComputeBasic");
+    for (int step = 0; step < 3; step++) {
+        zt_phase_begin("step");
+        zt_phase_begin("assemble");
+        run(w, profiler, "kernel");
+        zt_phase_end();
+        zt_phase_begin("solve");
+        run(w, profiler, "kernel");
+        run(w, profiler, "kernel");
+        zt_phase_end();
+        zt_phase_end();
+    }
+    run(w, profiler, "kernel");
+    collect_all(profiler);
+    expect_phase(profiler, "step", 3, 3);
+    expect_phase(profiler, "step;assemble", 3, 3);
+    expect_phase(profiler, "step;solve", 3, 3);
+    assert_int_equal(path_info(profiler, "step;solve;kernel").count, 6);
+    assert_int_equal(path_info(profiler, "step;assemble;kernel").count, 3);
+    assert_int_equal(path_info(profiler, ";kernel").count, 1);
+    assert_int_equal(region_info(profiler, "kernel").count, 10);
+    assert_counts(profiler, counted(10, 10, 0, 0, 0));
+    check_work(w);
+}
+
+/* Metrics of a phase are those of the samples inside. */
+static void test_metrics_of_a_phase(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "ComputeBasic");
+    zt_stats phase, kernel, other;
+    zt_phase_begin("solve");
+    run(w, profiler, "kernel");
+    run(w, profiler, "other");
+    run(w, profiler, "kernel");
+    zt_phase_end();
+    collect_all(profiler);
+    for (uint32_t metric = 0; metric < zt_get_info(profiler).metric_count; metric++) {
+        ok(zt_get_stats(profiler, zt_find_path(profiler, "solve"), metric, &phase));
+        ok(zt_get_stats(profiler, zt_find_path(profiler, "solve;kernel"), metric, &kernel));
+        ok(zt_get_stats(profiler, zt_find_path(profiler, "solve;other"), metric, &other));
+        assert_int_equal(phase.count, kernel.count + other.count);
+        if (zt_get_metric(profiler, metric)->aggregation == ZT_AGGREGATE_SUM)
+            assert_close(phase.sum, kernel.sum + other.sum);
+        assert_true(phase.max == fmax(kernel.max, other.max) || isnan(phase.max));
+        assert_true(phase.min == fmin(kernel.min, other.min) || isnan(phase.min));
+        assert_int_equal(isnan(phase.max) != 0, isnan(kernel.max) != 0);
+    }
+    check_work(w);
+}
+
+/* Of the GPU time of an entry, and not of a list or a launch. */
+static void test_the_median_is_of_entries(void **state) {
+    world *w = *state;
+    enum { ENTRIES = 3 };
+    zt_profiler *profiler = open_delivering(w, "");
+    double entries[ENTRIES] = {0};
+    for (int i = 0; i < ENTRIES; i++) {
+        uint32_t before;
+        zt_phase_begin("solve");
+        for (int j = 0; j <= i; j++)
+            run(w, profiler, "kernel");
+        zt_phase_end();
+        before = delivered_count;
+        collect_all(profiler);
+        for (uint32_t j = before; j < delivered_count; j++)
+            entries[i] += delivered[j].ns;
+    }
+    zt_phase_begin("solve"); /* without work: it is entered, and not in the median */
+    zt_phase_end();
+    collect_all(profiler);
+    zt_region_info info = path_info(profiler, "solve");
+    assert_int_equal(info.entered, ENTRIES + 1);
+    assert_int_equal(info.time_ns.count, ENTRIES);
+    assert_close(info.time_ns.sum, entries[0] + entries[1] + entries[2]);
+    assert_close(info.time_ns.max, fmax(entries[0], fmax(entries[1], entries[2])));
+    assert_close(info.time_ns.min, fmin(entries[0], fmin(entries[1], entries[2])));
+    check_work(w);
+}
+
+/* ==== recorded lists ====================================================================================== */
+
+static void test_a_recorded_list_takes_the_phase_of_each_execution(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "ComputeBasic");
+    zt_phase_begin("set-up"); /* in which it is recorded, and nothing runs */
+    zt_region outer = zt_begin(profiler, w->list, "outer");
+    append(w, profiler, w->list, "inner");
+    append(w, profiler, w->list, "inner");
+    zt_end(&outer);
+    append(w, profiler, w->list, "beside");
+    ok(zeCommandListClose(w->list));
+    zt_phase_end();
+    for (int i = 0; i < 5; i++) {
+        zt_phase_begin(i < 2 ? "warm-up" : "solve");
+        execute(w, profiler, w->list);
+        zt_phase_end();
+        w->launches += 3;
+    }
+    execute(w, profiler, w->list);
+    w->launches += 3;
+    collect_all(profiler);
+    assert_int_equal(path_info(profiler, "warm-up;outer;inner").count, 4);
+    assert_int_equal(path_info(profiler, "solve;outer;inner").count, 6);
+    assert_int_equal(path_info(profiler, ";outer").count, 1);
+    assert_int_equal(path_info(profiler, "solve;beside").count, 3);
+    zt_region_info solve = path_info(profiler, "solve"), outers = path_info(profiler, "solve;outer"),
+                   beside = path_info(profiler, "solve;beside");
+    assert_int_equal(solve.count, 6); /* samples in no other region */
+    assert_int_equal(solve.time_ns.count, 3);
+    assert_close(solve.total_ns, outers.total_ns + beside.total_ns);
+    assert_close(solve.time_ns.sum, solve.total_ns);
+    assert_true(outers.own_ns >= 0);
+    zt_region_info set_up = path_info(profiler, "set-up");
+    assert_int_equal(set_up.entered, 1);
+    assert_int_equal(set_up.count, 0);
+    assert_int_equal(set_up.time_ns.count, 0);
+    check_work(w);
+}
+
+static void test_by_the_append_if_the_program_says_so(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.phases_at_append = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    zt_phase_begin("record");
+    append(w, profiler, w->list, "kernel");
+    zt_phase_end();
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 2; i++) {
+        zt_phase_begin("run");
+        execute(w, profiler, w->list);
+        zt_phase_end();
+        w->launches++;
+    }
+    collect_all(profiler);
+    assert_int_equal(path_info(profiler, "record;kernel").count, 2);
+    assert_int_equal(path_info(profiler, "run").count, 0);
+    check_work(w);
+}
+
+/* What a list owes from an execution that was overtaken is lost in the phase of that execution. */
+static void test_lost_in_its_own_phase(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.wait_timeout_ns = 1000;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ze_event_handle_t gate = append_gate(w, w->list);
+    append(w, profiler, w->list, "kernel");
+    ok(zeCommandListClose(w->list));
+    zt_phase_begin("first");
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    zt_phase_end();
+    zt_phase_begin("second");
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    zt_phase_end();
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    w->launches += 2;
+    collect_all(profiler);
+    assert_int_equal(path_info(profiler, "first").lost, 1);
+    assert_int_equal(path_info(profiler, "first").incomplete, 1);
+    assert_int_equal(path_info(profiler, "first").time_ns.count, 0);
+    assert_int_equal(path_info(profiler, "second").entered, 1);
+    ok(zt_reset(profiler, w->list)); /* the device is done with it */
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* ==== regions and phases ================================================================================== */
+
+/* A phase stands outside of regions, also where it begins inside of one: the GPU time of the region is that of the phase
+   around, and counts once. */
+static void test_a_phase_inside_of_a_region(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "ComputeBasic");
+    zt_phase_begin("a");
+    zt_region outer = zt_begin(profiler, w->immediate, "outer");
+    launch(w, w->immediate);
+    zt_phase_begin("b");
+    append(w, profiler, w->immediate, "inner");
+    w->launches++;
+    zt_phase_end();
+    zt_end(&outer);
+    zt_phase_end();
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    zt_region_info a = path_info(profiler, "a"), b = path_info(profiler, "a;b"),
+                   r = path_info(profiler, "a;outer"), inner = path_info(profiler, "a;b;outer;inner");
+    assert_close(a.total_ns, r.total_ns);
+    assert_close(a.time_ns.sum, r.total_ns);
+    assert_int_equal(a.count, 1);
+    assert_close(b.total_ns, inner.total_ns);
+    assert_close(b.time_ns.sum, inner.total_ns);
+    assert_int_equal(inner.count, 1);
+    assert_true(isnan(r.own_ns));
+    check_work(w);
+}
+
+static void test_a_region_and_a_phase_of_one_name(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "");
+    ZT_PHASE("solve") {
+        run(w, profiler, "solve");
+        run(w, profiler, "solve");
+    }
+    collect_all(profiler);
+    assert_false(path_info(profiler, "solve").is_phase);
+    assert_int_equal(region_info(profiler, "solve").count, 2);
+    assert_int_equal(path_info(profiler, "solve;solve").count, 2);
+    assert_true(path_info(profiler, ";solve").is_phase);
+    check_work(w);
+}
+
+static void recurse(world *w, zt_profiler *profiler, int depth) {
+    ZT_PHASE("recursion") {
+        run(w, profiler, "kernel");
+        if (depth > 1)
+            recurse(w, profiler, depth - 1);
+    }
+}
+
+/* What is deeper than 64 belongs to the 64th. A phase inside of itself counts once in the figures of its name. */
+static void test_recursion(void **state) {
+    world *w = *state;
+    enum { DEPTH = 70, LIMIT = 64 };
+    static char path[(size_t)(LIMIT + 1) * 10];
+    zt_profiler *profiler = open_delivering(w, "");
+    recurse(w, profiler, DEPTH);
+    collect_all(profiler);
+    zt_region_info all = path_info(profiler, "recursion");
+    assert_int_equal(all.count, DEPTH);
+    assert_close(all.total_ns, region_info(profiler, "kernel").total_ns);
+    assert_int_equal(all.entered, 1);
+    for (int i = 0; i < LIMIT; i++)
+        strcat(path, i ? ";recursion" : "recursion");
+    assert_int_equal(path_info(profiler, path).count, DEPTH - LIMIT + 1);
+    check_work(w);
+}
+
+/* ==== threads ============================================================================================= */
+
+typedef struct worker {
+    world *w;
+    zt_profiler *profiler;
+    zt_phase phase;
+    ze_command_list_handle_t list;
+    int adopts, runs;
+} worker;
+
+static void *work(void *argument) {
+    const worker *self = argument;
+    if (self->adopts)
+        zt_phase_adopt(self->phase);
+    for (int i = 0; i < self->runs; i++) {
+        append(self->w, self->profiler, self->list, "kernel");
+        finish_immediate(self->w, self->list);
+    }
+    if (self->adopts)
+        zt_phase_end();
+    append(self->w, self->profiler, self->list, "after");
+    finish_immediate(self->w, self->list);
+    return NULL;
+}
+
+/* A phase is of the thread that has begun it, and of those that adopt it: in one entry. */
+static void test_threads(void **state) {
+    world *w = *state;
+    enum { WORKERS = 3, RUNS = 5 };
+    zt_profiler *profiler = open_delivering(w, "");
+    worker workers[WORKERS];
+    pthread_t threads[WORKERS];
+    zt_phase_begin("solve");
+    run(w, profiler, "kernel");
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = (worker){w, profiler, zt_phase_current(), NULL, i > 0, RUNS};
+        create_immediate(w, &workers[i].list);
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+        join_in_time(w, threads[i]);
+    }
+    zt_phase_end();
+    w->launches += WORKERS * (RUNS + 1);
+    collect_all(profiler);
+    assert_int_equal(path_info(profiler, "solve;kernel").count, 1 + (WORKERS - 1) * RUNS);
+    assert_int_equal(path_info(profiler, ";kernel").count, RUNS);
+    assert_int_equal(path_info(profiler, ";after").count, WORKERS);
+    expect_phase(profiler, "solve", 1, 1);
+    for (int i = 0; i < WORKERS; i++)
+        ok(zeCommandListDestroy(workers[i].list));
+    check_work(w);
+}
+
+/* What is submitted in a phase that was adopted and is over counts in its figures, and in no entry. */
+static void test_adopted_when_it_is_over(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "");
+    zt_phase_begin("solve");
+    zt_phase phase = zt_phase_current();
+    run(w, profiler, "kernel");
+    zt_phase_end();
+    collect_all(profiler);
+    zt_phase_adopt(phase);
+    run(w, profiler, "kernel");
+    zt_phase_begin("inside");
+    run(w, profiler, "kernel");
+    zt_phase_end();
+    zt_phase_end();
+    collect_all(profiler);
+    zt_region_info solve = path_info(profiler, "solve");
+    assert_int_equal(solve.count, 3);
+    assert_int_equal(solve.entered, 1);
+    assert_int_equal(solve.time_ns.count, 1);
+    assert_close(solve.total_ns, region_info(profiler, "kernel").total_ns);
+    assert_int_equal(path_info(profiler, "solve;inside").time_ns.count, 1);
+    check_work(w);
+}
+
+/* ==== mistakes, and no profiler =========================================================================== */
+
+static void test_an_end_without_a_begin(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "");
+    zt_phase_end();
+    assert_true(heard(w, "[PHASE_NOT_BEGUN] zt_phase_end"));
+    zt_phase_begin("solve");
+    run(w, profiler, "kernel");
+    zt_phase_end();
+    collect_all(profiler);
+    expect_phase(profiler, "solve", 1, 1);
+    check_work(w);
+}
+
+static void test_without_a_profiler(void **state) {
+    world *w = *state;
+    zt_phase_end();
+    ZT_PHASE(NULL) {
+        zt_phase phase = zt_phase_current();
+        zt_phase_adopt(phase);
+        zt_phase_end();
+    }
+    /* A profiler that is opened inside of a phase knows it. */
+    zt_phase_begin("main");
+    zt_profiler *profiler = open_delivering(w, "");
+    run(w, profiler, "kernel");
+    zt_phase_end();
+    collect_all(profiler);
+    expect_phase(profiler, "main", 1, 1);
+    check_work(w);
+    zt_phase_begin("open when the profiler is closed");
+    run(w, profiler, "kernel");
+    close_profiler(w, profiler);
+    zt_phase_end();
+}
+
+/* Host time stands still here, but for what passes. */
+static void test_host_time(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "");
+    hold_time(1);
+    zt_phase_begin("step");
+    pass_time(1000);
+    zt_phase_begin("solve");
+    pass_time(500);
+    zt_phase_adopt(zt_phase_current()); /* its time is not counted twice */
+    pass_time(50);
+    zt_phase_end();
+    zt_phase_end();
+    pass_time(1);
+    zt_phase_end();
+    hold_time(0);
+    assert_true(path_info(profiler, "step").host_ns == 1551);
+    assert_true(path_info(profiler, "step").host_own_ns == 1001);
+    assert_true(path_info(profiler, "step;solve").host_ns == 550);
+    assert_true(path_info(profiler, "step;solve").host_own_ns == 500);
+    assert_int_equal(path_info(profiler, "step").entered, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_an_immediate_list_takes_the_phase_of_the_append),
+        TEST(test_metrics_of_a_phase),
+        TEST(test_the_median_is_of_entries),
+        TEST(test_a_recorded_list_takes_the_phase_of_each_execution),
+        TEST(test_by_the_append_if_the_program_says_so),
+        TEST(test_lost_in_its_own_phase),
+        TEST(test_a_phase_inside_of_a_region),
+        TEST(test_a_region_and_a_phase_of_one_name),
+        TEST(test_recursion),
+        TEST(test_threads),
+        TEST(test_adopted_when_it_is_over),
+        TEST(test_an_end_without_a_begin),
+        TEST(test_without_a_profiler),
+        TEST(test_host_time),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
