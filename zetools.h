@@ -489,6 +489,7 @@ typedef struct zt_counts zt_counts;                   /* samples, and what becam
 typedef struct zt_cause_count zt_cause_count;         /* samples that were lost or dropped by one cause */
 typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
+typedef struct zt_power_info zt_power_info;           /* energy, clock and temperature of the device */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
 typedef struct zt_region_info zt_region_info; /* a region or a path: its counts, times and parent */
@@ -799,6 +800,11 @@ struct zt_region_info {
     uint64_t incomplete;        /* of these, how often with samples that are lost or dropped */
     double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
                                     phases inside. Of a region NaN */
+    double joules, watts; /* of the device while a phase was entered, whatever ran: energy and mean power, with
+                             config.power. NaN: not known, as of a phase that ends sooner than the device's energy
+                             counter changes; see POWER */
+    double throttled, mhz; /* the same: share of the time in which the clock was throttled, from 0 to 1, and mean clock
+                              while that was not 0 */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -996,6 +1002,18 @@ struct zt_watch_info {
     uint32_t hangs;  /* that were reported */
 };
 
+/* What was read of energy, clock and temperature since zt_open, with config.power. NaN: not known. */
+struct zt_power_info {
+    const char *text;   /* "" or why something cannot be read, and what to do */
+    const char *domain; /* what the energy is of: "card", "package", ... "": not known */
+    double seconds;     /* from the first reading to the last step of the energy counter */
+    double joules, watts;
+    double throttled;   /* share of the time, from 0 to 1 */
+    double mhz;         /* mean clock while that was not 0 */
+    double max_celsius; /* highest temperature of the GPU */
+    uint32_t throttle_reasons; /* all that were seen, as zes_freq_throttle_reason_flags_t */
+};
+
 /* What there is of a profiler, and what became of it, so far. What is not used is 0. */
 struct zt_info {
     zt_availability availability;  /* whether metrics are measured, and if not, why */
@@ -1016,6 +1034,7 @@ struct zt_info {
     zt_hotspots_counts hotspots;
     uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
     zt_watch_info watch;
+    zt_power_info power;
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -2057,6 +2076,9 @@ struct zt_config {
     int phases_at_append; /* Not 0: what a recorded list has belongs to the phase in which it was appended. 0: to
                              that in which the list is executed; see PHASES. ZT_PHASES_AT=append or =submit in the
                              environment overrides this. */
+
+    int power; /* Not 0: a thread of the library's own reads energy, clock, throttling and temperature of the device;
+                  see POWER. ZT_POWER=1 or =0 in the environment overrides this. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
@@ -4932,6 +4954,10 @@ ZT__PRIVATE void zt__change_depth(int by) {
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
+    X(NO_POWER, "zt_open: energy, clock and temperature are not read: %s. %s")                               \
+    X(NO_ENERGY, "zesPowerGetEnergyCounter failed: %s. Energy and power are not known. %s")                  \
+    X(NO_POWER_THREAD, "zt_open: config.power is set, but no thread can be started. Energy is read in "      \
+                       "zt_get_info and for reports alone, so phases may have none.")                        \
     X(NO_PROBE, "zt_begin: all %u probes are in use, %u of them bound to recorded lists. Region '%.64s' is " \
                 "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are " \
                 "reset or destroyed, or raise config.max_probes.")                                           \
@@ -6881,6 +6907,18 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
     X(zeDevicePciGetPropertiesExt, (ze_device_handle_t device, ze_pci_ext_properties_t * properties))        \
     X(zeEventQueryTimestampsExp, (ze_event_handle_t event, ze_device_handle_t device, uint32_t * count,      \
                                   ze_kernel_timestamp_result_t * stamps))                                    \
+    X(zesInit, (uint32_t flags))                                                                             \
+    X(zesDriverGet, (uint32_t * count, zes_driver_handle_t * drivers))                                       \
+    X(zesDeviceGet, (zes_driver_handle_t driver, uint32_t * count, zes_device_handle_t * devices))           \
+    X(zesDeviceGetProperties, (zes_device_handle_t device, zes_device_properties_t * properties))            \
+    X(zesDeviceEnumPowerDomains,                                                                             \
+      (zes_device_handle_t device, uint32_t * count, zes_pwr_handle_t * domains))                            \
+    X(zesPowerGetProperties, (zes_pwr_handle_t domain, zes_power_properties_t * properties))                 \
+    X(zesPowerGetEnergyCounter, (zes_pwr_handle_t domain, zes_power_energy_counter_t * counter))             \
+    X(zesDeviceEnumTemperatureSensors,                                                                       \
+      (zes_device_handle_t device, uint32_t * count, zes_temp_handle_t * sensors))                           \
+    X(zesTemperatureGetProperties, (zes_temp_handle_t sensor, zes_temp_properties_t * properties))           \
+    X(zesTemperatureGetState, (zes_temp_handle_t sensor, double *celsius))                                   \
     X(zesDeviceEnumFrequencyDomains,                                                                         \
       (zes_device_handle_t device, uint32_t * count, zes_freq_handle_t * domains))                           \
     X(zesFrequencyGetProperties, (zes_freq_handle_t domain, zes_freq_properties_t * properties))             \
@@ -6920,6 +6958,9 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
    devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device);
 
+/* Returns the device itself or, of a sub-device, the root device that it is part of; NULL if that fails. */
+ZT__PRIVATE ze_device_handle_t zt__find_root_device(ze_device_handle_t device);
+
 /* Checks the arguments that zt_open and zt_stream_open have in common. `allocator` may be NULL. */
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
                                           ze_device_handle_t device, const zt_allocator *allocator);
@@ -6947,7 +6988,8 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
     return 0;
 }
 
-ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
+/* Returns the driver of a device, or NULL, and stores its root device. */
+static ze_driver_handle_t zt__find_root(ze_device_handle_t device, ze_device_handle_t *root) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     ze_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL, whatever is counted */
     uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
@@ -6962,11 +7004,23 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
         }
         for (j = 0; devices[j]; j++) {
             if (devices[j] == device || zt__is_sub_device(device, devices[j])) {
+                *root = devices[j];
                 return drivers[i];
             }
         }
     }
     return NULL;
+}
+
+ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
+    ze_device_handle_t root;
+    return zt__find_root(device, &root);
+}
+
+ZT__PRIVATE ze_device_handle_t zt__find_root_device(ze_device_handle_t device) {
+    ze_device_handle_t root = NULL;
+    zt__find_root(device, &root);
+    return root;
 }
 
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
@@ -8699,6 +8753,13 @@ typedef struct zt__path_key {
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
    move nor disappear.
    Of a phase, a sample of `statistics` is the GPU time of one entry. All else is that of the paths inside. */
+/* What was read of energy, clock and throttling, summed over time. */
+typedef struct zt__power_sums {
+    double joules, energy_s;     /* and for how many seconds that is known, as in the next line */
+    double throttled_s, clock_s; /* seconds in which the clock was throttled */
+    double megahertz_s, awake_s; /* the clock while it was not 0, weighted by time */
+} zt__power_sums;
+
 struct zt__path {
     zt__path_key key;
     uint32_t index, depth; /* a path inside no other has depth 1 */
@@ -8724,6 +8785,8 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost or dropped */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    zt__power_sums power;          /* of those that are long enough, */
+    double power_s;                /* and the seconds of all since power is read */
 };
 
 /* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
@@ -9088,6 +9151,7 @@ struct zt_profiler {
     struct zt__timeline *timeline;
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
     uint32_t streamed_count;                  /* metrics of all of them */
+    struct zt__power *power; /* NULL: it is not read */
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
@@ -9098,6 +9162,7 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     /* A phase of this thread has ended. mutex held */
     void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns); /* the same */
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */
@@ -9252,7 +9317,7 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
                *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE"),
-               *phases_at = zt__get_variable("ZT_PHASES_AT");
+               *phases_at = zt__get_variable("ZT_PHASES_AT"), *power = zt__get_variable("ZT_POWER");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -9285,6 +9350,9 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     if (phases_at) {
         config.phases_at_append = strcmp(phases_at, "append") == 0;
+    }
+    if (power && *power) {
+        config.power = !zt__is_off(power);
     }
     if (!config.log) {
         config.log = zt__default_log();
@@ -10271,6 +10339,9 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
         if (profiler->phase_ended) {
             profiler->phase_ended(profiler, path, frame->begun_ns, now);
+        }
+        if (profiler->phase_took) {
+            profiler->phase_took(profiler, path, frame->begun_ns, now);
         }
     }
     zt__unlock(&profiler->mutex);
@@ -13933,6 +14004,8 @@ typedef struct zt__totals {
     int is_phase;
     uint64_t entered, incomplete; /* this and the next as in zt_region_info */
     double host_ns, host_own_ns;
+    zt__power_sums power;
+    double power_s;
     double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
     double launch_error_ns; /* the largest error of a launch latency */
 } zt__totals;
@@ -13945,6 +14018,13 @@ ZT__PRIVATE zt__subject zt__subject_at(zt_profiler *profiler, uint32_t index);
    in `result`. */
 ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char *call, uint32_t index,
                                         const char *what, const void *out, ze_result_t *result);
+
+/* Adds `factor` times what was read. */
+ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor);
+
+/* Stores the figures of what was read in `seconds`, as in zt_power_info. */
+ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
+                                  double *throttled, double *mhz);
 
 /* The mutex is held. */
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);
@@ -14133,6 +14213,25 @@ static const zt__path *zt__next_with(zt__subject subject, uint32_t column, const
     return column == 0 ? zt__next_of(subject, path) : zt__next_sampled(subject, phase, path);
 }
 
+ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor) {
+    to->joules += factor * from->joules;
+    to->energy_s += factor * from->energy_s;
+    to->throttled_s += factor * from->throttled_s;
+    to->clock_s += factor * from->clock_s;
+    to->megahertz_s += factor * from->megahertz_s;
+    to->awake_s += factor * from->awake_s;
+}
+
+ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
+                                  double *throttled, double *mhz) {
+    const double least_part = 0.99;
+    int is_known = sums->energy_s > 0;
+    *joules = is_known && sums->energy_s >= least_part * seconds ? sums->joules : zt__nan();
+    *watts = is_known ? sums->joules / sums->energy_s : zt__nan();
+    *throttled = sums->clock_s > 0 ? sums->throttled_s / sums->clock_s : zt__nan();
+    *mhz = sums->awake_s > 0 ? sums->megahertz_s / sums->awake_s : zt__nan();
+}
+
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
     const zt__path *path = NULL, *phase = NULL;
     zt__totals totals;
@@ -14157,6 +14256,8 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
+        zt__add_power(&totals.power, &path->power, 1);
+        totals.power_s += path->power_s;
         do {
             totals.lost += inner->lost;
             totals.dropped += inner->dropped;
@@ -14365,6 +14466,7 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled, &info->mhz);
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =
@@ -14429,6 +14531,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         info->host_ns = info->host_own_ns = zt__nan();
+        info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);
@@ -14632,6 +14735,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.incomplete = path->incomplete;
             paths[i].from.host_ns = path->host_ns;
             paths[i].from.host_own_ns = path->host_own_ns;
+            paths[i].from.power = path->power;
+            paths[i].from.power_s = path->power_s;
         }
         zt__unlock(&from->mutex);
         /* The mutex is unlocked between paths, so that other threads need not wait for all of them. */
@@ -14655,6 +14760,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
             to->host_own_ns += added->host_own_ns;
+            zt__add_power(&to->power, &added->power, 1);
+            to->power_s += added->power_s;
             if (!to->key.region->is_phase) {
                 into->counts.collected += added->statistics.count;
                 into->counts.begun += added->statistics.count;
@@ -17336,6 +17443,618 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
     }
     zt__free(allocator, ranked);
     return ranked != NULL;
+}
+
+/* ==== streams/power.h =================================================================================== */
+
+/* Energy, clock, throttling and temperature, which a thread of the library's own reads by system management (zes...). */
+
+enum { ZT__POWER_STEPS = 1024, ZT__POWER_SPANS = 1024 };
+
+/* A moment at which the energy counter was seen to have changed, and the sums from the first step up to it. Without an
+   energy counter, every reading is a step. */
+typedef struct zt__power_step {
+    uint64_t ns; /* host time */
+    zt__power_sums sums;
+    double celsius; /* NaN: not known */
+} zt__power_step;
+
+/* A phase that has ended, and whose energy is not known before the next step. */
+typedef struct zt__power_span {
+    zt__path *path;
+    uint64_t begin_ns, end_ns; /* host time */
+} zt__power_span;
+
+typedef struct zt__power {
+    zes_pwr_handle_t domain; /* NULL, as the next two: it cannot be read */
+    zes_freq_handle_t clock;
+    zes_temp_handle_t sensor;
+    const char *domain_name;
+    zt__message_text refusal; /* why something cannot be read; "": all can */
+
+    zt__timed_mutex reader; /* the thread that holds it reads, and alone writes what follows up to `steps` */
+    zt__thread thread;
+    uint64_t opened_ns, read_ns; /* the first reading, or 0 if nothing can be read; and the last one */
+    uint64_t counted;            /* energy counter at the last reading, in microjoules, */
+    int is_counted;              /* if that could be read */
+    int has_changed;             /* the counter has, ever */
+    int is_step_of_energy;       /* the last step is a change of the counter */
+    uint64_t shortest_step_ns;   /* between two changes; UINT64_MAX: not known */
+
+    zt__power_step steps[ZT__POWER_STEPS]; /* the older, the fewer. profiler->mutex guards this and what follows */
+    uint32_t step_count;
+    zt__power_sums sums; /* up to the last reading */
+    uint32_t reasons;    /* for throttling, ever: zes_freq_throttle_reason_flags_t */
+    double max_celsius;
+    zt__power_span spans[ZT__POWER_SPANS]; /* a ring */
+    uint32_t first_span, span_count;
+} zt__power;
+
+/* Finds what can be read, and reads it for the first time. What cannot be read is reported, and no failure. Returns
+   OUT_OF_HOST_MEMORY, or SUCCESS. */
+ZT__PRIVATE ze_result_t zt__open_power(zt_profiler *profiler);
+
+/* Starts the thread that reads. */
+ZT__PRIVATE void zt__start_power(zt_profiler *profiler);
+
+/* Stops the thread. Returns 0 if it hangs. */
+ZT__PRIVATE int zt__stop_power(zt_profiler *profiler);
+
+ZT__PRIVATE void zt__close_power(zt_profiler *profiler);
+
+/* Reads, unless that was done within the last ten milliseconds. No mutex is held. */
+ZT__PRIVATE void zt__update_power(zt_profiler *profiler);
+
+/* The same, and then extrapolates the energy of phases that have ended since the last step. For reports. */
+ZT__PRIVATE void zt__finish_power(zt_profiler *profiler);
+
+/* Returns what was read since zt_open. */
+ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler);
+
+/* Copies a step. Returns 0 if there are not so many. */
+ZT__PRIVATE int zt__copy_power_step(zt_profiler *profiler, uint32_t index, zt__power_step *step);
+
+/* ==== streams/power.c =================================================================================== */
+
+/* Energy, clock, throttling and temperature, which a thread of the library's own reads by system management (zes...). */
+
+enum {
+    ZT__MOST_COMPONENTS = 16,
+    ZT__SHORTEST_READING_NS = 10000000,
+    ZT__LONGEST_READING_NS = 100000000 /* what Intel advises */
+};
+
+/* ---- what can be read ------------------------------------------------------------------------------------ */
+
+/* zes_power_ext_properties_t, which old headers do not have. */
+typedef struct zt__power_domain {
+    uint32_t stype;
+    void *next;
+    uint32_t domain;
+    void *default_limit;
+} zt__power_domain;
+
+/* The device of a profiler in system management. */
+typedef struct zt__managed_device {
+    zes_device_handle_t handle;
+    int is_tile;
+    uint32_t tile;
+} zt__managed_device;
+
+/* Returns the handle of a root device in system management, or NULL, and then stores why. */
+static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_handle_t root, const char **why,
+                                            const char **remedy) {
+    enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
+    zes_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL */
+    ze_device_properties_t core;
+    uint32_t i, j, count = MOST_DRIVERS;
+    char legacy[8];
+    memset(&core, 0, sizeof core);
+    core.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    *why = "system management does not know the device";
+    *remedy = "Update the driver.";
+    if (!root || zeDeviceGetProperties(root, &core) != ZE_RESULT_SUCCESS) {
+        return NULL;
+    }
+    /* Intel's driver then has no system management of its own: devices are those of the core. */
+    if (zt__read_variable("ZES_ENABLE_SYSMAN", legacy, sizeof legacy) && strcmp(legacy, "1") == 0) {
+        return (zes_device_handle_t)root;
+    }
+    if (!driver->zesInit || !driver->zesDriverGet || !driver->zesDeviceGet || !driver->zesDeviceGetProperties) {
+        *why = "this loader has no zesInit";
+        *remedy = "Update it, or set ZES_ENABLE_SYSMAN=1 before zeInit.";
+        return NULL;
+    }
+    if (driver->zesInit(0) != ZE_RESULT_SUCCESS ||
+        driver->zesDriverGet(&count, drivers) != ZE_RESULT_SUCCESS) {
+        *why = "zesInit has failed";
+        *remedy = "Update the driver, or set ZES_ENABLE_SYSMAN=1 before zeInit.";
+        return NULL;
+    }
+    for (i = 0; drivers[i]; i++) {
+        zes_device_handle_t devices[MOST_DEVICES + 1] = {NULL};
+        count = MOST_DEVICES;
+        if (driver->zesDeviceGet(drivers[i], &count, devices) != ZE_RESULT_SUCCESS) {
+            continue;
+        }
+        for (j = 0; devices[j]; j++) {
+            zes_device_properties_t properties;
+            memset(&properties, 0, sizeof properties);
+            properties.stype = ZES_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+            properties.core.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+            if (driver->zesDeviceGetProperties(devices[j], &properties) == ZE_RESULT_SUCCESS &&
+                memcmp(&properties.core.uuid, &core.uuid, sizeof core.uuid) == 0) {
+                return devices[j];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Returns how well a component stands for a device, which may be a tile: 0 not at all, more is better. */
+static uint32_t zt__rate_component(const zt__managed_device *device, int is_on_tile, uint32_t tile) {
+    if (is_on_tile && device->is_tile) {
+        return tile == device->tile ? 2 : 0;
+    }
+    return is_on_tile == device->is_tile ? 2 : 1;
+}
+
+/* Finds the energy counter of the widest domain that can be read. Returns the result of the last call that has failed. */
+static ze_result_t zt__find_energy_counter(const zt__driver *driver, const zt__managed_device *device,
+                                           zt__power *power) {
+    static const char *const names[] = {"device", "card", "package", "stack", "memory", "GPU"};
+    static const uint32_t ranks[] = {2, 5, 4, 3, 0, 1}; /* that of memory leaves the rest out */
+    enum { EXTENDED_STYPE = 0x28 };
+    zes_pwr_handle_t domains[ZT__MOST_COMPONENTS + 1] = {NULL};
+    uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
+    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (!driver->zesDeviceEnumPowerDomains || !driver->zesPowerGetProperties || !driver->zesPowerGetEnergyCounter) {
+        return result;
+    }
+    result = driver->zesDeviceEnumPowerDomains(device->handle, &count, domains);
+    if (result != ZE_RESULT_SUCCESS || !domains[0]) {
+        return result != ZE_RESULT_SUCCESS ? result : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    }
+    for (i = 0; domains[i]; i++) {
+        zes_power_energy_counter_t counter;
+        zes_power_properties_t properties;
+        zt__power_domain extended;
+        uint32_t rank;
+        memset(&extended, 0, sizeof extended);
+        memset(&properties, 0, sizeof properties);
+        extended.stype = EXTENDED_STYPE;
+        properties.stype = ZES_STRUCTURE_TYPE_POWER_PROPERTIES;
+        properties.pNext = &extended;
+        if (driver->zesPowerGetProperties(domains[i], &properties) != ZE_RESULT_SUCCESS) {
+            continue;
+        }
+        if (extended.domain >= ZT__COUNT_OF(ranks)) {
+            extended.domain = 0;
+        }
+        rank = zt__rate_component(device, properties.onSubdevice != 0, properties.subdeviceId);
+        rank = rank ? rank * ZT__COUNT_OF(ranks) + ranks[extended.domain] : 0;
+        if (rank > best && ranks[extended.domain]) {
+            memset(&counter, 0, sizeof counter);
+            result = driver->zesPowerGetEnergyCounter(domains[i], &counter);
+            if (result == ZE_RESULT_SUCCESS) {
+                best = rank;
+                power->domain = domains[i];
+                power->domain_name = names[extended.domain];
+            }
+        }
+    }
+    return result;
+}
+
+/* Finds the clock of the GPU. */
+static void zt__find_clock(const zt__driver *driver, const zt__managed_device *device, zt__power *power) {
+    zes_freq_handle_t domains[ZT__MOST_COMPONENTS + 1] = {NULL};
+    uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
+    if (!driver->zesDeviceEnumFrequencyDomains || !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains(device->handle, &count, domains) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    for (i = 0; domains[i]; i++) {
+        zes_freq_properties_t properties;
+        zes_freq_state_t state;
+        uint32_t rank;
+        memset(&properties, 0, sizeof properties);
+        memset(&state, 0, sizeof state);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) != ZE_RESULT_SUCCESS ||
+            properties.type != ZES_FREQ_DOMAIN_GPU) {
+            continue;
+        }
+        rank = zt__rate_component(device, properties.onSubdevice != 0, properties.subdeviceId);
+        if (rank > best && driver->zesFrequencyGetState(domains[i], &state) == ZE_RESULT_SUCCESS) {
+            best = rank;
+            power->clock = domains[i];
+        }
+    }
+}
+
+/* Finds the sensor of the GPU's temperature, or else that of the hottest place. */
+static void zt__find_sensor(const zt__driver *driver, const zt__managed_device *device, zt__power *power) {
+    zes_temp_handle_t sensors[ZT__MOST_COMPONENTS + 1] = {NULL};
+    uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
+    if (!driver->zesDeviceEnumTemperatureSensors || !driver->zesTemperatureGetProperties ||
+        !driver->zesTemperatureGetState ||
+        driver->zesDeviceEnumTemperatureSensors(device->handle, &count, sensors) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    for (i = 0; sensors[i]; i++) {
+        zes_temp_properties_t properties;
+        double celsius;
+        uint32_t rank;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_TEMP_PROPERTIES;
+        if (driver->zesTemperatureGetProperties(sensors[i], &properties) != ZE_RESULT_SUCCESS ||
+            (properties.type != ZES_TEMP_SENSORS_GPU && properties.type != ZES_TEMP_SENSORS_GLOBAL)) {
+            continue;
+        }
+        rank = 2 * zt__rate_component(device, properties.onSubdevice != 0, properties.subdeviceId);
+        rank += rank && properties.type == ZES_TEMP_SENSORS_GPU;
+        if (rank > best && driver->zesTemperatureGetState(sensors[i], &celsius) == ZE_RESULT_SUCCESS) {
+            best = rank;
+            power->sensor = sensors[i];
+        }
+    }
+}
+
+/* ---- sums: with the mutex held --------------------------------------------------------------------------- */
+
+/* Stores the sums up to a host time, interpolated between two steps, and how far apart these are; 0 for the time of a
+   step. `extrapolates`: after the last step, too, as far as that is from the one before. Returns 0 if there are no such
+   steps. */
+static int zt__sum_up_to(const zt__power *power, uint64_t ns, int extrapolates, zt__power_sums *sums,
+                         uint64_t *distance_ns) {
+    const zt__power_step *steps = power->steps;
+    uint32_t i = power->step_count;
+    double part;
+    memset(sums, 0, sizeof *sums);
+    while (i > 0 && steps[i - 1].ns >= ns) {
+        i--;
+    }
+    if (i < power->step_count && steps[i].ns == ns) {
+        *sums = steps[i].sums;
+        *distance_ns = 0;
+        return 1;
+    }
+    if (i == 0) {
+        return 0;
+    }
+    if (i == power->step_count) {
+        i--;
+        if (!extrapolates || i == 0 || ns - steps[i].ns > steps[i].ns - steps[i - 1].ns) {
+            return 0;
+        }
+    }
+    *distance_ns = steps[i].ns - steps[i - 1].ns;
+    part = (double)(ns - steps[i - 1].ns) / (double)*distance_ns;
+    zt__add_power(sums, &steps[i - 1].sums, 1 - part);
+    zt__add_power(sums, &steps[i].sums, part);
+    return 1;
+}
+
+/* Adds what is known of the oldest phase that has ended to its path. One that is shorter than the steps in which it
+   begins and ends adds its length alone. Returns 0 if its energy is not known yet. */
+static int zt__settle_span(zt__power *power, const zt__power_span *span, int is_final) {
+    uint64_t begin_step_ns, end_step_ns, length_ns = span->end_ns - span->begin_ns;
+    zt__power_sums begin, end;
+    if (!zt__sum_up_to(power, span->end_ns, is_final, &end, &end_step_ns)) {
+        return 0;
+    }
+    span->path->power_s += (double)length_ns * 1e-9;
+    if (zt__sum_up_to(power, span->begin_ns, 0, &begin, &begin_step_ns) && length_ns >= begin_step_ns &&
+        length_ns >= end_step_ns) {
+        zt__add_power(&span->path->power, &end, 1);
+        zt__add_power(&span->path->power, &begin, -1);
+    }
+    return 1;
+}
+
+static void zt__settle_spans(zt__power *power, int is_final) {
+    while (power->span_count > 0 && zt__settle_span(power, &power->spans[power->first_span], is_final)) {
+        power->first_span = (power->first_span + 1) % ZT__POWER_SPANS;
+        power->span_count--;
+    }
+}
+
+/* Keeps a phase that has ended until its energy is known. The mutex is held. */
+static void zt__keep_span(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns) {
+    zt__power *power = profiler->power;
+    zt__power_span *span;
+    if (end_ns - begin_ns < ZT__SHORTEST_READING_NS) { /* steps are never closer to each other */
+        path->power_s += (double)(end_ns - begin_ns) * 1e-9;
+        return;
+    }
+    if (power->span_count == ZT__POWER_SPANS) {
+        span = &power->spans[power->first_span];
+        span->path->power_s += (double)(span->end_ns - span->begin_ns) * 1e-9;
+        power->first_span = (power->first_span + 1) % ZT__POWER_SPANS;
+        power->span_count--;
+    }
+    span = &power->spans[(power->first_span + power->span_count++) % ZT__POWER_SPANS];
+    span->path = path;
+    span->begin_ns = begin_ns;
+    span->end_ns = end_ns;
+}
+
+/* ---- readings -------------------------------------------------------------------------------------------- */
+
+/* One reading. What has failed is NaN, or `is_counted` is 0. */
+typedef struct zt__power_reading {
+    uint64_t ns; /* host time */
+    int is_counted;
+    uint64_t counted;
+    double megahertz; /* 0, or less: the clock stands still, or is not known */
+    int has_clock;
+    uint32_t reasons;
+    double celsius;
+} zt__power_reading;
+
+/* Adds a step. If there is no room, half of the older ones are left out: phases that have begun long ago are long. */
+static void zt__add_step(zt__power *power, const zt__power_reading *reading) {
+    zt__power_step *step;
+    if (power->step_count == ZT__POWER_STEPS) {
+        uint32_t from, to = 1;
+        for (from = 2; from < ZT__POWER_STEPS; from += from < ZT__POWER_STEPS / 2 ? 2 : 1) {
+            power->steps[to++] = power->steps[from];
+        }
+        power->step_count = to;
+    }
+    step = &power->steps[power->step_count++];
+    step->ns = reading->ns;
+    step->sums = power->sums;
+    step->celsius = reading->celsius;
+}
+
+/* Adds what the clock and the sensor say. A state counts for the time since the reading before. */
+static void zt__add_state(zt__power *power, const zt__power_reading *reading) {
+    double seconds = power->step_count ? (double)(reading->ns - power->read_ns) * 1e-9 : 0;
+    if (reading->has_clock) {
+        power->sums.clock_s += seconds;
+        power->sums.throttled_s += reading->reasons ? seconds : 0;
+        power->reasons |= reading->reasons;
+    }
+    if (reading->has_clock && reading->megahertz > 0) {
+        power->sums.megahertz_s += reading->megahertz * seconds;
+        power->sums.awake_s += seconds;
+    }
+    if (zt__is_nan(power->max_celsius) || reading->celsius > power->max_celsius) {
+        power->max_celsius = reading->celsius;
+    }
+}
+
+/* Adds a reading, with the mutex held. The energy counter of the B580 has 32 bits and turns at 262,144 J. Drivers return
+   smaller values otherwise, too: what was taken meanwhile is then not known. */
+static void zt__add_reading(zt__power *power, const zt__power_reading *reading) {
+    const uint64_t turn = UINT64_C(262144000000), quarter = turn / 4, still_ns = UINT64_C(1000000000);
+    uint64_t before = power->counted, now = reading->counted, since_ns = 0;
+    int is_change = 0, is_known = 0, is_step = 1;
+    zt__add_state(power, reading);
+    if (power->step_count > 0) {
+        since_ns = reading->ns - power->steps[power->step_count - 1].ns;
+    }
+    if (reading->is_counted && power->is_counted && power->step_count > 0) {
+        if (now < before && before >= 3 * quarter && before <= turn && now < quarter) {
+            now += turn;
+        }
+        is_change = now != before;
+        is_known = now > before || (now == before && power->has_changed);
+        is_step = is_change || since_ns >= still_ns;
+    }
+    if (is_step) {
+        if (is_known) {
+            power->sums.joules += (double)(now - before) * 1e-6;
+            power->sums.energy_s += (double)since_ns * 1e-9;
+        }
+        if (is_known && is_change && power->is_step_of_energy && since_ns < power->shortest_step_ns) {
+            power->shortest_step_ns = since_ns;
+        }
+        power->has_changed |= is_change;
+        power->is_step_of_energy = is_change;
+        zt__add_step(power, reading);
+    }
+    power->read_ns = reading->ns;
+    power->counted = reading->counted;
+    power->is_counted = reading->is_counted;
+}
+
+/* Reads all that can be read. The reader is held. */
+static void zt__read_power(zt_profiler *profiler) {
+    zt__power *power = profiler->power;
+    const zt__driver *driver = &profiler->driver;
+    zes_power_energy_counter_t counter;
+    zes_freq_state_t state;
+    zt__power_reading reading;
+    uint64_t before = zt__now_ns();
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        return;
+    }
+    memset(&reading, 0, sizeof reading);
+    memset(&counter, 0, sizeof counter);
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    reading.is_counted =
+        power->domain && driver->zesPowerGetEnergyCounter(power->domain, &counter) == ZE_RESULT_SUCCESS;
+    reading.counted = counter.energy;
+    reading.ns = before + (zt__now_ns() - before) / 2;
+    reading.has_clock = power->clock && driver->zesFrequencyGetState(power->clock, &state) == ZE_RESULT_SUCCESS;
+    reading.megahertz = state.actual;
+    reading.reasons = (uint32_t)state.throttleReasons;
+    if (!power->sensor ||
+        driver->zesTemperatureGetState(power->sensor, &reading.celsius) != ZE_RESULT_SUCCESS) {
+        reading.celsius = zt__nan();
+    }
+    zt__lock(&profiler->mutex);
+    zt__add_reading(power, &reading);
+    zt__settle_spans(power, 0);
+    zt__unlock(&profiler->mutex);
+}
+
+/* Returns how long to wait between two readings: a quarter of a step of the counter, within bounds. Until a step has
+   been seen, it may be as long as it has taken so far. */
+static uint64_t zt__reading_interval(const zt__power *power) {
+    uint64_t step_ns = power->shortest_step_ns, interval_ns;
+    if (!power->domain) {
+        return ZT__LONGEST_READING_NS;
+    }
+    interval_ns = (step_ns == UINT64_MAX ? power->read_ns - power->opened_ns : step_ns) / 4;
+    return interval_ns < ZT__SHORTEST_READING_NS  ? ZT__SHORTEST_READING_NS
+           : interval_ns > ZT__LONGEST_READING_NS ? ZT__LONGEST_READING_NS
+                                                  : interval_ns;
+}
+
+/* A step of the thread. */
+static int zt__run_power_thread(void *user) {
+    zt_profiler *profiler = (zt_profiler *)user;
+    zt__power *power = profiler->power;
+    uint64_t interval_ns = ZT__SHORTEST_READING_NS;
+    if (zt__try_lock(&power->reader)) {
+        interval_ns = zt__reading_interval(power);
+        if (zt__now_ns() - power->read_ns >= interval_ns) {
+            zt__read_power(profiler);
+            interval_ns = zt__reading_interval(power);
+        }
+        zt__unlock_timed(&power->reader);
+    }
+    zt__sleep_thread(&power->thread, interval_ns);
+    return 1;
+}
+
+ZT__PRIVATE void zt__update_power(zt_profiler *profiler) {
+    zt__power *power = profiler->power;
+    if (!power || !power->opened_ns || !zt__lock_until(&power->reader, zt__deadline(profiler->config.wait_timeout_ns))) {
+        return;
+    }
+    if (zt__now_ns() - power->read_ns >= ZT__SHORTEST_READING_NS) {
+        zt__read_power(profiler);
+    }
+    zt__unlock_timed(&power->reader);
+}
+
+ZT__PRIVATE void zt__finish_power(zt_profiler *profiler) {
+    zt__update_power(profiler);
+    if (profiler->power) {
+        zt__lock(&profiler->mutex);
+        zt__settle_spans(profiler->power, 1);
+        zt__unlock(&profiler->mutex);
+    }
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__power *power = profiler ? profiler->power : NULL;
+    zt__power_sums sums;
+    zt_power_info info;
+    memset(&info, 0, sizeof info);
+    memset(&sums, 0, sizeof sums);
+    info.text = info.domain = "";
+    info.max_celsius = zt__nan();
+    if (power) {
+        zt__lock(&locked->mutex);
+        info.text = power->refusal.text;
+        info.domain = power->domain ? power->domain_name : "";
+        info.throttle_reasons = power->reasons;
+        info.max_celsius = power->max_celsius;
+        if (power->step_count > 0) {
+            const zt__power_step *last = &power->steps[power->step_count - 1];
+            info.seconds = (double)(last->ns - power->steps[0].ns) * 1e-9;
+            sums = last->sums;
+        }
+        zt__unlock(&locked->mutex);
+    }
+    zt__divide_power(&sums, info.seconds, &info.joules, &info.watts, &info.throttled, &info.mhz);
+    return info;
+}
+
+ZT__PRIVATE int zt__copy_power_step(zt_profiler *profiler, uint32_t index, zt__power_step *step) {
+    const zt__power *power = profiler->power;
+    int is_there = 0;
+    if (power) {
+        zt__lock(&profiler->mutex);
+        is_there = index < power->step_count;
+        if (is_there) {
+            *step = power->steps[index];
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return is_there;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------- */
+
+/* Finds what can be read, and reports what cannot. */
+static void zt__find_components(zt_profiler *profiler, zt__power *power) {
+    ze_device_handle_t root = zt__find_root_device(profiler->device);
+    zt__managed_device device = {NULL, root != profiler->device, 0};
+    ze_device_properties_t properties;
+    const char *why, *remedy;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    if (zeDeviceGetProperties(profiler->device, &properties) == ZE_RESULT_SUCCESS) {
+        device.tile = properties.subdeviceId;
+    }
+    device.handle = zt__find_managed(&profiler->driver, root, &why, &remedy);
+    if (!device.handle) {
+        zt__report(&profiler->diagnostics, NO_POWER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, why, remedy);
+        power->refusal = profiler->diagnostics.last;
+        return;
+    }
+    result = zt__find_energy_counter(&profiler->driver, &device, power);
+    zt__find_clock(&profiler->driver, &device, power);
+    zt__find_sensor(&profiler->driver, &device, power);
+    if (!power->domain) {
+        zt__report(&profiler->diagnostics, NO_ENERGY, result, zt_result_name(result),
+                   result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS
+                       ? "On this system, root alone may read it: run as root."
+                       : "Run as root, or update the driver. A driver that has system management for the core alone needs "
+                         "ZES_ENABLE_SYSMAN=1 before zeInit.");
+        power->refusal = profiler->diagnostics.last;
+    }
+}
+
+ZT__PRIVATE ze_result_t zt__open_power(zt_profiler *profiler) {
+    zt__power *power = (zt__power *)zt__allocate(&profiler->config.allocator, 1, sizeof *power);
+    if (!power) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "readings of energy");
+    }
+    zt__create_mutex(&power->reader.mutex);
+    power->shortest_step_ns = UINT64_MAX;
+    power->max_celsius = zt__nan();
+    zt__find_components(profiler, power);
+    profiler->power = power;
+    if (power->domain || power->clock || power->sensor) {
+        zt__read_power(profiler);
+        power->opened_ns = power->read_ns;
+        profiler->phase_took = zt__keep_span;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE void zt__start_power(zt_profiler *profiler) {
+    zt__power *power = profiler->power;
+    if (power && power->opened_ns && !zt__start_thread(&power->thread, zt__run_power_thread, profiler)) {
+        zt__report(&profiler->diagnostics, NO_POWER_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    }
+}
+
+ZT__PRIVATE int zt__stop_power(zt_profiler *profiler) {
+    return !profiler->power || zt__stop_thread(&profiler->power->thread);
+}
+
+ZT__PRIVATE void zt__close_power(zt_profiler *profiler) {
+    zt__power *power = profiler->power;
+    profiler->power = NULL;
+    if (power) {
+        zt__destroy_mutex(&power->reader.mutex);
+        zt__free(&profiler->config.allocator, power);
+    }
 }
 
 /* ==== streams/stream.h ================================================================================== */
@@ -31831,6 +32550,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
         return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call);
     }
+    zt__finish_power(locked);
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
     if (!document) {
@@ -32743,6 +33463,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
         times_alone.require_metrics = times_alone.thread = 0;
         times_alone.sample = NULL;
         times_alone.timeline = 0;
+        times_alone.power = 0;
         result =
             profiler->open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
     }
@@ -33647,6 +34368,10 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     info.availability_text = zt__get_availability_text(profiler);
     info.error = "";
     info.pass_count = 1;
+    if (profiler) {
+        zt__update_power(zt__mutable(profiler));
+    }
+    info.power = zt__get_power_info(profiler);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = zt__cause_name((zt_cause)i);
         info.causes[i].count = profiler ? zt__get_cause(profiler, (zt_cause)i) : 0;
@@ -34124,6 +34849,7 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__unregister_profiler(profiler);
     zt__stop_listening(profiler);
     zt__close_timeline(profiler);
+    zt__close_power(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
         profiler->free_watch(profiler);
@@ -34258,6 +34984,9 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     if (result == ZE_RESULT_SUCCESS && complete->timeline) {
         ZT__INTERNAL(result = zt__open_timeline(opened));
     }
+    if (result == ZE_RESULT_SUCCESS && complete->power) {
+        ZT__INTERNAL(result = zt__open_power(opened));
+    }
     /* The application's lists of names need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
     if (result != ZE_RESULT_SUCCESS) {
@@ -34274,6 +35003,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
         zt__report(diagnostics, NO_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE, "");
 #endif
     }
+    zt__start_power(opened);
     opened->open_configured = zt__open_configured;
     zt__start_listening(opened);
     *profiler = opened;
@@ -34314,7 +35044,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
         return;
     }
-    if (!zt__stop_thread(&profiler->thread)) {
+    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler)) {
         zt__report(&profiler->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_close");
         return;
     }
@@ -37041,4 +37771,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8edf540c97869528 */
+/* Joined from src/ by src/join.py: f17ad3e01e51ade5 */

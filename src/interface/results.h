@@ -37,6 +37,11 @@ struct zt_region_info {
     uint64_t incomplete;        /* of these, how often with samples that are lost or dropped */
     double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
                                     phases inside. Of a region NaN */
+    double joules, watts; /* of the device while a phase was entered, whatever ran: energy and mean power, with
+                             config.power. NaN: not known, as of a phase that ends sooner than the device's energy
+                             counter changes; see POWER */
+    double throttled, mhz; /* the same: share of the time in which the clock was throttled, from 0 to 1, and mean clock
+                              while that was not 0 */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -234,6 +239,18 @@ struct zt_watch_info {
     uint32_t hangs;  /* that were reported */
 };
 
+/* What was read of energy, clock and temperature since zt_open, with config.power. NaN: not known. */
+struct zt_power_info {
+    const char *text;   /* "" or why something cannot be read, and what to do */
+    const char *domain; /* what the energy is of: "card", "package", ... "": not known */
+    double seconds;     /* from the first reading to the last step of the energy counter */
+    double joules, watts;
+    double throttled;   /* share of the time, from 0 to 1 */
+    double mhz;         /* mean clock while that was not 0 */
+    double max_celsius; /* highest temperature of the GPU */
+    uint32_t throttle_reasons; /* all that were seen, as zes_freq_throttle_reason_flags_t */
+};
+
 /* What there is of a profiler, and what became of it, so far. What is not used is 0. */
 struct zt_info {
     zt_availability availability;  /* whether metrics are measured, and if not, why */
@@ -254,6 +271,7 @@ struct zt_info {
     zt_hotspots_counts hotspots;
     uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
     zt_watch_info watch;
+    zt_power_info power;
 };
 
 #ifndef ZETOOLS_DISABLE

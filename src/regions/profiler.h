@@ -82,6 +82,13 @@ typedef struct zt__path_key {
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
    move nor disappear.
    Of a phase, a sample of `statistics` is the GPU time of one entry. All else is that of the paths inside. */
+/* What was read of energy, clock and throttling, summed over time. */
+typedef struct zt__power_sums {
+    double joules, energy_s;     /* and for how many seconds that is known, as in the next line */
+    double throttled_s, clock_s; /* seconds in which the clock was throttled */
+    double megahertz_s, awake_s; /* the clock while it was not 0, weighted by time */
+} zt__power_sums;
+
 struct zt__path {
     zt__path_key key;
     uint32_t index, depth; /* a path inside no other has depth 1 */
@@ -107,6 +114,8 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost or dropped */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    zt__power_sums power;          /* of those that are long enough, */
+    double power_s;                /* and the seconds of all since power is read */
 };
 
 /* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
@@ -471,6 +480,7 @@ struct zt_profiler {
     struct zt__timeline *timeline;
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
     uint32_t streamed_count;                  /* metrics of all of them */
+    struct zt__power *power; /* NULL: it is not read */
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
@@ -481,6 +491,7 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     /* A phase of this thread has ended. mutex held */
     void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns); /* the same */
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */
