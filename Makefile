@@ -44,7 +44,8 @@ CC_ranks := mpicc
 RUN_ranks := mpirun -n 4 --oversubscribe --allow-run-as-root
 LIBS_bench_google := -lbenchmark
 LIBS_trace = -L$(@D) -lstepper -Wl,-rpath,'$$ORIGIN'
-$(foreach name,trace timeline instrument hotspots,$(eval RUN_$(name) := env ZE_ENABLE_TRACING_LAYER=1))
+LIBS_phases = $(LIBS_trace)
+$(foreach name,trace phases timeline instrument hotspots,$(eval RUN_$(name) := env ZE_ENABLE_TRACING_LAYER=1))
 
 ifndef V
 .SILENT:
@@ -151,7 +152,7 @@ $(1)/%: examples/%.cc | deps-build deps-%
 	echo "  $$@"
 	$$(CXX) $$(CXX_FLAGS) $(2) -o $$@ $$< $$(LIBS_$$*) $$(ZE_LIBS)
 
-$(1)/trace $(1)/simulate: $(1)/libstepper.so
+$(1)/trace $(1)/phases $(1)/simulate: $(1)/libstepper.so
 $(1)/libstepper.so: examples/third_party/stepper.c examples/third_party/stepper.h | deps-build
 	mkdir -p $$(@D)
 	echo "  $$@"

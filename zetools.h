@@ -12,7 +12,7 @@
 
    CONTENTS
 
-       First steps          USE, TERMS, REGIONS, NESTING, COMMAND LISTS, COLLECTING, PASSES
+       First steps          USE, TERMS, REGIONS, PHASES, NESTING, COMMAND LISTS, COLLECTING, PASSES
        Results              COUNTS, AGGREGATION, REPORTS
        Kernels of others    TRACING, AUTOMATIC TRACING
        More                 STREAMS, BENCHMARKS, HOT SPOTS, WATCHING, PROGRAM DEBUG
@@ -73,6 +73,7 @@
        metric group   a set of metrics that the device measures together. Groups of different domains can be
                       active at the same time; two groups of one domain cannot
        region         a named part of a command list. Regions with the same name share their statistics
+       phase          a named part of what a thread does; its entry: once from its begin to its end
        sample         one execution of a region, with its figures. Of hot spots: the instruction at which
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
@@ -84,13 +85,11 @@
        tile           a sub-device of a device that has several
        tracer         the part of the library that observes calls of the application to Level Zero
        launch         a call that appends a kernel to a list, which may then be executed several times
-       stream         periodic measurements of a metric group. A report is the raw data of one period, a row
-                      its metrics, a marker a name that a command list puts into the stream
+       stream         periodic measurements of a metric group: a report is the raw data of a period, a row its
+                      metrics, a marker a name that a command list puts into the stream
        hot spot       an instruction of a kernel, with the samples that were taken there
-       debugger       a session with one device and one process that uses it, to stop and examine threads
 
-       zt_get_ functions return what a profiler and its tracer have measured; zt_get_info has how many there
-       are of everything. Names that begin with zt__ or ZT__ are private.
+       zt_get_info has how many there are of everything. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -101,8 +100,23 @@
        same. So put regions around the parts that matter, and not around every kernel of a pipeline that
        depends on overlap.
 
-       Begin a region on the list to which its work is appended. It measures the device from its begin to its
-       end, and so includes work of other lists that runs meanwhile.
+       A region measures the device from its begin to its end, with work of other lists that runs meanwhile.
+
+   PHASES
+
+       A phase is what the program does, whoever launches its kernels. It needs no list and no profiler:
+
+           ZT_PHASE("solve")
+               solve(problem);        SYCL, OpenMP, oneDNN: with zt_trace_start before
+
+       What a thread submits belongs to the phases that it is in: on an immediate list each append, on a
+       recorded list each execution, so a list that runs in "warm-up" and in "solve" counts in both. Phases
+       nest, 64 deep. In a path they stand outside regions: "step;solve;spmv". zt_phase_current and
+       zt_phase_adopt carry a phase to worker threads. Nothing is appended to the device.
+
+       A phase has the GPU time and the metrics of what was submitted in it, its host time, and how often it
+       was entered. Mean, median and 95th percentile of its GPU time are of one entry. The pages PHASES AND
+       ENTRIES and WHICH WAY FOR WHOM have the rest.
 
    NESTING
 
@@ -153,7 +167,6 @@
        With config.thread, the application must not call zetMetricGroupCalculateMetricValues, because
        drivers cannot calculate metrics on two threads at once. The library serialises its own calculations.
        Once all names, lists and probes exist, beginning, ending and collecting regions allocates no memory.
-       Functions that return results may allocate, because quantiles need memory for sorting.
 
    PASSES
 
@@ -251,8 +264,7 @@
        (zt_stream_config.profiler). reports = rows + discarded + waiting, at any time; see STREAMED ROWS.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
-       whole device. The second to be opened gets no counters, and its message names who holds them:
-       zt_stream_open fails, and regions of zt_open have times alone, which never exclude a stream.
+       whole device. The second to be opened gets no counters, and its message names who holds them.
 
    BENCHMARKS
 
@@ -265,32 +277,25 @@
            result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
            return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
 
-       Run the program several times without a change, and set zt_bench_config.tolerance above the changes
-       that this shows; see BENCHMARK FILES.
+       BENCHMARK FILES has how to choose zt_bench_config.tolerance.
 
    HOT SPOTS
 
        With ZETOOLS_TRACER. Hot spots show where inside a kernel the time goes. From zt_hotspots_start to
        zt_hotspots_stop, the device looks periodically at which instruction each of its threads is, and
-       whether the thread executes it or waits. Samples are added up by instruction. The profiler has to
-       trace meanwhile, and the device needs a metric group that samples instructions, such as
-       EuStallSampling. Sampling serialises nothing, and goes together with regions and streams. For source
-       lines, build modules with -g or -gline-tables-only. SAMPLED INSTRUCTIONS has the rest.
+       whether it waits. Sampling serialises nothing. For source lines, build modules with -g. SAMPLED
+       INSTRUCTIONS has the rest.
 
    WATCHING
 
        With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports which region or traced launch hangs: one that
-       runs longer than zt_watch_config.hang_ns, and what else is submitted. The report goes to the log
-       function, to zt_watch_config.function and a file; see WATCHED REGIONS. At which instruction the
-       threads of the device are, zt_debug_open shows to another program: see PROGRAM DEBUG.
+       runs longer than zt_watch_config.hang_ns, and what else is submitted. WATCHED REGIONS has the rest.
 
    PROGRAM DEBUG
 
        With ZETOOLS_DEBUG. A debugger stops threads of a device in the middle of a kernel, and shows where
-       they are, their memory and their registers. It attaches to one device, and to one process that uses
-       it: another one of the same user or, where the driver permits, its own. The host code of the process
-       goes on. Both processes need ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment before zeInit; see
-       DEBUG SESSIONS.
+       they are, their memory and their registers. It attaches to one device and to one process that uses it,
+       whose host code goes on. DEBUG SESSIONS has what both need.
 
    CALLBACKS
 
@@ -335,16 +340,13 @@
        THE HEADER.
 
        A forked child must not use the profilers, streams and debuggers of its parent, and may open its own.
-       Closing the parent's does nothing there. A program started by exec shares nothing with the one
-       before.
-
-       A second zt_close with a pointer does nothing, unless a new profiler has the same address.
 
    ENVIRONMENT
 
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
+       ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
@@ -390,7 +392,8 @@
    PAGES
 
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
-       Measuring       UNREPORTED EXECUTIONS, STREAMED ROWS, THE TIMELINE
+       Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, UNREPORTED EXECUTIONS, STREAMED ROWS, THE
+                       TIMELINE
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
@@ -785,7 +788,8 @@ struct zt_region_info {
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
-    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of each the
+    zt_stats
+        time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of each the
                          sum of its samples. Entries without a sample, and those with one that is lost or dropped, are
                          left out */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
@@ -796,9 +800,10 @@ struct zt_region_info {
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
     int is_phase;
-    uint64_t entered;           /* how often a phase was begun and ended while the profiler was open */
-    uint64_t incomplete;        /* of these, how often with samples that are lost or dropped */
-    double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
+    uint64_t entered;    /* how often a phase was begun and ended while the profiler was open */
+    uint64_t incomplete; /* of these, how often with samples that are lost or dropped */
+    double host_ns,
+        host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
                                     phases inside. Of a region NaN */
     double joules, watts; /* of the device while a phase was entered, whatever ran: energy and mean power, with
                              config.power. NaN: not known, as of a phase that ends sooner than the device's energy
@@ -2027,8 +2032,8 @@ struct zt_sample {
     uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
     uint64_t begin_ns, end_ns; /* host time (CLOCK_MONOTONIC) when it ran; 0 without config.timeline */
-    const double *values; /* in the order of zt_get_metric. NaN: not measured */
-    uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
+    const double *values;      /* in the order of zt_get_metric. NaN: not measured */
+    uint32_t pass;             /* from 0. Metrics of other passes are not measured. With times alone: 0 */
 };
 
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
@@ -9907,6 +9912,9 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
  */
 ZT__PRIVATE zt__path *zt__enter_phase(zt_profiler *profiler);
 
+/* Returns whether a path is that of a phase, or the root. */
+ZT__PRIVATE int zt__is_phase(const zt__path *path);
+
 /* Returns the phase of a path, or the root. */
 ZT__PRIVATE zt__path *zt__phase_of(zt__path *path);
 
@@ -10001,8 +10009,7 @@ static zt__path *zt__path_of_phase(zt_profiler *profiler, const zt__phase *phase
     return path;
 }
 
-/* Returns whether a path is that of a phase, or the root. */
-static int zt__is_phase(const zt__path *path) {
+ZT__PRIVATE int zt__is_phase(const zt__path *path) {
     return path->depth == 0 || path->key.region->is_phase;
 }
 
@@ -16421,7 +16428,7 @@ static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
             interval->end_ns = sample->end_ns;
             interval->path = sample->path;
             interval->kind = sample->origin.kind;
-            interval->is_outermost = zt__path_at(profiler, sample->path)->depth == 1;
+            interval->is_outermost = zt__is_phase(zt__path_at(profiler, sample->path)->key.outer);
             intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {
@@ -28777,7 +28784,8 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     }
     for (i = 0; i < document->path_count; i++) {
         const zt__at_once *path = &document->at_once[i];
-        sum += zt__is_nan(document->paths[i].share) ? 0 : 100 * document->paths[i].share;
+        int adds_up = !document->paths[i].is_phase && !zt__is_nan(document->paths[i].share);
+        sum += adds_up ? 100 * document->paths[i].share : 0;
         for (place = count; place > 0 && path->ns > named[place - 1]->ns; place--) {
             named[place] = named[place - 1];
         }
@@ -32402,7 +32410,14 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         zt__end_paragraph(&paragraph);
     }
     for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
-        zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
+        const zt__path *path = zt__subject_at(profiler, ZT_PATH(largest[i]->index)).path;
+        int has_several = path && document->regions[path->key.region->index].paths > 1;
+        char *around = has_several && path->depth > 1 ? zt__name_path(document, path->key.outer) : NULL;
+        char name[512];
+        snprintf(name, sizeof name, "%.255s%s%.255s", around ? around : "", around ? ";" : "",
+                 largest[i]->name);
+        zt__write_paragraph_about(document, name, limits[i].text);
+        zt__free(allocator, around);
     }
 #ifdef ZETOOLS_TRACER
     zt__write_table_of_kernels(document);
@@ -36916,6 +36931,62 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   PHASES AND ENTRIES
+
+       An entry of a phase lasts from its begin to its end on a thread. What is submitted in it may run later:
+       the entry has its GPU time when all of that was collected. zt_region_info.time_ns is of entries, but for
+       those in which nothing was submitted, and those with samples that are lost or dropped (`incomplete`).
+       total_ns and the metrics are of all samples that were collected.
+
+       If regions nest, the time of the outer one counts: it includes the others. Also where a phase begins
+       inside of a region, it stands outside of it in the path. The inner samples are those of the phase, and
+       of the phases around it the outer region is.
+
+       A sample of a recorded list belongs to the phases of the thread that executes the list. Those in which
+       it was appended are known, too: a note counts samples for which they differ. config.phases_at_append
+       counts by the append, for runtimes that append in one phase and submit in another; samples then belong
+       to no entry. Executions that nobody reports belong to the phases of the last one that was.
+
+       zt_phase_adopt continues a phase on another thread, in the same entry if that is not over: it is over
+       when it has ended, and all that was submitted in it is collected. Samples of later ones count in the
+       phase, and in no entry.
+
+       Host time is that of the threads that have begun the phase, while a profiler was open. A phase inside of
+       itself counts once in the figures of its name. Fibers that change threads must not do so in a phase.
+
+       An end without a begin, on whichever thread, does nothing, and each open profiler reports it. What is
+       deeper than 64 phases, or beyond 4,096 different ones in a process, belongs to the phase around it.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   WHICH WAY FOR WHOM
+
+       Whose kernels they are decides what a program writes. Lines without a profiler go anywhere in it; with
+       the tracer, "open" is zt_open and zt_trace_start, or zt_auto(NULL) first in main.
+
+       own command lists   ZT_REGION(profiler, list, "spmv") around commands: times and metrics of each part.
+                           ZT_PHASE("solve") around what belongs together
+       SYCL                open; ZT_PHASE("solve") { queue.submit(...); queue.wait(); }. Phases need no handle.
+                           For a region of its own, sycl::get_native<backend::ext_oneapi_level_zero>(queue)
+                           returns the queue's immediate list, or a queue: then there is no list to take.
+                           ONEAPI_DEVICE_SELECTOR=level_zero:gpu
+       OpenMP offload      open; ZT_PHASE("solve") around target regions. LIBOMPTARGET_PLUGIN=LEVEL0
+       oneDNN              open; ZT_PHASE("forward") around execute() and wait(): each primitive's kernels are
+                           rows below it. NAMES FROM ITT AND KOKKOS has its primitives as phases
+       Kokkos, llama.cpp   with their SYCL backend: as SYCL. Kokkos has names of its own: the same page
+       PyTorch (XPU)       LD_PRELOAD of libzt_auto.so; phases by a C extension that calls zt_phase_begin
+       a program that      LD_PRELOAD of libzt_auto.so: each kernel is a row, and so is what it says to ITT
+       cannot be built     or Kokkos
+
+       In all of them, a phase that ends before its work is done still gets it, because the work belongs to the
+       phase in which it was submitted. Runtimes that submit on a thread of their own, such as SYCL's host
+       tasks, submit in no phase: their launches are rows outside of all phases.
+
+       Regions, the tracer, oneDNN on the CPU and Kokkos' hooks have been run here. Programs of SYCL, OpenMP,
+       llama.cpp and PyTorch have not: there is no GPU for them. Tell us what you find.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    UNREPORTED EXECUTIONS
 
        What happens if a program calls Level Zero itself, and no tracer observes the list:
@@ -37455,7 +37526,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_hotspots_counts: the device also samples other processes, and reports only 32 bits of an address,
        which two kernels may have in common.
 
-       Sampling uses a domain of its own. One profiler at a time samples a device.
+       The device needs a metric group that samples instructions, such as EuStallSampling. Sampling uses a
+       domain of its own, and goes together with regions and streams. One profiler at a time samples a device.
 
        Source lines come from the debug information of modules, which is read when a module with samples is
        destroyed or sampling stops. zt_hotspots_stop, and reports that show hot spots, pass it to addr2line,
@@ -37739,9 +37811,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    PATHS
 
-       A path is a region inside a path. A list knows the probe of its innermost open region, and that the one
-       around it, so zt_begin knows where a region is. A probe keeps its path for all executions of its list,
-       because commands that are nested once stay so.
+       A path is a region or a phase inside a path; phases are outside. A list knows the probe of its innermost open region, and that the one
+       around it, so zt_begin knows where a region is. A probe keeps its regions for all executions of its
+       list, because commands that are nested once stay so; each execution moves it into the phases of its thread
+       (zt__move_into_phase), by look-ups alone if they are those of the execution before.
 
        A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
        Those of a region are the sum over its paths. A kept value weighs as many samples as it stands for.
@@ -37771,4 +37844,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f17ad3e01e51ade5 */
+/* Joined from src/ by src/join.py: 6c18e7c367a93afb */

@@ -187,6 +187,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         char name[32];
         snprintf(name, sizeof name, "region %u", (unsigned)region);
         put_text(&packed, name);
+        put_u32(&packed, 0); /* no phase */
         put_u64(&packed, 0); /* lost and dropped */
         put_u64(&packed, 0);
     }
@@ -195,6 +196,8 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         const double region_ns = time_ns * pow(growth, region);
         put_u32(&packed, UINT32_MAX);
         put_u32(&packed, region);
+        put_u64(&packed, 0); /* lost and dropped */
+        put_u64(&packed, 0);
         put_u64(&packed, 0); /* missing, and what is not known of it */
         put_u32(&packed, 0);
         put_u32(&packed, 0);
@@ -202,7 +205,9 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_u64(&packed, metric_count > 0 ? passes : 0); /* with metrics */
-        put_u64(&packed, passes);                        /* collected */
+        for (int figure = 0; figure < 4; figure++)
+            put_u64(&packed, 0);  /* of phases */
+        put_u64(&packed, passes); /* collected */
         put_moments(&packed, region_ns, 1);
         for (uint32_t i = 0; i < metric_count; i++) {
             zt_aggregation aggregation = aggregation_of(metrics[i].type, metrics[i].units);
@@ -221,7 +226,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 6); /* layout */
+    put_u32(&packed, 7); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));

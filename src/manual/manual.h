@@ -12,7 +12,7 @@
 
    CONTENTS
 
-       First steps          USE, TERMS, REGIONS, NESTING, COMMAND LISTS, COLLECTING, PASSES
+       First steps          USE, TERMS, REGIONS, PHASES, NESTING, COMMAND LISTS, COLLECTING, PASSES
        Results              COUNTS, AGGREGATION, REPORTS
        Kernels of others    TRACING, AUTOMATIC TRACING
        More                 STREAMS, BENCHMARKS, HOT SPOTS, WATCHING, PROGRAM DEBUG
@@ -73,6 +73,7 @@
        metric group   a set of metrics that the device measures together. Groups of different domains can be
                       active at the same time; two groups of one domain cannot
        region         a named part of a command list. Regions with the same name share their statistics
+       phase          a named part of what a thread does; its entry: once from its begin to its end
        sample         one execution of a region, with its figures. Of hot spots: the instruction at which
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
@@ -84,13 +85,11 @@
        tile           a sub-device of a device that has several
        tracer         the part of the library that observes calls of the application to Level Zero
        launch         a call that appends a kernel to a list, which may then be executed several times
-       stream         periodic measurements of a metric group. A report is the raw data of one period, a row
-                      its metrics, a marker a name that a command list puts into the stream
+       stream         periodic measurements of a metric group: a report is the raw data of a period, a row its
+                      metrics, a marker a name that a command list puts into the stream
        hot spot       an instruction of a kernel, with the samples that were taken there
-       debugger       a session with one device and one process that uses it, to stop and examine threads
 
-       zt_get_ functions return what a profiler and its tracer have measured; zt_get_info has how many there
-       are of everything. Names that begin with zt__ or ZT__ are private.
+       zt_get_info has how many there are of everything. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -101,8 +100,23 @@
        same. So put regions around the parts that matter, and not around every kernel of a pipeline that
        depends on overlap.
 
-       Begin a region on the list to which its work is appended. It measures the device from its begin to its
-       end, and so includes work of other lists that runs meanwhile.
+       A region measures the device from its begin to its end, with work of other lists that runs meanwhile.
+
+   PHASES
+
+       A phase is what the program does, whoever launches its kernels. It needs no list and no profiler:
+
+           ZT_PHASE("solve")
+               solve(problem);        SYCL, OpenMP, oneDNN: with zt_trace_start before
+
+       What a thread submits belongs to the phases that it is in: on an immediate list each append, on a
+       recorded list each execution, so a list that runs in "warm-up" and in "solve" counts in both. Phases
+       nest, 64 deep. In a path they stand outside regions: "step;solve;spmv". zt_phase_current and
+       zt_phase_adopt carry a phase to worker threads. Nothing is appended to the device.
+
+       A phase has the GPU time and the metrics of what was submitted in it, its host time, and how often it
+       was entered. Mean, median and 95th percentile of its GPU time are of one entry. The pages PHASES AND
+       ENTRIES and WHICH WAY FOR WHOM have the rest.
 
    NESTING
 
@@ -153,7 +167,6 @@
        With config.thread, the application must not call zetMetricGroupCalculateMetricValues, because
        drivers cannot calculate metrics on two threads at once. The library serialises its own calculations.
        Once all names, lists and probes exist, beginning, ending and collecting regions allocates no memory.
-       Functions that return results may allocate, because quantiles need memory for sorting.
 
    PASSES
 
@@ -251,8 +264,7 @@
        (zt_stream_config.profiler). reports = rows + discarded + waiting, at any time; see STREAMED ROWS.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
-       whole device. The second to be opened gets no counters, and its message names who holds them:
-       zt_stream_open fails, and regions of zt_open have times alone, which never exclude a stream.
+       whole device. The second to be opened gets no counters, and its message names who holds them.
 
    BENCHMARKS
 
@@ -265,32 +277,25 @@
            result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
            return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
 
-       Run the program several times without a change, and set zt_bench_config.tolerance above the changes
-       that this shows; see BENCHMARK FILES.
+       BENCHMARK FILES has how to choose zt_bench_config.tolerance.
 
    HOT SPOTS
 
        With ZETOOLS_TRACER. Hot spots show where inside a kernel the time goes. From zt_hotspots_start to
        zt_hotspots_stop, the device looks periodically at which instruction each of its threads is, and
-       whether the thread executes it or waits. Samples are added up by instruction. The profiler has to
-       trace meanwhile, and the device needs a metric group that samples instructions, such as
-       EuStallSampling. Sampling serialises nothing, and goes together with regions and streams. For source
-       lines, build modules with -g or -gline-tables-only. SAMPLED INSTRUCTIONS has the rest.
+       whether it waits. Sampling serialises nothing. For source lines, build modules with -g. SAMPLED
+       INSTRUCTIONS has the rest.
 
    WATCHING
 
        With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports which region or traced launch hangs: one that
-       runs longer than zt_watch_config.hang_ns, and what else is submitted. The report goes to the log
-       function, to zt_watch_config.function and a file; see WATCHED REGIONS. At which instruction the
-       threads of the device are, zt_debug_open shows to another program: see PROGRAM DEBUG.
+       runs longer than zt_watch_config.hang_ns, and what else is submitted. WATCHED REGIONS has the rest.
 
    PROGRAM DEBUG
 
        With ZETOOLS_DEBUG. A debugger stops threads of a device in the middle of a kernel, and shows where
-       they are, their memory and their registers. It attaches to one device, and to one process that uses
-       it: another one of the same user or, where the driver permits, its own. The host code of the process
-       goes on. Both processes need ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment before zeInit; see
-       DEBUG SESSIONS.
+       they are, their memory and their registers. It attaches to one device and to one process that uses it,
+       whose host code goes on. DEBUG SESSIONS has what both need.
 
    CALLBACKS
 
@@ -335,16 +340,13 @@
        THE HEADER.
 
        A forked child must not use the profilers, streams and debuggers of its parent, and may open its own.
-       Closing the parent's does nothing there. A program started by exec shares nothing with the one
-       before.
-
-       A second zt_close with a pointer does nothing, unless a new profiler has the same address.
 
    ENVIRONMENT
 
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
+       ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
@@ -390,7 +392,8 @@
    PAGES
 
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
-       Measuring       UNREPORTED EXECUTIONS, STREAMED ROWS, THE TIMELINE
+       Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, UNREPORTED EXECUTIONS, STREAMED ROWS, THE
+                       TIMELINE
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED

@@ -68,8 +68,7 @@ static zt__path *zt__path_of_phase(zt_profiler *profiler, const zt__phase *phase
     return path;
 }
 
-/* Returns whether a path is that of a phase, or the root. */
-static int zt__is_phase(const zt__path *path) {
+ZT__PRIVATE int zt__is_phase(const zt__path *path) {
     return path->depth == 0 || path->key.region->is_phase;
 }
 

@@ -13,6 +13,9 @@
  */
 ZT__PRIVATE zt__path *zt__enter_phase(zt_profiler *profiler);
 
+/* Returns whether a path is that of a phase, or the root. */
+ZT__PRIVATE int zt__is_phase(const zt__path *path);
+
 /* Returns the phase of a path, or the root. */
 ZT__PRIVATE zt__path *zt__phase_of(zt__path *path);
 

@@ -231,7 +231,8 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     }
     for (i = 0; i < document->path_count; i++) {
         const zt__at_once *path = &document->at_once[i];
-        sum += zt__is_nan(document->paths[i].share) ? 0 : 100 * document->paths[i].share;
+        int adds_up = !document->paths[i].is_phase && !zt__is_nan(document->paths[i].share);
+        sum += adds_up ? 100 * document->paths[i].share : 0;
         for (place = count; place > 0 && path->ns > named[place - 1]->ns; place--) {
             named[place] = named[place - 1];
         }

@@ -464,7 +464,14 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         zt__end_paragraph(&paragraph);
     }
     for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
-        zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
+        const zt__path *path = zt__subject_at(profiler, ZT_PATH(largest[i]->index)).path;
+        int has_several = path && document->regions[path->key.region->index].paths > 1;
+        char *around = has_several && path->depth > 1 ? zt__name_path(document, path->key.outer) : NULL;
+        char name[512];
+        snprintf(name, sizeof name, "%.255s%s%.255s", around ? around : "", around ? ";" : "",
+                 largest[i]->name);
+        zt__write_paragraph_about(document, name, limits[i].text);
+        zt__free(allocator, around);
     }
 #ifdef ZETOOLS_TRACER
     zt__write_table_of_kernels(document);

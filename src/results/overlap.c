@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "regions/names.h"
+#include "regions/phases.h"
 #include "regions/profiler.h"
 #include "results/timeline.h"
 
@@ -81,7 +82,7 @@ static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
             interval->end_ns = sample->end_ns;
             interval->path = sample->path;
             interval->kind = sample->origin.kind;
-            interval->is_outermost = zt__path_at(profiler, sample->path)->depth == 1;
+            interval->is_outermost = zt__is_phase(zt__path_at(profiler, sample->path)->key.outer);
             intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {

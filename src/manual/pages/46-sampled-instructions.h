@@ -22,7 +22,8 @@
        zt_hotspots_counts: the device also samples other processes, and reports only 32 bits of an address,
        which two kernels may have in common.
 
-       Sampling uses a domain of its own. One profiler at a time samples a device.
+       The device needs a metric group that samples instructions, such as EuStallSampling. Sampling uses a
+       domain of its own, and goes together with regions and streams. One profiler at a time samples a device.
 
        Source lines come from the debug information of modules, which is read when a module with samples is
        destroyed or sampling stops. zt_hotspots_stop, and reports that show hot spots, pass it to addr2line,

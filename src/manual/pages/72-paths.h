@@ -1,9 +1,10 @@
 /* ----------------------------------------------------------------------------------------------------------
    PATHS
 
-       A path is a region inside a path. A list knows the probe of its innermost open region, and that the one
-       around it, so zt_begin knows where a region is. A probe keeps its path for all executions of its list,
-       because commands that are nested once stay so.
+       A path is a region or a phase inside a path; phases are outside. A list knows the probe of its innermost open region, and that the one
+       around it, so zt_begin knows where a region is. A probe keeps its regions for all executions of its
+       list, because commands that are nested once stay so; each execution moves it into the phases of its thread
+       (zt__move_into_phase), by look-ups alone if they are those of the execution before.
 
        A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
        Those of a region are the sum over its paths. A kept value weighs as many samples as it stands for.
