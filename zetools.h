@@ -2356,12 +2356,15 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = "";
     }
+    info.power.text = info.power.domain = "";
+    info.power.joules = info.power.watts = info.power.throttled = info.power.mhz = info.power.max_celsius = NAN;
     return info;
 }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
-      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
+      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = NAN;
+      info->host_ns = info->host_own_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
@@ -14857,7 +14860,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 7, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 8, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -15170,6 +15173,8 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
     uint32_t region = path ? path->key.region->index : 0, pass;
     uint64_t timed = 0;
+    double *power[7];
+    uint32_t i;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
     if (packer->is_reading) {
@@ -15190,6 +15195,13 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             return; /* it was there before, or is nested too deeply */
         }
     }
+    power[0] = &path->power.joules;
+    power[1] = &path->power.energy_s;
+    power[2] = &path->power.throttled_s;
+    power[3] = &path->power.clock_s;
+    power[4] = &path->power.megahertz_s;
+    power[5] = &path->power.awake_s;
+    power[6] = &path->power_s;
     zt__transfer_u64(packer, &path->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->dropped, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
@@ -15203,11 +15215,17 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
+    for (i = 0; i < ZT__COUNT_OF(power); i++) {
+        zt__transfer_f64(packer, power[i]);
+    }
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
                                 (zt__is_nan(path->bytes_ns) ||
                                  (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
+        for (i = 0; i < ZT__COUNT_OF(power); i++) {
+            zt__require(packer, zt__is_finite(*power[i]));
+        }
         zt__require(packer, path->with_metrics <= path->statistics.count);
         for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
              pass++) {
@@ -17488,7 +17506,8 @@ typedef struct zt__power {
     int is_step_of_energy;       /* the last step is a change of the counter */
     uint64_t shortest_step_ns;   /* between two changes; UINT64_MAX: not known */
 
-    zt__power_step steps[ZT__POWER_STEPS]; /* the older, the fewer. profiler->mutex guards this and what follows */
+    zt__power_step
+        steps[ZT__POWER_STEPS]; /* the older, the fewer. profiler->mutex guards this and what follows */
     uint32_t step_count;
     zt__power_sums sums; /* up to the last reading */
     uint32_t reasons;    /* for throttling, ever: zes_freq_throttle_reason_flags_t */
@@ -17549,8 +17568,8 @@ typedef struct zt__managed_device {
 } zt__managed_device;
 
 /* Returns the handle of a root device in system management, or NULL, and then stores why. */
-static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_handle_t root, const char **why,
-                                            const char **remedy) {
+static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_handle_t root,
+                                            const char **why, const char **remedy) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     zes_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL */
     ze_device_properties_t core;
@@ -17567,7 +17586,8 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
     if (zt__read_variable("ZES_ENABLE_SYSMAN", legacy, sizeof legacy) && strcmp(legacy, "1") == 0) {
         return (zes_device_handle_t)root;
     }
-    if (!driver->zesInit || !driver->zesDriverGet || !driver->zesDeviceGet || !driver->zesDeviceGetProperties) {
+    if (!driver->zesInit || !driver->zesDriverGet || !driver->zesDeviceGet ||
+        !driver->zesDeviceGetProperties) {
         *why = "this loader has no zesInit";
         *remedy = "Update it, or set ZES_ENABLE_SYSMAN=1 before zeInit.";
         return NULL;
@@ -17615,7 +17635,8 @@ static ze_result_t zt__find_energy_counter(const zt__driver *driver, const zt__m
     zes_pwr_handle_t domains[ZT__MOST_COMPONENTS + 1] = {NULL};
     uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
     ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (!driver->zesDeviceEnumPowerDomains || !driver->zesPowerGetProperties || !driver->zesPowerGetEnergyCounter) {
+    if (!driver->zesDeviceEnumPowerDomains || !driver->zesPowerGetProperties ||
+        !driver->zesPowerGetEnergyCounter) {
         return result;
     }
     result = driver->zesDeviceEnumPowerDomains(device->handle, &count, domains);
@@ -17657,7 +17678,8 @@ static ze_result_t zt__find_energy_counter(const zt__driver *driver, const zt__m
 static void zt__find_clock(const zt__driver *driver, const zt__managed_device *device, zt__power *power) {
     zes_freq_handle_t domains[ZT__MOST_COMPONENTS + 1] = {NULL};
     uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
-    if (!driver->zesDeviceEnumFrequencyDomains || !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+    if (!driver->zesDeviceEnumFrequencyDomains || !driver->zesFrequencyGetProperties ||
+        !driver->zesFrequencyGetState ||
         driver->zesDeviceEnumFrequencyDomains(device->handle, &count, domains) != ZE_RESULT_SUCCESS) {
         return;
     }
@@ -17888,7 +17910,8 @@ static void zt__read_power(zt_profiler *profiler) {
         power->domain && driver->zesPowerGetEnergyCounter(power->domain, &counter) == ZE_RESULT_SUCCESS;
     reading.counted = counter.energy;
     reading.ns = before + (zt__now_ns() - before) / 2;
-    reading.has_clock = power->clock && driver->zesFrequencyGetState(power->clock, &state) == ZE_RESULT_SUCCESS;
+    reading.has_clock =
+        power->clock && driver->zesFrequencyGetState(power->clock, &state) == ZE_RESULT_SUCCESS;
     reading.megahertz = state.actual;
     reading.reasons = (uint32_t)state.throttleReasons;
     if (!power->sensor ||
@@ -17933,7 +17956,8 @@ static int zt__run_power_thread(void *user) {
 
 ZT__PRIVATE void zt__update_power(zt_profiler *profiler) {
     zt__power *power = profiler->power;
-    if (!power || !power->opened_ns || !zt__lock_until(&power->reader, zt__deadline(profiler->config.wait_timeout_ns))) {
+    if (!power || !power->opened_ns ||
+        !zt__lock_until(&power->reader, zt__deadline(profiler->config.wait_timeout_ns))) {
         return;
     }
     if (zt__now_ns() - power->read_ns >= ZT__SHORTEST_READING_NS) {
@@ -18020,7 +18044,8 @@ static void zt__find_components(zt_profiler *profiler, zt__power *power) {
         zt__report(&profiler->diagnostics, NO_ENERGY, result, zt_result_name(result),
                    result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS
                        ? "On this system, root alone may read it: run as root."
-                       : "Run as root, or update the driver. A driver that has system management for the core alone needs "
+                       : "Run as root, or update the driver. A driver that has system management for the "
+                         "core alone needs "
                          "ZES_ENABLE_SYSMAN=1 before zeInit.");
         power->refusal = profiler->diagnostics.last;
     }
@@ -28811,6 +28836,48 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     note(document, text);
 }
 
+/* Notes what the device took in the whole run, and what cannot be read. */
+static void zt__note_power(zt__document *document, zt__note_fn note) {
+    static const char *const reasons[] = {"average power", "burst power", "current",        "temperature",
+                                          "power supply",  "software",    "another domain", "voltage"};
+    zt_power_info power = zt__get_power_info(document->profiler);
+    char text[512] = "";
+    uint32_t i, named = 0;
+    if (!document->profiler->power) {
+        return;
+    }
+    if (power.text[0]) {
+        zt__add_note(document, note, "Not all of energy, clock and temperature can be read: %s", power.text);
+    }
+    if (!zt__is_nan(power.joules)) {
+        zt__append(text, sizeof text, "The %s took %.1f J in %.1f s, %.1f W.", power.domain, power.joules,
+                   power.seconds, power.watts);
+    } else if (!zt__is_nan(power.watts)) {
+        zt__append(text, sizeof text, "The %s took %.1f W, as far as its energy counter can be believed.",
+                   power.domain, power.watts);
+    }
+    if (!zt__is_nan(power.mhz)) {
+        zt__append(text, sizeof text, "%sIts mean clock was %.0f MHz.", *text ? " " : "", power.mhz);
+    }
+    if (power.throttled > 0) {
+        zt__append(text, sizeof text, "%sThe clock was throttled for %.1f%% of the time", *text ? " " : "",
+                   100 * power.throttled);
+        for (i = 0; i < ZT__COUNT_OF(reasons); i++) {
+            if (power.throttle_reasons >> i & 1) {
+                zt__append(text, sizeof text, "%s%s", named++ ? ", " : ": ", reasons[i]);
+            }
+        }
+        zt__append(text, sizeof text, ".");
+    }
+    if (!zt__is_nan(power.max_celsius)) {
+        zt__append(text, sizeof text, "%sThe GPU's temperature was at most %.0f degrees C.", *text ? " " : "",
+                   power.max_celsius);
+    }
+    if (*text) {
+        note(document, text);
+    }
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
@@ -28867,6 +28934,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__note_at_once(document, note);
+    zt__note_power(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
         const zt__path *path = zt__path_at(profiler, i);
@@ -29046,6 +29114,37 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
+/* Writes what is known of energy and clock, of a phase or of all. */
+static void zt__write_csv_power(zt__writer *writer, const char *region, double joules, double watts,
+                                double throttled, double mhz) {
+    const struct {
+        const char *name, *units;
+        int type;
+        double figure;
+    } figures[] = {{"energy", "J", ZET_METRIC_TYPE_EVENT, joules},
+                   {"power", "W", ZET_METRIC_TYPE_THROUGHPUT, watts},
+                   {"throttled", "percent", ZET_METRIC_TYPE_RATIO, 100 * throttled},
+                   {"clock", "MHz", ZET_METRIC_TYPE_RAW, mhz}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
+        zt_metric metric = {figures[i].name,
+                            "",
+                            "device",
+                            figures[i].units,
+                            "",
+                            figures[i].type,
+                            i ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM,
+                            0};
+        zt_stats stats;
+        zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
+        zt__clear_stats(&stats);
+        *(i ? &stats.mean : &stats.sum) = figures[i].figure;
+        if (!zt__is_nan(figures[i].figure)) {
+            zt__write_csv_line(writer, &line);
+        }
+    }
+}
+
 /* Writes the figures of the region or path that was read last, under this name. */
 static void zt__write_csv_region(zt__document *document, const char *name) {
     zt_profiler *profiler = document->profiler;
@@ -29126,6 +29225,7 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
                           region->host_ns);
         zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
+        zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled, region->mhz);
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
     zt__write_csv_text(writer, name, "limit", "", limit.name);
@@ -29229,6 +29329,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_overlap *overlap = &document->coverage.overlap;
     zt__overlap_times times = zt__list_overlap(overlap);
     zt_counts counts;
+    zt_power_info power;
     char text[64];
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
@@ -29292,6 +29393,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
             zt__write_csv_count(writer, "", text, "samples", count);
         }
     }
+    power = zt__get_power_info(profiler);
+    zt__write_csv_power(writer, "", power.joules, power.watts, power.throttled, power.mhz);
     zt__list_notes(document, zt__write_csv_note);
 }
 
@@ -29608,6 +29711,10 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_count(writer, "incomplete", phase->incomplete);
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_json_figure(writer, "joules", phase->joules);
+    zt__write_json_figure(writer, "watts", phase->watts);
+    zt__write_json_figure(writer, "throttled", phase->throttled);
+    zt__write_json_figure(writer, "mhz", phase->mhz);
     zt__write_text(writer, "}");
 }
 
@@ -29680,6 +29787,25 @@ static void zt__write_json_description(zt__writer *writer, const zt_metric *metr
     zt__write_text(writer, "}");
 }
 
+/* Writes what was read of energy, clock and temperature, if that was asked for. */
+static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler) {
+    zt_power_info power = zt__get_power_info(profiler);
+    if (!profiler->power) {
+        return;
+    }
+    zt__write_text(writer, ",\n\"power\":{");
+    zt__write_json_text(writer, "domain", power.domain);
+    zt__write_json_figure(writer, "seconds", power.seconds);
+    zt__write_json_figure(writer, "joules", power.joules);
+    zt__write_json_figure(writer, "watts", power.watts);
+    zt__write_json_figure(writer, "throttled", power.throttled);
+    zt__write_json_count(writer, "throttle_reasons", power.throttle_reasons);
+    zt__write_json_figure(writer, "mhz", power.mhz);
+    zt__write_json_figure(writer, "max_celsius", power.max_celsius);
+    zt__write_json_text(writer, "text", power.text);
+    zt__write_text(writer, "}");
+}
+
 /* Reads what the document needs of all regions before the first is written. Then writes what is of the whole
    program and device, also for a reader who sees the file a year later. What is not known is "" or null. */
 static void zt__write_json_head(zt__document *document, zt__json *json) {
@@ -29733,6 +29859,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
     zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
+    zt__write_json_power(writer, profiler);
     zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
@@ -30355,7 +30482,11 @@ static void zt__write_phases(zt__document *document) {
         {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
         {"zetools_phase_own_host_seconds", "counter", "seconds",
          "Host time of the entries of a phase outside of phases inside", 0},
-        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0}};
+        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0},
+        {"zetools_phase_energy_joules", "counter", "joules", "Energy of the device during entries of a phase",
+         0},
+        {"zetools_phase_throttled_seconds", "counter", "seconds",
+         "Time in entries of a phase in which the device's clock was throttled", 0}};
     zt__family entry_time = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
                              "GPU time of what was submitted in one entry of a phase", 0};
     zt_profiler *profiler = document->profiler;
@@ -30375,12 +30506,19 @@ static void zt__write_phases(zt__document *document) {
             labels.path =
                 zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
             if (i < ZT__COUNT_OF(families)) {
-                const double figures[] = {
-                    (double)totals.entered, (double)totals.count,      (double)(totals.lost + totals.dropped),
-                    totals.host_ns * 1e-9,  totals.host_own_ns * 1e-9, row->total_ns * 1e-9};
-                zt__begin_sample(writer, &families[i], "_total");
-                zt__write_labels(writer, &labels);
-                zt__end_sample(writer, figures[i]);
+                const double figures[] = {(double)totals.entered,
+                                          (double)totals.count,
+                                          (double)(totals.lost + totals.dropped),
+                                          totals.host_ns * 1e-9,
+                                          totals.host_own_ns * 1e-9,
+                                          row->total_ns * 1e-9,
+                                          totals.power.energy_s > 0 ? totals.power.joules : zt__nan(),
+                                          totals.power.clock_s > 0 ? totals.power.throttled_s : zt__nan()};
+                if (!zt__is_nan(figures[i])) {
+                    zt__begin_sample(writer, &families[i], "_total");
+                    zt__write_labels(writer, &labels);
+                    zt__end_sample(writer, figures[i]);
+                }
             } else {
                 document->out_of_memory |= !zt__get_column(profiler, subject, 0, &stats, NULL, NULL);
                 zt__write_summary(writer, &entry_time, &labels, &stats);
@@ -31436,6 +31574,37 @@ static void zt__merge_rows(zt__traced_rows *rows) {
     rows->count = to;
 }
 
+/* Writes a value of a counter of the device. */
+static void zt__write_counter(zt__trace *trace, const char *name, uint64_t ns, double value) {
+    if (zt__is_finite(value)) {
+        zt__begin_event(trace->writer, "C", name, trace->device, 0);
+        zt__write_event_time(trace->writer, "ts", ns);
+        zt__write_text(trace->writer, ",\"args\":{\"value\":");
+        zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
+        zt__write_text(trace->writer, "}}");
+    }
+}
+
+/* Writes what was read of power, clock and temperature. A value holds from one step to the next. */
+static void zt__write_power(zt__trace *trace) {
+    zt__power_step step, before;
+    uint32_t i;
+    memset(&before, 0, sizeof before);
+    for (i = 0; zt__copy_power_step(trace->profiler, i, &step); i++) {
+        zt__power_sums sums = step.sums;
+        double joules, watts, throttled, mhz;
+        zt__add_power(&sums, &before.sums, -1);
+        zt__divide_power(&sums, (double)(step.ns - before.ns) * 1e-9, &joules, &watts, &throttled, &mhz);
+        if (i > 0) {
+            zt__write_counter(trace, "power (W)", before.ns, watts);
+            zt__write_counter(trace, "clock (MHz)", before.ns, mhz);
+            zt__write_counter(trace, "throttled (%)", before.ns, 100 * throttled);
+        }
+        zt__write_counter(trace, "temperature (degrees C)", step.ns, step.celsius);
+        before = step;
+    }
+}
+
 /* Reads an attached stream, and writes it: a track with its gaps and markers, and a counter for each chosen
    metric. `most` is how many values these may have. Returns 0 without memory. */
 static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
@@ -31594,6 +31763,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     }
     if (has_memory) {
         zt__write_device(&trace);
+        zt__write_power(&trace);
     }
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
@@ -31985,6 +32155,9 @@ enum {
     ZT__ROW_BYTES, /* a second */
     ZT__ROW_HOST,  /* of phases */
     ZT__ROW_HOST_OWN,
+    ZT__ROW_JOULES,
+    ZT__ROW_WATTS,
+    ZT__ROW_THROTTLED,
     ZT__TIME_FIGURES
 };
 
@@ -31995,12 +32168,21 @@ static const struct {
     uint32_t figure;
     int is_default; /* shown without being named, if any row has it */
     int rank;
-} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
-                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
-                        {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
-                        {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
-                        {"host", "ns", ZT__ROW_HOST, 1, 1},     {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2}};
+} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},
+                        {"own", "ns", ZT__ROW_OWN, 1, 0},
+                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},
+                        {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
+                        {"p95", "ns", ZT__ROW_P95, 1, 2},
+                        {"min", "ns", ZT__ROW_MIN, 0, 2},
+                        {"max", "ns", ZT__ROW_MAX, 0, 2},
+                        {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
+                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1},
+                        {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
+                        {"host", "ns", ZT__ROW_HOST, 1, 1},
+                        {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
+                        {"energy", "J", ZT__ROW_JOULES, 1, 1},
+                        {"power", "W", ZT__ROW_WATTS, 1, 1},
+                        {"throttled", "percent", ZT__ROW_THROTTLED, 1, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -32008,7 +32190,8 @@ typedef struct zt__region_table {
     zt__advice advice;
     double *figures; /* of each row */
     uint32_t figure_count;
-    uint32_t left_out; /* metrics with something to show, for which there was no room */
+    uint32_t left_out;   /* metrics with something to show, for which there was no room */
+    int shows_throttled; /* the clock was throttled in a phase */
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
@@ -32147,6 +32330,10 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_HOST] = document->region.host_ns;
         figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
+        figures[ZT__ROW_JOULES] = document->region.joules;
+        figures[ZT__ROW_WATTS] = document->region.watts;
+        figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
+        table->shows_throttled |= document->region.throttled > 0;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
         figures[ZT__ROW_MEAN] = time->mean;
         figures[ZT__ROW_MEDIAN] = time->median;
@@ -32185,6 +32372,9 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         }
         if (figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
+        }
+        if (figure == ZT__ROW_THROTTLED && !is_requested && !table->shows_throttled) {
+            continue;
         }
         if (is_requested || zt__time_columns[i].is_default ||
             (figure == ZT__ROW_LAUNCH && table->shows_launch)) {
@@ -37265,7 +37455,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
        add them either.
 
-           "ZTPK"; u32 layout: 7; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 8; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -37278,7 +37468,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
                one; u32 1 if its own time is not known
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
-               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host time
+               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host time; f64
+               J, seconds in which they are known, seconds throttled, seconds in which that is known, MHz times
+               seconds, these seconds, seconds of all entries
                u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
@@ -37844,4 +38036,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6c18e7c367a93afb */
+/* Joined from src/ by src/join.py: bede4b8107ea27f3 */

@@ -211,10 +211,11 @@ static int refusable_create(pthread_t *thread, const pthread_attr_t *attributes,
     return pthread_create(thread, attributes, function, argument);
 }
 
-/* `until` is of the advanced clock. */
+/* `until` is of the advanced clock. While that is held, a thread looks every millisecond whether it has passed. */
 static int advanced_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                               const struct timespec *until) {
     int64_t ns = (int64_t)until->tv_sec * 1000000000 + until->tv_nsec - atomic_load(&time_passed);
+    ns = atomic_load(&time_held) ? monotonic_ns() + 1000000 : ns;
     struct timespec real = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     return pthread_cond_timedwait(condition, mutex, &real);
 }

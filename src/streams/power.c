@@ -37,8 +37,8 @@ typedef struct zt__managed_device {
 } zt__managed_device;
 
 /* Returns the handle of a root device in system management, or NULL, and then stores why. */
-static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_handle_t root, const char **why,
-                                            const char **remedy) {
+static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_handle_t root,
+                                            const char **why, const char **remedy) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     zes_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL */
     ze_device_properties_t core;
@@ -55,7 +55,8 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
     if (zt__read_variable("ZES_ENABLE_SYSMAN", legacy, sizeof legacy) && strcmp(legacy, "1") == 0) {
         return (zes_device_handle_t)root;
     }
-    if (!driver->zesInit || !driver->zesDriverGet || !driver->zesDeviceGet || !driver->zesDeviceGetProperties) {
+    if (!driver->zesInit || !driver->zesDriverGet || !driver->zesDeviceGet ||
+        !driver->zesDeviceGetProperties) {
         *why = "this loader has no zesInit";
         *remedy = "Update it, or set ZES_ENABLE_SYSMAN=1 before zeInit.";
         return NULL;
@@ -103,7 +104,8 @@ static ze_result_t zt__find_energy_counter(const zt__driver *driver, const zt__m
     zes_pwr_handle_t domains[ZT__MOST_COMPONENTS + 1] = {NULL};
     uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
     ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (!driver->zesDeviceEnumPowerDomains || !driver->zesPowerGetProperties || !driver->zesPowerGetEnergyCounter) {
+    if (!driver->zesDeviceEnumPowerDomains || !driver->zesPowerGetProperties ||
+        !driver->zesPowerGetEnergyCounter) {
         return result;
     }
     result = driver->zesDeviceEnumPowerDomains(device->handle, &count, domains);
@@ -145,7 +147,8 @@ static ze_result_t zt__find_energy_counter(const zt__driver *driver, const zt__m
 static void zt__find_clock(const zt__driver *driver, const zt__managed_device *device, zt__power *power) {
     zes_freq_handle_t domains[ZT__MOST_COMPONENTS + 1] = {NULL};
     uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
-    if (!driver->zesDeviceEnumFrequencyDomains || !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+    if (!driver->zesDeviceEnumFrequencyDomains || !driver->zesFrequencyGetProperties ||
+        !driver->zesFrequencyGetState ||
         driver->zesDeviceEnumFrequencyDomains(device->handle, &count, domains) != ZE_RESULT_SUCCESS) {
         return;
     }
@@ -376,7 +379,8 @@ static void zt__read_power(zt_profiler *profiler) {
         power->domain && driver->zesPowerGetEnergyCounter(power->domain, &counter) == ZE_RESULT_SUCCESS;
     reading.counted = counter.energy;
     reading.ns = before + (zt__now_ns() - before) / 2;
-    reading.has_clock = power->clock && driver->zesFrequencyGetState(power->clock, &state) == ZE_RESULT_SUCCESS;
+    reading.has_clock =
+        power->clock && driver->zesFrequencyGetState(power->clock, &state) == ZE_RESULT_SUCCESS;
     reading.megahertz = state.actual;
     reading.reasons = (uint32_t)state.throttleReasons;
     if (!power->sensor ||
@@ -421,7 +425,8 @@ static int zt__run_power_thread(void *user) {
 
 ZT__PRIVATE void zt__update_power(zt_profiler *profiler) {
     zt__power *power = profiler->power;
-    if (!power || !power->opened_ns || !zt__lock_until(&power->reader, zt__deadline(profiler->config.wait_timeout_ns))) {
+    if (!power || !power->opened_ns ||
+        !zt__lock_until(&power->reader, zt__deadline(profiler->config.wait_timeout_ns))) {
         return;
     }
     if (zt__now_ns() - power->read_ns >= ZT__SHORTEST_READING_NS) {
@@ -508,7 +513,8 @@ static void zt__find_components(zt_profiler *profiler, zt__power *power) {
         zt__report(&profiler->diagnostics, NO_ENERGY, result, zt_result_name(result),
                    result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS
                        ? "On this system, root alone may read it: run as root."
-                       : "Run as root, or update the driver. A driver that has system management for the core alone needs "
+                       : "Run as root, or update the driver. A driver that has system management for the "
+                         "core alone needs "
                          "ZES_ENABLE_SYSMAN=1 before zeInit.");
         power->refusal = profiler->diagnostics.last;
     }

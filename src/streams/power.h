@@ -40,7 +40,8 @@ typedef struct zt__power {
     int is_step_of_energy;       /* the last step is a change of the counter */
     uint64_t shortest_step_ns;   /* between two changes; UINT64_MAX: not known */
 
-    zt__power_step steps[ZT__POWER_STEPS]; /* the older, the fewer. profiler->mutex guards this and what follows */
+    zt__power_step
+        steps[ZT__POWER_STEPS]; /* the older, the fewer. profiler->mutex guards this and what follows */
     uint32_t step_count;
     zt__power_sums sums; /* up to the last reading */
     uint32_t reasons;    /* for throttling, ever: zes_freq_throttle_reason_flags_t */

@@ -136,7 +136,8 @@ static int place_of(const void *handle, size_t offset, uint32_t count, uint32_t 
 }
 
 #define PLACE_OF(handle, members, device)                                                                    \
-    place_of((handle), offsetof(struct managed, members), sizeof managed[0].members / sizeof(component), device)
+    place_of((handle), offsetof(struct managed, members), sizeof managed[0].members / sizeof(component),     \
+             device)
 
 ze_result_t sg_zesPowerGetProperties(zes_pwr_handle_t handle, zes_power_properties_t *properties) {
     uint32_t device;
@@ -150,7 +151,8 @@ ze_result_t sg_zesPowerGetProperties(zes_pwr_handle_t handle, zes_power_properti
                                            .maxLimit = -1};
     for (ze_base_properties_t *next = properties->pNext; next; next = next->pNext)
         if ((uint32_t)next->stype == ZES_STRUCTURE_TYPE_POWER_EXT_PROPERTIES)
-            ((zes_power_ext_properties_t *)next)->domain = place ? ZES_POWER_DOMAIN_CARD : ZES_POWER_DOMAIN_PACKAGE;
+            ((zes_power_ext_properties_t *)next)->domain =
+                place ? ZES_POWER_DOMAIN_CARD : ZES_POWER_DOMAIN_PACKAGE;
     return ZE_RESULT_SUCCESS;
 }
 
