@@ -552,15 +552,18 @@ typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all 
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
 
-/* Open a profiler, make regions of the work, collect, report, close. USE has a complete program.
+/* Open a profiler, make regions and phases of the work, report, close. USE has a complete program.
 
        zt_profiler *profiler;
        zt_open(context, device, NULL, &profiler);
-       ZT_REGION(profiler, list, "saxpy")
+
+       ZT_REGION(profiler, list, "saxpy")     a region: around commands of a list
            zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-       ...                         the program waits for the list
-       zt_collect(profiler, 0);
-       zt_report(profiler, "-");
+
+       ZT_PHASE("solve")                      a phase: around whatever launches kernels
+           solve(problem);                    SYCL, OpenMP, oneDNN: with zt_trace_start before
+
+       zt_report(profiler, "-");              collects what is ready first
        zt_close(profiler); */
 
 /* A region that was begun. Its fields are private. A copy refers to the same region. */
@@ -4962,7 +4965,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
-    X(NO_POWER, "zt_open: energy, clock and temperature are not read: %s. %s")                               \
+    X(NO_POWER, "zt_open: the driver tells no energy, clock and temperature: %s. %s")                               \
     X(NO_ENERGY, "zesPowerGetEnergyCounter failed: %s. Energy and power are not known. %s")                  \
     X(NO_POWER_THREAD, "zt_open: config.power is set, but no thread can be started. Energy is read in "      \
                        "zt_get_info and for reports alone, so phases may have none.")                        \
@@ -5546,7 +5549,10 @@ typedef struct zt__phase_stack {
 /* Returns the stack of the calling thread. */
 ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void);
 
-/* Returns the frame of the calling thread that was begun last, or NULL if there is none. */
+/* Returns the frame of a stack that was begun last, or NULL if there is none. */
+ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack);
+
+/* The same of the calling thread. */
 ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void);
 
 /* Returns the phase of a name inside another one, which is NULL for none. Beyond the limits, or without memory, returns
@@ -5583,10 +5589,13 @@ ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
     return zt__known_phase_stack;
 }
 
-ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
+ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack) {
     uint32_t depth = stack->depth < ZT__MAX_PHASE_DEPTH ? stack->depth : (uint32_t)ZT__MAX_PHASE_DEPTH;
     return depth ? &stack->frames[depth - 1] : NULL;
+}
+
+ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
+    return zt__top_of_stack(zt__get_phase_stack());
 }
 
 /* Returns the phase of a name among those from `first` on, up to but not including `end`. */
@@ -5629,12 +5638,13 @@ static zt__phase *zt__add_phase(zt__process *process, zt__phase *outer, const ch
 }
 
 ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name) {
-    zt__process *process = zt__get_process();
+    zt__process *process = outer ? NULL : zt__get_process();
     zt__phase *around = outer ? (zt__phase *)(uintptr_t)outer : process ? &process->phases : NULL;
     zt__phase *phase = around ? zt__load(&around->latest) : NULL;
     if (phase && strcmp(phase->name, name) == 0) {
         return phase;
     }
+    process = zt__get_process();
     phase = around && around->depth < ZT__MAX_PHASE_DEPTH ? zt__add_phase(process, around, name) : NULL;
     if (phase) {
         zt__store(&around->latest, phase);
@@ -10301,33 +10311,27 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     return NULL;
 }
 
-/* Returns the host time for the begin of a phase, or 0 if no profiler is open. */
-static uint64_t zt__begin_time(void) {
-    return zt__find_listeners().left > 0 ? zt__now_ns() : 0;
-}
-
-/* Adds a frame to the stack of the calling thread. Returns NULL if the stack is full. */
-static zt__phase_frame *zt__push_frame(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
-    zt__phase_frame *frame = NULL;
-    if (stack->depth < ZT__MAX_PHASE_DEPTH) {
-        frame = &stack->frames[stack->depth];
-        memset(frame, 0, sizeof *frame);
-        frame->begun_ns = zt__begin_time();
+/* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
+static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
+                           zt__phase_frame_kind kind) {
+    zt__process *process = zt__get_process();
+    uint32_t depth = stack->depth++;
+    if (depth < ZT__MAX_PHASE_DEPTH) {
+        zt__phase_frame *frame = &stack->frames[depth];
+        frame->phase = phase;
+        frame->kind = kind;
+        frame->entry = entry;
+        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
+        frame->inner_ns = 0;
     }
-    stack->depth++;
-    return frame;
 }
 
 ZT_API void zt_phase_begin(const char *name) {
-    const zt__phase_frame *around = zt__get_top_frame();
-    zt__phase_frame *frame = zt__push_frame();
-    if (frame) {
-        frame->phase = zt__find_or_add_phase(around ? around->phase : NULL, zt__shown_name(name));
-        if (around && around->phase == frame->phase) {
-            frame->kind = ZT__PHASE_FRAME_SAME;
-        }
-    }
+    zt__phase_stack *stack = zt__get_phase_stack();
+    const zt__phase_frame *around = zt__top_of_stack(stack);
+    const zt__phase *outer = around ? around->phase : NULL;
+    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
+    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
 }
 
 /* Notes in a profiler that a phase of this thread has ended. */
@@ -10369,14 +10373,11 @@ ZT_API void zt_phase_end(void) {
         }
         return;
     }
-    if (--stack->depth >= ZT__MAX_PHASE_DEPTH) {
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
         return;
     }
     frame = &stack->frames[stack->depth];
-    around = zt__get_top_frame();
-    if (listeners.left == 0) {
-        return;
-    }
+    around = zt__top_of_stack(stack);
     now = zt__now_ns();
     if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
         around->inner_ns += frame->inner_ns;
@@ -10411,12 +10412,8 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__phase_frame *frame = zt__push_frame();
-    if (frame) {
-        frame->phase = (const zt__phase *)phase.phase;
-        frame->entry = phase.entry;
-        frame->kind = ZT__PHASE_FRAME_ADOPTED;
-    }
+    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
+                   ZT__PHASE_FRAME_ADOPTED);
 }
 
 /* ==== regions/reading.h ================================================================================= */
@@ -12946,12 +12943,13 @@ static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__prob
     const zt__probe *outer = probe->outer;
     const zt__phase_frame *top = zt__get_top_frame();
     probe->outer_entry = NULL;
-    probe->appended_in = NULL;
+    probe->appended_in = top ? top->phase : NULL;
     if (!zt__takes_phase_at_append(profiler, list)) {
-        probe->appended_in = top ? top->phase : NULL;
         return;
     }
-    zt__join_entry(profiler, probe);
+    if (list->kind != ZT__LIST_RECORDED) {
+        zt__join_entry(profiler, probe);
+    }
     if (outer) {
         probe->outer_entry = outer->entry;
         if (zt__phase_of(outer->path) != zt__phase_of(probe->path)) {
@@ -17492,6 +17490,7 @@ typedef struct zt__power_span {
 
 typedef struct zt__power {
     zes_pwr_handle_t domain; /* NULL, as the next two: it cannot be read */
+    char energy_file[96];    /* that is read in its place; "": none */
     zes_freq_handle_t clock;
     zes_temp_handle_t sensor;
     const char *domain_name;
@@ -17672,6 +17671,36 @@ static ze_result_t zt__find_energy_counter(const zt__driver *driver, const zt__m
         }
     }
     return result;
+}
+
+/* Reads an energy counter that the kernel driver shows as a file. Returns 0 if there is none. */
+static int zt__read_energy_file(const char *path, uint64_t *microjoules) {
+    char text[32];
+    FILE *file = zt__open_file(path, ZT__TO_READ);
+    int is_read = file && fgets(text, sizeof text, file) && text[0] >= '0' && text[0] <= '9';
+    if (file) {
+        fclose(file);
+    }
+    *microjoules = is_read ? strtoull(text, NULL, 10) : 0;
+    return is_read;
+}
+
+/* Finds the energy counter of the card among the sensors of Linux. All users may read it, where Intel's driver needs
+   rights of root. */
+static void zt__find_energy_file(const zt_profiler *profiler, zt__power *power) {
+    enum { MOST_SENSORS = 64 }; /* of the system: they are numbered in any order */
+    uint64_t microjoules;
+    uint32_t i;
+    for (i = 0; i < MOST_SENSORS && profiler->facts.pci_address[0]; i++) {
+        char path[sizeof power->energy_file];
+        snprintf(path, sizeof path, "/sys/bus/pci/devices/%.31s/hwmon/hwmon%u/energy1_input",
+                 profiler->facts.pci_address, (unsigned)i);
+        if (zt__read_energy_file(path, &microjoules)) {
+            strcpy(power->energy_file, path);
+            power->domain_name = "card";
+            return;
+        }
+    }
 }
 
 /* Finds the clock of the GPU. */
@@ -17906,9 +17935,12 @@ static void zt__read_power(zt_profiler *profiler) {
     memset(&counter, 0, sizeof counter);
     memset(&state, 0, sizeof state);
     state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
-    reading.is_counted =
-        power->domain && driver->zesPowerGetEnergyCounter(power->domain, &counter) == ZE_RESULT_SUCCESS;
-    reading.counted = counter.energy;
+    if (power->domain) {
+        reading.is_counted = driver->zesPowerGetEnergyCounter(power->domain, &counter) == ZE_RESULT_SUCCESS;
+        reading.counted = counter.energy;
+    } else if (power->energy_file[0]) {
+        reading.is_counted = zt__read_energy_file(power->energy_file, &reading.counted);
+    }
     reading.ns = before + (zt__now_ns() - before) / 2;
     reading.has_clock =
         power->clock && driver->zesFrequencyGetState(power->clock, &state) == ZE_RESULT_SUCCESS;
@@ -17928,7 +17960,7 @@ static void zt__read_power(zt_profiler *profiler) {
    been seen, it may be as long as it has taken so far. */
 static uint64_t zt__reading_interval(const zt__power *power) {
     uint64_t step_ns = power->shortest_step_ns, interval_ns;
-    if (!power->domain) {
+    if (!power->domain_name) {
         return ZT__LONGEST_READING_NS;
     }
     interval_ns = (step_ns == UINT64_MAX ? power->read_ns - power->opened_ns : step_ns) / 4;
@@ -17989,7 +18021,7 @@ ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler) {
     if (power) {
         zt__lock(&locked->mutex);
         info.text = power->refusal.text;
-        info.domain = power->domain ? power->domain_name : "";
+        info.domain = power->domain_name ? power->domain_name : "";
         info.throttle_reasons = power->reasons;
         info.max_celsius = power->max_celsius;
         if (power->step_count > 0) {
@@ -18033,6 +18065,7 @@ static void zt__find_components(zt_profiler *profiler, zt__power *power) {
     }
     device.handle = zt__find_managed(&profiler->driver, root, &why, &remedy);
     if (!device.handle) {
+        zt__find_energy_file(profiler, power);
         zt__report(&profiler->diagnostics, NO_POWER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, why, remedy);
         power->refusal = profiler->diagnostics.last;
         return;
@@ -18041,6 +18074,9 @@ static void zt__find_components(zt_profiler *profiler, zt__power *power) {
     zt__find_clock(&profiler->driver, &device, power);
     zt__find_sensor(&profiler->driver, &device, power);
     if (!power->domain) {
+        zt__find_energy_file(profiler, power);
+    }
+    if (!power->domain_name) {
         zt__report(&profiler->diagnostics, NO_ENERGY, result, zt_result_name(result),
                    result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS
                        ? "On this system, root alone may read it: run as root."
@@ -18059,9 +18095,9 @@ ZT__PRIVATE ze_result_t zt__open_power(zt_profiler *profiler) {
     zt__create_mutex(&power->reader.mutex);
     power->shortest_step_ns = UINT64_MAX;
     power->max_celsius = zt__nan();
-    zt__find_components(profiler, power);
     profiler->power = power;
-    if (power->domain || power->clock || power->sensor) {
+    zt__find_components(profiler, power);
+    if (power->domain_name || power->clock || power->sensor) {
         zt__read_power(profiler);
         power->opened_ns = power->read_ns;
         profiler->phase_took = zt__keep_span;
@@ -28847,7 +28883,7 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
         return;
     }
     if (power.text[0]) {
-        zt__add_note(document, note, "Not all of energy, clock and temperature can be read: %s", power.text);
+        note(document, power.text);
     }
     if (!zt__is_nan(power.joules)) {
         zt__append(text, sizeof text, "The %s took %.1f J in %.1f s, %.1f W.", power.domain, power.joules,
@@ -38036,4 +38072,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: bede4b8107ea27f3 */
+/* Joined from src/ by src/join.py: 927921d6b64a48d3 */

@@ -355,10 +355,21 @@ void assume_debug_switch(const char *content) {
     assumed_debug_switch = content;
 }
 
+static const char *assumed_energy; /* NULL: there is none */
+
+void assume_energy(const char *content) {
+    assumed_energy = content;
+}
+
 static __attribute__((unused)) FILE *assumed_fopen(const char *path, const char *mode) {
     if (strncmp(path, "/sys/class/drm/", strlen("/sys/class/drm/")) == 0) {
         const char *content =
             strcmp(path, "/sys/class/drm/card0/prelim_enable_eu_debug") == 0 ? assumed_debug_switch : NULL;
+        return content ? fmemopen((void *)(uintptr_t)content, strlen(content), "r") : NULL;
+    }
+    if (strncmp(path, "/sys/bus/pci/", strlen("/sys/bus/pci/")) == 0) {
+        const char *content =
+            strstr(path, "/0000:00:00.0/hwmon/hwmon7/energy1_input") ? assumed_energy : NULL;
         return content ? fmemopen((void *)(uintptr_t)content, strlen(content), "r") : NULL;
     }
     if (strncmp(path, "/proc/sys/dev/", strlen("/proc/sys/dev/")) != 0)
@@ -660,6 +671,7 @@ int open_world(void **state) {
     assume_reserved("1");
     assume_extra_rights(0);
     assume_debug_switch(NULL);
+    assume_energy(NULL);
     allocations_left = -1;
     interrupt_allocation(-1, NULL, NULL);
     fake_kernel_base = NULL;

@@ -311,6 +311,10 @@ void assume_extra_rights(int has_them);
    world. */
 void assume_debug_switch(const char *content);
 
+/* What the file has in which Linux shows the energy of the first device, in microjoules; NULL: there is none, as in a new
+   world. */
+void assume_energy(const char *content);
+
 /* ==== the library's use of memory ========================================================================= */
 
 /* Calls of malloc, calloc and realloc by the library, and what it holds. The C library rounds up the bytes of a block,

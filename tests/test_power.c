@@ -349,6 +349,36 @@ static void test_without_permission(void **state) {
     assert_true(strstr(written_report(profiler, ZT_FORMAT_TABLE), "power\n") == NULL);
 }
 
+/* Linux may show energy where the driver does not. */
+static void test_energy_from_a_file(void **state) {
+    static const char *const refused[] = {"permission", "system management"};
+    world *w = *state;
+    for (int i = 0; i < 2; i++) {
+        assume_energy("1000000000\n");
+        w->message_count = 0;
+        if (i == 0)
+            gpu.behave(SOFTGPU_ENERGY_OF_ROOT, 1);
+        else
+            hide_symbol(can_init() ? "zesInit" : "zesDeviceEnumPowerDomains");
+        zt_profiler *profiler = open_power(w);
+        hide_symbol(NULL);
+        zt_phase_begin(refused[i]);
+        assume_energy("1010000000\n");
+        take(profiler, 100 * ms, 0);
+        zt_phase_end();
+        assume_energy("1015000000\n");
+        take(profiler, 100 * ms, 0);
+        assert_close(phase_info(profiler, refused[i]).joules, 10);
+        assert_string_equal(zt_get_info(profiler).power.domain, "card");
+        assert_int_equal(heard(w, "zesPowerGetEnergyCounter"), 0);
+        assume_energy("no number");
+        take(profiler, 100 * ms, 0);
+        assert_true(isnan(zt_get_info(profiler).power.joules));
+        hold_time(0);
+        close_profiler(w, profiler);
+    }
+}
+
 static void expect_nothing(world *w, const char *why) {
     zt_profiler *profiler = open_power(w);
     assert_int_equal(heard(w, why), 1);
@@ -599,6 +629,7 @@ int main(void) {
         TEST(test_a_long_run),
         TEST(test_clock_and_throttling),
         TEST(test_without_permission),
+        TEST(test_energy_from_a_file),
         TEST(test_a_device_that_is_not_known),
         TEST(test_a_device_with_nothing),
         TEST(test_a_tile),

@@ -270,7 +270,7 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
         return;
     }
     if (power.text[0]) {
-        zt__add_note(document, note, "Not all of energy, clock and temperature can be read: %s", power.text);
+        note(document, power.text);
     }
     if (!zt__is_nan(power.joules)) {
         zt__append(text, sizeof text, "The %s took %.1f J in %.1f s, %.1f W.", power.domain, power.joules,

@@ -143,6 +143,36 @@ static ze_result_t zt__find_energy_counter(const zt__driver *driver, const zt__m
     return result;
 }
 
+/* Reads an energy counter that the kernel driver shows as a file. Returns 0 if there is none. */
+static int zt__read_energy_file(const char *path, uint64_t *microjoules) {
+    char text[32];
+    FILE *file = zt__open_file(path, ZT__TO_READ);
+    int is_read = file && fgets(text, sizeof text, file) && text[0] >= '0' && text[0] <= '9';
+    if (file) {
+        fclose(file);
+    }
+    *microjoules = is_read ? strtoull(text, NULL, 10) : 0;
+    return is_read;
+}
+
+/* Finds the energy counter of the card among the sensors of Linux. All users may read it, where Intel's driver needs
+   rights of root. */
+static void zt__find_energy_file(const zt_profiler *profiler, zt__power *power) {
+    enum { MOST_SENSORS = 64 }; /* of the system: they are numbered in any order */
+    uint64_t microjoules;
+    uint32_t i;
+    for (i = 0; i < MOST_SENSORS && profiler->facts.pci_address[0]; i++) {
+        char path[sizeof power->energy_file];
+        snprintf(path, sizeof path, "/sys/bus/pci/devices/%.31s/hwmon/hwmon%u/energy1_input",
+                 profiler->facts.pci_address, (unsigned)i);
+        if (zt__read_energy_file(path, &microjoules)) {
+            strcpy(power->energy_file, path);
+            power->domain_name = "card";
+            return;
+        }
+    }
+}
+
 /* Finds the clock of the GPU. */
 static void zt__find_clock(const zt__driver *driver, const zt__managed_device *device, zt__power *power) {
     zes_freq_handle_t domains[ZT__MOST_COMPONENTS + 1] = {NULL};
@@ -375,9 +405,12 @@ static void zt__read_power(zt_profiler *profiler) {
     memset(&counter, 0, sizeof counter);
     memset(&state, 0, sizeof state);
     state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
-    reading.is_counted =
-        power->domain && driver->zesPowerGetEnergyCounter(power->domain, &counter) == ZE_RESULT_SUCCESS;
-    reading.counted = counter.energy;
+    if (power->domain) {
+        reading.is_counted = driver->zesPowerGetEnergyCounter(power->domain, &counter) == ZE_RESULT_SUCCESS;
+        reading.counted = counter.energy;
+    } else if (power->energy_file[0]) {
+        reading.is_counted = zt__read_energy_file(power->energy_file, &reading.counted);
+    }
     reading.ns = before + (zt__now_ns() - before) / 2;
     reading.has_clock =
         power->clock && driver->zesFrequencyGetState(power->clock, &state) == ZE_RESULT_SUCCESS;
@@ -397,7 +430,7 @@ static void zt__read_power(zt_profiler *profiler) {
    been seen, it may be as long as it has taken so far. */
 static uint64_t zt__reading_interval(const zt__power *power) {
     uint64_t step_ns = power->shortest_step_ns, interval_ns;
-    if (!power->domain) {
+    if (!power->domain_name) {
         return ZT__LONGEST_READING_NS;
     }
     interval_ns = (step_ns == UINT64_MAX ? power->read_ns - power->opened_ns : step_ns) / 4;
@@ -458,7 +491,7 @@ ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler) {
     if (power) {
         zt__lock(&locked->mutex);
         info.text = power->refusal.text;
-        info.domain = power->domain ? power->domain_name : "";
+        info.domain = power->domain_name ? power->domain_name : "";
         info.throttle_reasons = power->reasons;
         info.max_celsius = power->max_celsius;
         if (power->step_count > 0) {
@@ -502,6 +535,7 @@ static void zt__find_components(zt_profiler *profiler, zt__power *power) {
     }
     device.handle = zt__find_managed(&profiler->driver, root, &why, &remedy);
     if (!device.handle) {
+        zt__find_energy_file(profiler, power);
         zt__report(&profiler->diagnostics, NO_POWER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, why, remedy);
         power->refusal = profiler->diagnostics.last;
         return;
@@ -510,6 +544,9 @@ static void zt__find_components(zt_profiler *profiler, zt__power *power) {
     zt__find_clock(&profiler->driver, &device, power);
     zt__find_sensor(&profiler->driver, &device, power);
     if (!power->domain) {
+        zt__find_energy_file(profiler, power);
+    }
+    if (!power->domain_name) {
         zt__report(&profiler->diagnostics, NO_ENERGY, result, zt_result_name(result),
                    result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS
                        ? "On this system, root alone may read it: run as root."
@@ -528,9 +565,9 @@ ZT__PRIVATE ze_result_t zt__open_power(zt_profiler *profiler) {
     zt__create_mutex(&power->reader.mutex);
     power->shortest_step_ns = UINT64_MAX;
     power->max_celsius = zt__nan();
-    zt__find_components(profiler, power);
     profiler->power = power;
-    if (power->domain || power->clock || power->sensor) {
+    zt__find_components(profiler, power);
+    if (power->domain_name || power->clock || power->sensor) {
         zt__read_power(profiler);
         power->opened_ns = power->read_ns;
         profiler->phase_took = zt__keep_span;

@@ -26,6 +26,7 @@ typedef struct zt__power_span {
 
 typedef struct zt__power {
     zes_pwr_handle_t domain; /* NULL, as the next two: it cannot be read */
+    char energy_file[96];    /* that is read in its place; "": none */
     zes_freq_handle_t clock;
     zes_temp_handle_t sensor;
     const char *domain_name;
