@@ -534,8 +534,8 @@ enum {
     BYTES_NS = 48,
     ERROR_NS = 56,
     WITH_METRICS = 64, /* and then what phases have */
-    COLLECTED = 104,
-    COLUMNS = 112, /* and then the kept samples: their number, and a float of each kept column */
+    COLLECTED = 160,
+    COLUMNS = 168, /* and then the kept samples: their number, and a float of each kept column */
     COLUMN_SIZE = 7 * 8,
     LATENCIES = 2, /* of the queue, and of the launch */
     COUNT_SIZE = 4,
