@@ -346,7 +346,7 @@
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
-       ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
+       ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power ("1", "0")
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
@@ -364,7 +364,7 @@
        is set-user-ID or has capabilities, heeds none of them, and runs no other program.
 
        Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
-       ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks,
+       ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks (and see POWER),
        ZET_ENABLE_PROGRAM_INSTRUMENTATION for profile flags, ZET_ENABLE_PROGRAM_DEBUGGING for program debug.
 
    OPTIONS
@@ -392,8 +392,8 @@
    PAGES
 
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
-       Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, UNREPORTED EXECUTIONS, STREAMED ROWS, THE
-                       TIMELINE
+       Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, POWER, UNREPORTED EXECUTIONS, STREAMED
+                       ROWS, THE TIMELINE
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
@@ -10154,12 +10154,15 @@ static void zt__end_if_over(zt_profiler *profiler, zt__entry *entry) {
     }
 }
 
-ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
-    zt__forget_entry(profiler, &probe->entry);
-    probe->entry = zt__current_entry(profiler);
-    if (probe->entry) {
-        probe->entry->uses++;
+static zt__entry *zt__use_entry(zt__entry *entry) {
+    if (entry) {
+        entry->uses++;
     }
+    return entry;
+}
+
+ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
+    probe->entry = zt__use_entry(zt__current_entry(profiler));
 }
 
 ZT__PRIVATE void zt__forget_entry(zt_profiler *profiler, zt__entry **place) {
@@ -10230,10 +10233,13 @@ ZT__PRIVATE void zt__prepare_phase(zt_profiler *profiler, zt__list *list) {
 ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recording) {
     zt__path *phase = zt__current_phase(profiler);
     const zt__phase_frame *top = zt__get_top_frame();
+    zt__entry *entry;
     zt__probe *probe;
     if (profiler->config.phases_at_append) {
         return;
     }
+    entry = zt__current_entry(profiler);
+    zt__use_entry(entry);
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = recording->phase == phase ? NULL : zt__find_placed(profiler, phase, probe->path);
         if (placed &&
@@ -10246,9 +10252,11 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
             continue;
         }
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
-        zt__join_entry(profiler, probe);
-        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : probe->entry;
+        zt__forget_entry(profiler, &probe->entry);
+        probe->entry = zt__use_entry(entry);
+        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : entry;
     }
+    zt__forget_entry(profiler, &entry);
     recording->phase = phase;
 }
 
@@ -37213,6 +37221,35 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   POWER
+
+       With config.power or ZT_POWER=1, a thread of the library's own reads the energy counter, the clock, the
+       reasons for throttling and the temperature of the device, by system management (zes...). It reads four
+       times in a step of the energy counter, but not more often than every 10 ms, and every 100 ms at the
+       least. zt_get_info and reports also read.
+
+       The energy is that of the widest domain whose counter can be read: the card, the package, or the GPU.
+       Where the driver lets only root read it, the counter of Linux is read (hwmon, of the card). Figures of a
+       phase are those of the whole device while the phase was entered on a thread of the host, whatever ran
+       meanwhile, and for whichever process. Two threads in one phase count twice. What was submitted and runs
+       after the end does not count: let the phase wait for its work.
+
+       The counter changes in steps. In between, its energy is interpolated, so the energy of a phase is known
+       when the counter has changed after its end; a report extrapolates by one step. An entry that is shorter
+       than the steps in which it begins and ends is left out. zt_region_info.watts, throttled and mhz are of
+       the entries that are long enough; joules is NaN if the others are more than 1% of the time.
+
+       A state of the clock counts for the time since the reading before. The clock has no figure for the time
+       in which it stands still. A counter that turns at 262,144 J, as that of the B580, is followed; one that
+       goes back otherwise is not believed, and its energy until the next reading is not known. One that has
+       not changed for a second took nothing, and one that has never changed is broken.
+
+       Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
+       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If something
+       cannot be read, a message and the reports have the reason and what to do, and the rest is read.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    UNREPORTED EXECUTIONS
 
        What happens if a program calls Level Zero itself, and no tracer observes the list:
@@ -37311,6 +37348,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "gpu_time_ns"   the sum of own times, or of their estimates. "gpu_busy_ns": the time in which any of it
                        ran, or null. Shares are of the latter, or else of the former
        "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
+       "power"         zt_power_info, with config.power
        "counts"        zt_counts; "causes": of each zt_cause, by its name
        "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
        "overlap"       zt_overlap, with config.timeline
@@ -37339,6 +37377,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
+       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "joules", "watts", "throttled",
+                       "mhz"}
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone
@@ -37367,6 +37407,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
+       - "entries", "incomplete entries", "host time" and "own host time" of a phase and, with config.power,
+         "energy", "power", "throttled" and "clock" of a phase and of all
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
@@ -37426,6 +37468,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
+       - counters for power, clock, throttling and temperature, with config.power
        - a track for each attached stream, with its markers, and a span for each gap
        - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
          time
@@ -37471,6 +37514,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_energy_joules_total           and phase_throttled_seconds_total: by phase, with config.power
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
@@ -37920,6 +37964,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                                                                           driver  callbacks
        collector, of a profiler      reading, calculating and delivering samples          yes     yes
        reader, of a stream           reading, calculating and delivering rows             yes     yes
+       reader, of power              reading energy, clock and temperature                yes     no
        reading, of hot spots         reading and calculating samples, addresses of        yes     yes
                                      kernels
        finding, of hot spots         looking source lines up                              no      yes
@@ -38072,4 +38117,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 927921d6b64a48d3 */
+/* Joined from src/ by src/join.py: e1f62bc3ef467f93 */

@@ -200,12 +200,15 @@ static void zt__end_if_over(zt_profiler *profiler, zt__entry *entry) {
     }
 }
 
-ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
-    zt__forget_entry(profiler, &probe->entry);
-    probe->entry = zt__current_entry(profiler);
-    if (probe->entry) {
-        probe->entry->uses++;
+static zt__entry *zt__use_entry(zt__entry *entry) {
+    if (entry) {
+        entry->uses++;
     }
+    return entry;
+}
+
+ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
+    probe->entry = zt__use_entry(zt__current_entry(profiler));
 }
 
 ZT__PRIVATE void zt__forget_entry(zt_profiler *profiler, zt__entry **place) {
@@ -276,10 +279,13 @@ ZT__PRIVATE void zt__prepare_phase(zt_profiler *profiler, zt__list *list) {
 ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recording) {
     zt__path *phase = zt__current_phase(profiler);
     const zt__phase_frame *top = zt__get_top_frame();
+    zt__entry *entry;
     zt__probe *probe;
     if (profiler->config.phases_at_append) {
         return;
     }
+    entry = zt__current_entry(profiler);
+    zt__use_entry(entry);
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = recording->phase == phase ? NULL : zt__find_placed(profiler, phase, probe->path);
         if (placed &&
@@ -292,9 +298,11 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
             continue;
         }
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
-        zt__join_entry(profiler, probe);
-        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : probe->entry;
+        zt__forget_entry(profiler, &probe->entry);
+        probe->entry = zt__use_entry(entry);
+        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : entry;
     }
+    zt__forget_entry(profiler, &entry);
     recording->phase = phase;
 }
 

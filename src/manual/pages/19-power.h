@@ -22,7 +22,7 @@
        goes back otherwise is not believed, and its energy until the next reading is not known. One that has
        not changed for a second took nothing, and one that has never changed is broken.
 
-       Loaders before 1.13 have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is needed. Where it
-       is set, zesInit is not called, because Intel's driver has one of the two. If something cannot be read,
-       a message and the reports have the reason and what to do, and the others are read all the same.
+       Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
+       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If something
+       cannot be read, a message and the reports have the reason and what to do, and the rest is read.
 */

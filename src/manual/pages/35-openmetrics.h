@@ -25,6 +25,7 @@
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_energy_joules_total           and phase_throttled_seconds_total: by phase, with config.power
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
