@@ -808,10 +808,12 @@ struct zt_region_info {
     double host_ns,
         host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
                                     phases inside. Of a region NaN */
-    double joules, watts; /* of the device while a phase was entered, whatever ran: energy and mean power, with
+    double joules,
+        watts; /* of the device while a phase was entered, whatever ran: energy and mean power, with
                              config.power. NaN: not known, as of a phase that ends sooner than the device's energy
                              counter changes; see POWER */
-    double throttled, mhz; /* the same: share of the time in which the clock was throttled, from 0 to 1, and mean clock
+    double throttled,
+        mhz; /* the same: share of the time in which the clock was throttled, from 0 to 1, and mean clock
                               while that was not 0 */
 };
 
@@ -1016,9 +1018,9 @@ struct zt_power_info {
     const char *domain; /* what the energy is of: "card", "package", ... "": not known */
     double seconds;     /* from the first reading to the last step of the energy counter */
     double joules, watts;
-    double throttled;   /* share of the time, from 0 to 1 */
-    double mhz;         /* mean clock while that was not 0 */
-    double max_celsius; /* highest temperature of the GPU */
+    double throttled;          /* share of the time, from 0 to 1 */
+    double mhz;                /* mean clock while that was not 0 */
+    double max_celsius;        /* highest temperature of the GPU */
     uint32_t throttle_reasons; /* all that were seen, as zes_freq_throttle_reason_flags_t */
 };
 
@@ -4965,7 +4967,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
-    X(NO_POWER, "zt_open: the driver tells no energy, clock and temperature: %s. %s")                               \
+    X(NO_POWER, "zt_open: the driver tells no energy, clock and temperature: %s. %s")                        \
     X(NO_ENERGY, "zesPowerGetEnergyCounter failed: %s. Energy and power are not known. %s")                  \
     X(NO_POWER_THREAD, "zt_open: config.power is set, but no thread can be started. Energy is read in "      \
                        "zt_get_info and for reports alone, so phases may have none.")                        \
@@ -6929,8 +6931,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
     X(zesDriverGet, (uint32_t * count, zes_driver_handle_t * drivers))                                       \
     X(zesDeviceGet, (zes_driver_handle_t driver, uint32_t * count, zes_device_handle_t * devices))           \
     X(zesDeviceGetProperties, (zes_device_handle_t device, zes_device_properties_t * properties))            \
-    X(zesDeviceEnumPowerDomains,                                                                             \
-      (zes_device_handle_t device, uint32_t * count, zes_pwr_handle_t * domains))                            \
+    X(zesDeviceEnumPowerDomains, (zes_device_handle_t device, uint32_t * count, zes_pwr_handle_t * domains)) \
     X(zesPowerGetProperties, (zes_pwr_handle_t domain, zes_power_properties_t * properties))                 \
     X(zesPowerGetEnergyCounter, (zes_pwr_handle_t domain, zes_power_energy_counter_t * counter))             \
     X(zesDeviceEnumTemperatureSensors,                                                                       \
@@ -9169,7 +9170,7 @@ struct zt_profiler {
     struct zt__timeline *timeline;
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
     uint32_t streamed_count;                  /* metrics of all of them */
-    struct zt__power *power; /* NULL: it is not read */
+    struct zt__power *power;                  /* NULL: it is not read */
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
@@ -9180,7 +9181,8 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     /* A phase of this thread has ended. mutex held */
     void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
-    void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns); /* the same */
+    void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns,
+                       uint64_t end_ns);        /* the same */
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */
@@ -14482,7 +14484,8 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
-    zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled, &info->mhz);
+    zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
+                     &info->mhz);
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =
@@ -17972,9 +17975,13 @@ static uint64_t zt__reading_interval(const zt__power *power) {
         return ZT__LONGEST_READING_NS;
     }
     interval_ns = (step_ns == UINT64_MAX ? power->read_ns - power->opened_ns : step_ns) / 4;
-    return interval_ns < ZT__SHORTEST_READING_NS  ? ZT__SHORTEST_READING_NS
-           : interval_ns > ZT__LONGEST_READING_NS ? ZT__LONGEST_READING_NS
-                                                  : interval_ns;
+    if (interval_ns > ZT__LONGEST_READING_NS) {
+        interval_ns = ZT__LONGEST_READING_NS;
+    }
+    if (interval_ns < ZT__SHORTEST_READING_NS) {
+        interval_ns = ZT__SHORTEST_READING_NS;
+    }
+    return interval_ns;
 }
 
 /* A step of the thread. */
@@ -38117,4 +38124,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e1f62bc3ef467f93 */
+/* Joined from src/ by src/join.py: 152f7f74d0c09cb9 */

@@ -52,7 +52,7 @@
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
-    X(NO_POWER, "zt_open: the driver tells no energy, clock and temperature: %s. %s")                               \
+    X(NO_POWER, "zt_open: the driver tells no energy, clock and temperature: %s. %s")                        \
     X(NO_ENERGY, "zesPowerGetEnergyCounter failed: %s. Energy and power are not known. %s")                  \
     X(NO_POWER_THREAD, "zt_open: config.power is set, but no thread can be started. Energy is read in "      \
                        "zt_get_info and for reports alone, so phases may have none.")                        \

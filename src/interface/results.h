@@ -39,10 +39,12 @@ struct zt_region_info {
     double host_ns,
         host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
                                     phases inside. Of a region NaN */
-    double joules, watts; /* of the device while a phase was entered, whatever ran: energy and mean power, with
+    double joules,
+        watts; /* of the device while a phase was entered, whatever ran: energy and mean power, with
                              config.power. NaN: not known, as of a phase that ends sooner than the device's energy
                              counter changes; see POWER */
-    double throttled, mhz; /* the same: share of the time in which the clock was throttled, from 0 to 1, and mean clock
+    double throttled,
+        mhz; /* the same: share of the time in which the clock was throttled, from 0 to 1, and mean clock
                               while that was not 0 */
 };
 
@@ -247,9 +249,9 @@ struct zt_power_info {
     const char *domain; /* what the energy is of: "card", "package", ... "": not known */
     double seconds;     /* from the first reading to the last step of the energy counter */
     double joules, watts;
-    double throttled;   /* share of the time, from 0 to 1 */
-    double mhz;         /* mean clock while that was not 0 */
-    double max_celsius; /* highest temperature of the GPU */
+    double throttled;          /* share of the time, from 0 to 1 */
+    double mhz;                /* mean clock while that was not 0 */
+    double max_celsius;        /* highest temperature of the GPU */
     uint32_t throttle_reasons; /* all that were seen, as zes_freq_throttle_reason_flags_t */
 };
 

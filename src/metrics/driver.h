@@ -19,8 +19,7 @@
     X(zesDriverGet, (uint32_t * count, zes_driver_handle_t * drivers))                                       \
     X(zesDeviceGet, (zes_driver_handle_t driver, uint32_t * count, zes_device_handle_t * devices))           \
     X(zesDeviceGetProperties, (zes_device_handle_t device, zes_device_properties_t * properties))            \
-    X(zesDeviceEnumPowerDomains,                                                                             \
-      (zes_device_handle_t device, uint32_t * count, zes_pwr_handle_t * domains))                            \
+    X(zesDeviceEnumPowerDomains, (zes_device_handle_t device, uint32_t * count, zes_pwr_handle_t * domains)) \
     X(zesPowerGetProperties, (zes_pwr_handle_t domain, zes_power_properties_t * properties))                 \
     X(zesPowerGetEnergyCounter, (zes_pwr_handle_t domain, zes_power_energy_counter_t * counter))             \
     X(zesDeviceEnumTemperatureSensors,                                                                       \

@@ -480,7 +480,7 @@ struct zt_profiler {
     struct zt__timeline *timeline;
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
     uint32_t streamed_count;                  /* metrics of all of them */
-    struct zt__power *power; /* NULL: it is not read */
+    struct zt__power *power;                  /* NULL: it is not read */
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
@@ -491,7 +491,8 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     /* A phase of this thread has ended. mutex held */
     void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
-    void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns); /* the same */
+    void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns,
+                       uint64_t end_ns);        /* the same */
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */

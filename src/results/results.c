@@ -415,7 +415,8 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
-    zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled, &info->mhz);
+    zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
+                     &info->mhz);
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =

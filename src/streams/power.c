@@ -434,9 +434,13 @@ static uint64_t zt__reading_interval(const zt__power *power) {
         return ZT__LONGEST_READING_NS;
     }
     interval_ns = (step_ns == UINT64_MAX ? power->read_ns - power->opened_ns : step_ns) / 4;
-    return interval_ns < ZT__SHORTEST_READING_NS  ? ZT__SHORTEST_READING_NS
-           : interval_ns > ZT__LONGEST_READING_NS ? ZT__LONGEST_READING_NS
-                                                  : interval_ns;
+    if (interval_ns > ZT__LONGEST_READING_NS) {
+        interval_ns = ZT__LONGEST_READING_NS;
+    }
+    if (interval_ns < ZT__SHORTEST_READING_NS) {
+        interval_ns = ZT__SHORTEST_READING_NS;
+    }
+    return interval_ns;
 }
 
 /* A step of the thread. */

@@ -245,10 +245,10 @@ int softgpu_set_metric(const char *name, double value);
 /* What system management (zes_*) reads of all devices. NULL: a clock of 1000 MHz, 40 degrees, and the energy of 10 W,
  * and of 30 W more while an engine computes. */
 typedef struct softgpu_power {
-    uint64_t microjoules; /* of the card; the package has half of it */
-    double megahertz;     /* of the GPU */
+    uint64_t microjoules;      /* of the card; the package has half of it */
+    double megahertz;          /* of the GPU */
     uint32_t throttle_reasons; /* zes_freq_throttle_reason_flags_t */
-    double celsius;       /* of the GPU */
+    double celsius;            /* of the GPU */
 } softgpu_power;
 
 void softgpu_set_power(const softgpu_power *values);
