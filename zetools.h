@@ -17577,9 +17577,25 @@ typedef struct zt__managed_device {
     uint32_t tile;
 } zt__managed_device;
 
+/* Why a device is not found in system management. */
+typedef struct zt__obstacle {
+    char text[128];
+    ze_result_t result;
+    const char *remedy;
+} zt__obstacle;
+
+/* Returns whether a call has succeeded; else it is the obstacle. */
+static int zt__pass_obstacle(zt__obstacle *obstacle, ze_result_t result, const char *call) {
+    if (result != ZE_RESULT_SUCCESS) {
+        snprintf(obstacle->text, sizeof obstacle->text, "%s failed: %s", call, zt_result_name(result));
+        obstacle->result = result;
+    }
+    return result == ZE_RESULT_SUCCESS;
+}
+
 /* Returns the handle of a root device in system management, or NULL, and then stores why. */
 static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_handle_t root,
-                                            const char **why, const char **remedy) {
+                                            zt__obstacle *obstacle) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     zes_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL */
     ze_device_properties_t core;
@@ -17587,9 +17603,10 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
     char legacy[8];
     memset(&core, 0, sizeof core);
     core.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-    *why = "system management does not know the device";
-    *remedy = "Update the driver.";
-    if (!root || zeDeviceGetProperties(root, &core) != ZE_RESULT_SUCCESS) {
+    strcpy(obstacle->text, "zeDeviceGet lists no such device");
+    obstacle->result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    obstacle->remedy = "Update the driver.";
+    if (!root || !zt__pass_obstacle(obstacle, zeDeviceGetProperties(root, &core), "zeDeviceGetProperties")) {
         return NULL;
     }
     /* Intel's driver then has no system management of its own: devices are those of the core. */
@@ -17598,28 +17615,26 @@ static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_
     }
     if (!driver->zesInit || !driver->zesDriverGet || !driver->zesDeviceGet ||
         !driver->zesDeviceGetProperties) {
-        *why = "this loader has no zesInit";
-        *remedy = "Update it, or set ZES_ENABLE_SYSMAN=1 before zeInit.";
+        strcpy(obstacle->text, "this loader has no zesInit");
+        obstacle->remedy = "Update it, or set ZES_ENABLE_SYSMAN=1 before zeInit.";
         return NULL;
     }
-    if (driver->zesInit(0) != ZE_RESULT_SUCCESS ||
-        driver->zesDriverGet(&count, drivers) != ZE_RESULT_SUCCESS) {
-        *why = "zesInit has failed";
-        *remedy = "Update the driver, or set ZES_ENABLE_SYSMAN=1 before zeInit.";
+    strcpy(obstacle->text, "zesDeviceGet lists no such device");
+    if (!zt__pass_obstacle(obstacle, driver->zesInit(0), "zesInit") ||
+        !zt__pass_obstacle(obstacle, driver->zesDriverGet(&count, drivers), "zesDriverGet")) {
         return NULL;
     }
     for (i = 0; drivers[i]; i++) {
         zes_device_handle_t devices[MOST_DEVICES + 1] = {NULL};
         count = MOST_DEVICES;
-        if (driver->zesDeviceGet(drivers[i], &count, devices) != ZE_RESULT_SUCCESS) {
-            continue;
-        }
+        zt__pass_obstacle(obstacle, driver->zesDeviceGet(drivers[i], &count, devices), "zesDeviceGet");
         for (j = 0; devices[j]; j++) {
             zes_device_properties_t properties;
             memset(&properties, 0, sizeof properties);
             properties.stype = ZES_STRUCTURE_TYPE_DEVICE_PROPERTIES;
             properties.core.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-            if (driver->zesDeviceGetProperties(devices[j], &properties) == ZE_RESULT_SUCCESS &&
+            if (zt__pass_obstacle(obstacle, driver->zesDeviceGetProperties(devices[j], &properties),
+                                  "zesDeviceGetProperties") &&
                 memcmp(&properties.core.uuid, &core.uuid, sizeof core.uuid) == 0) {
                 return devices[j];
             }
@@ -18071,17 +18086,17 @@ static void zt__find_components(zt_profiler *profiler, zt__power *power) {
     ze_device_handle_t root = zt__find_root_device(profiler->device);
     zt__managed_device device = {NULL, root != profiler->device, 0};
     ze_device_properties_t properties;
-    const char *why, *remedy;
+    zt__obstacle obstacle;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
     if (zeDeviceGetProperties(profiler->device, &properties) == ZE_RESULT_SUCCESS) {
         device.tile = properties.subdeviceId;
     }
-    device.handle = zt__find_managed(&profiler->driver, root, &why, &remedy);
+    device.handle = zt__find_managed(&profiler->driver, root, &obstacle);
     if (!device.handle) {
         zt__find_energy_file(profiler, power);
-        zt__report(&profiler->diagnostics, NO_POWER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, why, remedy);
+        zt__report(&profiler->diagnostics, NO_POWER, obstacle.result, obstacle.text, obstacle.remedy);
         power->refusal = profiler->diagnostics.last;
         return;
     }
@@ -38124,4 +38139,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 152f7f74d0c09cb9 */
+/* Joined from src/ by src/join.py: 4de4aa64fa83287f */

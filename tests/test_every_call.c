@@ -749,6 +749,20 @@ static void run_timeline(world *w) {
     close_here();
 }
 
+static void run_power(world *w) {
+    zt_config config = config_for(w, "");
+    config.power = 1;
+    open_with(w, &config);
+    ZT_PHASE("solve") {
+        w->launches += nested(w, w->immediate);
+        finish(w);
+    }
+    collect(patience());
+    zt_get_info(now.profiler);
+    did(zt_write(now.profiler, ZT_FORMAT_JSON, discard, NULL));
+    close_here();
+}
+
 static void run_passes(world *w) {
     zt_config config = config_for(w, "ComputeBasic,MemoryProfile");
     config.max_passes = 2;
@@ -1239,6 +1253,7 @@ static const scenario scenarios[] = {
     {"unobserved", run_unobserved, 1},
     {"thread", run_thread, 1},
     {"timeline", run_timeline, 1},
+    {"power", run_power, 1},
     {"passes", run_passes, 1},
     {"tiles", run_tiles, 1},
     {"streams", run_streams, 1},
