@@ -4967,8 +4967,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
-    X(NO_POWER, "zt_open: the driver tells no energy, clock and temperature: %s. %s")                        \
-    X(NO_ENERGY, "zesPowerGetEnergyCounter failed: %s. Energy and power are not known. %s")                  \
+    X(NO_POWER, "zt_open: the driver tells neither energy nor clock and temperature: %s. %s")                \
+    X(NO_ENERGY, "zt_open: the driver tells no energy: %s. %s")                                              \
     X(NO_POWER_THREAD, "zt_open: config.power is set, but no thread can be started. Energy is read in "      \
                        "zt_get_info and for reports alone, so phases may have none.")                        \
     X(NO_PROBE, "zt_begin: all %u probes are in use, %u of them bound to recorded lists. Region '%.64s' is " \
@@ -17651,22 +17651,21 @@ static uint32_t zt__rate_component(const zt__managed_device *device, int is_on_t
     return is_on_tile == device->is_tile ? 2 : 1;
 }
 
-/* Finds the energy counter of the widest domain that can be read. Returns the result of the last call that has failed. */
-static ze_result_t zt__find_energy_counter(const zt__driver *driver, const zt__managed_device *device,
-                                           zt__power *power) {
+/* Finds the energy counter of the widest domain that can be read. If there is none, stores why. */
+static void zt__find_energy_counter(const zt__driver *driver, const zt__managed_device *device,
+                                    zt__power *power, zt__obstacle *obstacle) {
     static const char *const names[] = {"device", "card", "package", "stack", "memory", "GPU"};
     static const uint32_t ranks[] = {2, 5, 4, 3, 0, 1}; /* that of memory leaves the rest out */
     enum { EXTENDED_STYPE = 0x28 };
     zes_pwr_handle_t domains[ZT__MOST_COMPONENTS + 1] = {NULL};
     uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
-    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    strcpy(obstacle->text, "zesDeviceEnumPowerDomains lists none");
+    obstacle->result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (!driver->zesDeviceEnumPowerDomains || !driver->zesPowerGetProperties ||
-        !driver->zesPowerGetEnergyCounter) {
-        return result;
-    }
-    result = driver->zesDeviceEnumPowerDomains(device->handle, &count, domains);
-    if (result != ZE_RESULT_SUCCESS || !domains[0]) {
-        return result != ZE_RESULT_SUCCESS ? result : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+        !driver->zesPowerGetEnergyCounter ||
+        !zt__pass_obstacle(obstacle, driver->zesDeviceEnumPowerDomains(device->handle, &count, domains),
+                           "zesDeviceEnumPowerDomains")) {
+        return;
     }
     for (i = 0; domains[i]; i++) {
         zes_power_energy_counter_t counter;
@@ -17678,7 +17677,8 @@ static ze_result_t zt__find_energy_counter(const zt__driver *driver, const zt__m
         extended.stype = EXTENDED_STYPE;
         properties.stype = ZES_STRUCTURE_TYPE_POWER_PROPERTIES;
         properties.pNext = &extended;
-        if (driver->zesPowerGetProperties(domains[i], &properties) != ZE_RESULT_SUCCESS) {
+        if (!zt__pass_obstacle(obstacle, driver->zesPowerGetProperties(domains[i], &properties),
+                               "zesPowerGetProperties")) {
             continue;
         }
         if (extended.domain >= ZT__COUNT_OF(ranks)) {
@@ -17688,15 +17688,14 @@ static ze_result_t zt__find_energy_counter(const zt__driver *driver, const zt__m
         rank = rank ? rank * ZT__COUNT_OF(ranks) + ranks[extended.domain] : 0;
         if (rank > best && ranks[extended.domain]) {
             memset(&counter, 0, sizeof counter);
-            result = driver->zesPowerGetEnergyCounter(domains[i], &counter);
-            if (result == ZE_RESULT_SUCCESS) {
+            if (zt__pass_obstacle(obstacle, driver->zesPowerGetEnergyCounter(domains[i], &counter),
+                                  "zesPowerGetEnergyCounter")) {
                 best = rank;
                 power->domain = domains[i];
                 power->domain_name = names[extended.domain];
             }
         }
     }
-    return result;
 }
 
 /* Reads an energy counter that the kernel driver shows as a file. Returns 0 if there is none. */
@@ -18087,7 +18086,6 @@ static void zt__find_components(zt_profiler *profiler, zt__power *power) {
     zt__managed_device device = {NULL, root != profiler->device, 0};
     ze_device_properties_t properties;
     zt__obstacle obstacle;
-    ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
     if (zeDeviceGetProperties(profiler->device, &properties) == ZE_RESULT_SUCCESS) {
@@ -18100,19 +18098,17 @@ static void zt__find_components(zt_profiler *profiler, zt__power *power) {
         power->refusal = profiler->diagnostics.last;
         return;
     }
-    result = zt__find_energy_counter(&profiler->driver, &device, power);
+    zt__find_energy_counter(&profiler->driver, &device, power, &obstacle);
     zt__find_clock(&profiler->driver, &device, power);
     zt__find_sensor(&profiler->driver, &device, power);
     if (!power->domain) {
         zt__find_energy_file(profiler, power);
     }
     if (!power->domain_name) {
-        zt__report(&profiler->diagnostics, NO_ENERGY, result, zt_result_name(result),
-                   result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS
+        zt__report(&profiler->diagnostics, NO_ENERGY, obstacle.result, obstacle.text,
+                   obstacle.result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS
                        ? "On this system, root alone may read it: run as root."
-                       : "Run as root, or update the driver. A driver that has system management for the "
-                         "core alone needs "
-                         "ZES_ENABLE_SYSMAN=1 before zeInit.");
+                       : "Run as root, or update the driver.");
         power->refusal = profiler->diagnostics.last;
     }
 }
@@ -37267,8 +37263,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        not changed for a second took nothing, and one that has never changed is broken.
 
        Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
-       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If something
-       cannot be read, a message and the reports have the reason and what to do, and the rest is read.
+       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If the
+       energy cannot be read, a message and the reports have the reason and what to do. Clock and temperature are
+       left out where the driver has none.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -38139,4 +38136,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4de4aa64fa83287f */
+/* Joined from src/ by src/join.py: 9cc36e825a4cedf4 */

@@ -361,21 +361,20 @@ void assume_energy(const char *content) {
     assumed_energy = content;
 }
 
+static FILE *open_text(const char *content) {
+    errno = ENOENT;
+    return content ? fmemopen((void *)(uintptr_t)content, strlen(content), "r") : NULL;
+}
+
 static __attribute__((unused)) FILE *assumed_fopen(const char *path, const char *mode) {
-    if (strncmp(path, "/sys/class/drm/", strlen("/sys/class/drm/")) == 0) {
-        const char *content =
-            strcmp(path, "/sys/class/drm/card0/prelim_enable_eu_debug") == 0 ? assumed_debug_switch : NULL;
-        return content ? fmemopen((void *)(uintptr_t)content, strlen(content), "r") : NULL;
-    }
-    if (strncmp(path, "/sys/bus/pci/", strlen("/sys/bus/pci/")) == 0) {
-        const char *content =
-            strstr(path, "/0000:00:00.0/hwmon/hwmon7/energy1_input") ? assumed_energy : NULL;
-        return content ? fmemopen((void *)(uintptr_t)content, strlen(content), "r") : NULL;
-    }
-    if (strncmp(path, "/proc/sys/dev/", strlen("/proc/sys/dev/")) != 0)
-        return fopen(path, mode);
-    return assumed_paranoid ? fmemopen((void *)(uintptr_t)assumed_paranoid, strlen(assumed_paranoid), "r")
-                            : NULL;
+    if (strncmp(path, "/sys/class/drm/", strlen("/sys/class/drm/")) == 0)
+        return open_text(
+            strcmp(path, "/sys/class/drm/card0/prelim_enable_eu_debug") == 0 ? assumed_debug_switch : NULL);
+    if (strncmp(path, "/sys/bus/pci/", strlen("/sys/bus/pci/")) == 0)
+        return open_text(strstr(path, "/0000:00:00.0/hwmon/hwmon7/energy1_input") ? assumed_energy : NULL);
+    if (strncmp(path, "/proc/sys/dev/", strlen("/proc/sys/dev/")) == 0)
+        return open_text(assumed_paranoid);
+    return fopen(path, mode);
 }
 
 /* What must hold inside the library, whatever a test does. */

@@ -23,6 +23,7 @@
        not changed for a second took nothing, and one that has never changed is broken.
 
        Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
-       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If something
-       cannot be read, a message and the reports have the reason and what to do, and the rest is read.
+       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If the
+       energy cannot be read, a message and the reports have the reason and what to do. Clock and temperature are
+       left out where the driver has none.
 */
