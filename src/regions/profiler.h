@@ -79,9 +79,16 @@ typedef struct zt__path_key {
     zt__region_record *region;
 } zt__path_key;
 
-/* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
-   move nor disappear.
-   Of a phase, a sample of `statistics` is the GPU time of one entry. All else is that of the paths inside. */
+/* Memory that the application has allocated in a phase, or in none, as far as a tracer has watched it. */
+typedef struct zt__phase_memory {
+    int is_watched;       /* it was, when something was allocated in the phase, or the phase has ended */
+    uint64_t allocations; /* that were made in it, */
+    uint64_t unfreed, unfreed_bytes;
+    uint64_t peak_bytes,
+        end_bytes;     /* in use on the device: the most while it was open, and when it last ended */
+    uint64_t ended_ns; /* host time of that end; 0: none */
+} zt__phase_memory;
+
 /* What was read of energy, clock and throttling, summed over time. */
 typedef struct zt__power_sums {
     double joules, energy_s;     /* and for how many seconds that is known, as in the next line */
@@ -89,6 +96,9 @@ typedef struct zt__power_sums {
     double megahertz_s, awake_s; /* the clock while it was not 0, weighted by time */
 } zt__power_sums;
 
+/* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
+   move nor disappear.
+   Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
 struct zt__path {
     zt__path_key key;
     uint32_t index, depth; /* a path inside no other has depth 1 */
@@ -107,15 +117,17 @@ struct zt__path {
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
-    const zt__path
-        *ran_inside; /* the phase of a region around its samples, if that is another one. Or NULL */
+    int is_inner; /* its samples ran inside of a region that is in another phase, and so on another path */
 
-    /* of a phase */
+    /* of a phase: what was submitted in it, but for what ran inside of a region that counts in it, too */
+    uint64_t samples;
+    double gpu_ns;
     uint64_t entered;              /* how often it was begun and ended */
-    uint64_t incomplete;           /* entries with samples that are lost or dropped */
+    uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
     zt__power_sums power;          /* of those that are long enough, */
     double power_s;                /* and the seconds of all since power is read */
+    zt__phase_memory memory;       /* also of the root */
 };
 
 /* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
@@ -124,7 +136,7 @@ typedef struct zt__entry {
     uint32_t number;        /* in the process */
     zt__path *path;
     struct zt__entry *outer; /* of the phase around it, or NULL */
-    uint32_t uses;           /* samples that are not collected, and entries inside */
+    uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;
 } zt__entry;
@@ -133,7 +145,7 @@ typedef struct zt__entry {
 typedef enum zt__region_kind {
     ZT__REGION_OF_APPLICATION, /* begun by the application, around no other region */
     ZT__REGION_AROUND_OTHERS,  /* begun by the application, around others */
-    ZT__REGION_OF_KERNEL,      /* this and the next by the tracer */
+    ZT__REGION_OF_KERNEL,      /* or a graph; this and the next by the tracer */
     ZT__REGION_OF_COPY,
     ZT__REGION_OF_SYNC /* a barrier, or a wait for events */
 } zt__region_kind;
@@ -154,12 +166,14 @@ typedef struct zt__origin {
 struct zt__probe {
     zt__probe *next; /* in the pool or the recording */
     zt__region_record *region;
-    zt__path *path;               /* of the region, or of those that have no path of their own */
-    zt__list *list;               /* while it is open: its list, */
-    zt__probe *outer;             /* and the region around it, or NULL */
-    zt__entry *entry;             /* in which its sample was submitted, which is not collected. Or NULL */
-    const zt__entry *outer_entry; /* the same of a region around it, whose time includes that of the sample */
+    zt__path *path;   /* of the region, or of those that have no path of their own */
+    zt__list *list;   /* while it is open: its list, */
+    zt__probe *outer; /* and the region around it, or NULL */
+    zt__entry *entry; /* of its sample, until that is collected. NULL: none */
+    const zt__path
+        *outer_phase; /* of a region around it, whose time includes that of the sample. NULL: none */
     const zt__phase *appended_in; /* the phase in which it was begun, or NULL */
+    zt__path *placed;             /* its path in recording->next_phase; NULL without memory */
     uint64_t number;              /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
@@ -262,8 +276,10 @@ struct zt__recording {
     zt__probe *polled;       /* those before it that are not in order have ended */
 
     /* of the last execution */
-    const zt__path *phase; /* in which its probes were placed, or NULL; see zt__move_into_phase */
-    const void *runs_on;   /* the queue, or the immediate list that it was appended to */
+    zt__path *phase; /* in which all of its probes are. NULL: not in one */
+    zt__path
+        *next_phase;     /* in which they will be when the driver has accepted the call that is in progress */
+    const void *runs_on; /* the queue, or the immediate list that it was appended to */
     uint64_t submitted_ns; /* host time */
     uint64_t call_ns;      /* the same, of the call that is in progress */
     uint32_t thread;
@@ -346,7 +362,7 @@ typedef struct zt__reading {
     zt__path *path;
     zt__region_record *region;
     zt__entry *entry; /* this and the next as those of the probe */
-    const zt__entry *outer_entry;
+    const zt__path *outer_phase;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
     zt__owed owed;       /* by the probe: UNCOUNTED and AGAIN are counted as begun with the reading */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
@@ -491,8 +507,12 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     /* A phase of this thread has ended. mutex held */
     void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
-    void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns,
-                       uint64_t end_ns);        /* the same */
+    /* The same, with config.power. mutex held */
+    void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */
+    /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
+    void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*free_memory)(zt_profiler *profiler);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */

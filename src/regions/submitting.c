@@ -94,6 +94,10 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
 
     zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+    }
     recording = zt__find_recording(profiler, handle);
     if (recording) {
         int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);
@@ -138,8 +142,8 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
 static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now, int by_tracer) {
     zt__recording *recording;
     zt__drop_open_regions(profiler, list);
+    zt__prepare_recording_for_phase(profiler, list);
     zt__await_reading(profiler, list);
-    zt__prepare_phase(profiler, list);
     recording = list->current;
     if (recording && recording->may_be_reset && by_tracer) {
         zt__request_look(profiler, recording); /* as if nobody had reported it */

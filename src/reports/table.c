@@ -42,6 +42,8 @@ enum {
     ZT__ROW_JOULES,
     ZT__ROW_WATTS,
     ZT__ROW_THROTTLED,
+    ZT__ROW_MEMORY, /* this and the next in bytes */
+    ZT__ROW_UNFREED,
     ZT__TIME_FIGURES
 };
 
@@ -64,6 +66,8 @@ static const struct {
                         {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
                         {"host", "ns", ZT__ROW_HOST, 1, 1},
                         {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
+                        {"memory", "bytes", ZT__ROW_MEMORY, 1, 1},
+                        {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2},
                         {"energy", "J", ZT__ROW_JOULES, 1, 1},
                         {"power", "W", ZT__ROW_WATTS, 1, 1},
                         {"throttled", "percent", ZT__ROW_THROTTLED, 1, 2}};
@@ -218,6 +222,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_WATTS] = document->region.watts;
         figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
         table->shows_throttled |= document->region.throttled > 0;
+        figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
+        figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
         figures[ZT__ROW_MEAN] = time->mean;
         figures[ZT__ROW_MEDIAN] = time->median;

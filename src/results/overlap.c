@@ -82,7 +82,7 @@ static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
             interval->end_ns = sample->end_ns;
             interval->path = sample->path;
             interval->kind = sample->origin.kind;
-            interval->is_outermost = zt__is_phase(zt__path_at(profiler, sample->path)->key.outer);
+            interval->is_outermost = zt__is_phase_or_root(zt__path_at(profiler, sample->path)->key.outer);
             intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {

@@ -47,6 +47,7 @@ typedef struct zt__totals {
     double host_ns, host_own_ns;
     zt__power_sums power;
     double power_s;
+    zt__phase_memory memory;
     double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
     double launch_error_ns; /* the largest error of a launch latency */
 } zt__totals;
