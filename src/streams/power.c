@@ -337,7 +337,7 @@ typedef struct zt__power_reading {
 } zt__power_reading;
 
 /* Adds a step. If there is no room, half of the older ones are left out: phases that have begun long ago are long. */
-static void zt__add_step(zt__power *power, const zt__power_reading *reading) {
+static void zt__add_power_step(zt__power *power, const zt__power_reading *reading) {
     zt__power_step *step;
     if (power->step_count == ZT__POWER_STEPS) {
         uint32_t from, to = 1;
@@ -397,7 +397,7 @@ static void zt__add_reading(zt__power *power, const zt__power_reading *reading) 
         }
         power->has_changed |= is_change;
         power->is_step_of_energy = is_change;
-        zt__add_step(power, reading);
+        zt__add_power_step(power, reading);
     }
     power->read_ns = reading->ns;
     power->counted = reading->counted;
