@@ -5011,8 +5011,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
-    X(NO_POWER, "zt_open: the driver tells neither energy nor clock and temperature: %s. %s")                \
-    X(NO_ENERGY, "zt_open: the driver tells no energy: %s. %s")                                              \
+    X(NO_POWER, "zt_open: the driver reports neither energy nor clock and temperature: %s. %s")              \
+    X(NO_ENERGY, "zt_open: the driver reports no energy: %s. %s")                                            \
     X(NO_POWER_THREAD, "zt_open: config.power is set, but no thread can be started. Energy is read in "      \
                        "zt_get_info and for reports alone, so phases may have none.")                        \
     X(NO_PROBE, "zt_begin: all %u probes are in use, %u of them bound to recorded lists. Region '%.64s' is " \
@@ -18090,7 +18090,7 @@ static void zt__add_power_step(zt__power *power, const zt__power_reading *readin
     step->celsius = reading->celsius;
 }
 
-/* Adds what the clock and the sensor say. A state counts for the time since the reading before. */
+/* Adds the state of clock and sensor. It counts for the time since the reading before. */
 static void zt__add_state(zt__power *power, const zt__power_reading *reading) {
     double seconds = power->step_count ? (double)(reading->ns - power->read_ns) * 1e-9 : 0;
     if (reading->has_clock) {
@@ -30106,8 +30106,9 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
         zt__append(text, sizeof text, "The %s took %.1f J in %.1f s, %.1f W.", power.domain, power.joules,
                    power.seconds, power.watts);
     } else if (!zt__is_nan(power.watts)) {
-        zt__append(text, sizeof text, "The %s took %.1f W, as far as its energy counter can be believed.",
-                   power.domain, power.watts);
+        zt__append(text, sizeof text,
+                   "The %s took %.1f W, as far as its energy counter did not go back or fail.", power.domain,
+                   power.watts);
     }
     if (!zt__is_nan(power.mhz)) {
         zt__append(text, sizeof text, "%sIts mean clock was %.0f MHz.", *text ? " " : "", power.mhz);
@@ -32965,37 +32966,6 @@ static void zt__merge_rows(zt__traced_rows *rows) {
     rows->count = to;
 }
 
-/* Writes a value of a counter of the device. */
-static void zt__write_counter(zt__trace *trace, const char *name, uint64_t ns, double value) {
-    if (zt__is_finite(value)) {
-        zt__begin_event(trace->writer, "C", name, trace->device, 0);
-        zt__write_event_time(trace->writer, "ts", ns);
-        zt__write_text(trace->writer, ",\"args\":{\"value\":");
-        zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
-        zt__write_text(trace->writer, "}}");
-    }
-}
-
-/* Writes what was read of power, clock and temperature. A value holds from one step to the next. */
-static void zt__write_power(zt__trace *trace) {
-    zt__power_step step, before;
-    uint32_t i;
-    memset(&before, 0, sizeof before);
-    for (i = 0; zt__copy_power_step(trace->profiler, i, &step); i++) {
-        zt__power_sums sums = step.sums;
-        double joules, watts, throttled, mhz;
-        zt__add_power(&sums, &before.sums, -1);
-        zt__divide_power(&sums, (double)(step.ns - before.ns) * 1e-9, &joules, &watts, &throttled, &mhz);
-        if (i > 0) {
-            zt__write_counter(trace, "power (W)", before.ns, watts);
-            zt__write_counter(trace, "clock (MHz)", before.ns, mhz);
-            zt__write_counter(trace, "throttled (%)", before.ns, 100 * throttled);
-        }
-        zt__write_counter(trace, "temperature (degrees C)", step.ns, step.celsius);
-        before = step;
-    }
-}
-
 /* Reads an attached stream, and writes it: a track with its gaps and markers, and a counter for each chosen
    metric. `most` is how many values these may have. Returns 0 without memory. */
 static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
@@ -33092,7 +33062,35 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
     return has_memory;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
+/* ---- power, memory --------------------------------------------------------------------------------------- */
+
+static void zt__write_counter(zt__trace *trace, const char *name, uint64_t ns, double value) {
+    if (zt__is_finite(value)) {
+        zt__begin_event(trace->writer, "C", name, trace->device, 0);
+        zt__write_event_time(trace->writer, "ts", ns);
+        zt__write_text(trace->writer, ",\"args\":{\"value\":");
+        zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
+        zt__write_text(trace->writer, "}}");
+    }
+}
+
+/* Writes counters of what was read with config.power. A value holds from one step to the next. */
+static void zt__write_power(zt__trace *trace) {
+    zt__power_step step, before;
+    int has_steps = zt__copy_power_step(trace->profiler, 0, &before);
+    uint32_t i;
+    for (i = 1; has_steps && zt__copy_power_step(trace->profiler, i, &step); i++) {
+        double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
+        zt__power_sums sums = step.sums;
+        zt__add_power(&sums, &before.sums, -1);
+        zt__divide_power(&sums, seconds, &joules, &watts, &throttled, &mhz);
+        zt__write_counter(trace, "power [W]", before.ns, watts);
+        zt__write_counter(trace, "clock [MHz]", before.ns, mhz);
+        zt__write_counter(trace, "throttled [%]", before.ns, 100 * throttled);
+        zt__write_counter(trace, "temperature [degrees C]", step.ns, step.celsius);
+        before = step;
+    }
+}
 
 #ifdef ZETOOLS_TRACER
 
@@ -39279,7 +39277,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        A state of the clock counts for the time since the reading before. The clock has no figure for the time
        in which it stands still. A counter that turns at 262,144 J, as that of the B580, is followed; one that
-       goes back otherwise is not believed, and its energy until the next reading is not known. One that has
+       goes back otherwise is not used, and the energy until the next reading is not known. One that has
        not changed for a second took nothing, and one that has never changed is broken.
 
        Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
@@ -40270,4 +40268,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a87b258b76e76a59 */
+/* Joined from src/ by src/join.py: 6b5640d0c445d5de */

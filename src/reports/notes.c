@@ -389,8 +389,9 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
         zt__append(text, sizeof text, "The %s took %.1f J in %.1f s, %.1f W.", power.domain, power.joules,
                    power.seconds, power.watts);
     } else if (!zt__is_nan(power.watts)) {
-        zt__append(text, sizeof text, "The %s took %.1f W, as far as its energy counter can be believed.",
-                   power.domain, power.watts);
+        zt__append(text, sizeof text,
+                   "The %s took %.1f W, as far as its energy counter did not go back or fail.", power.domain,
+                   power.watts);
     }
     if (!zt__is_nan(power.mhz)) {
         zt__append(text, sizeof text, "%sIts mean clock was %.0f MHz.", *text ? " " : "", power.mhz);

@@ -352,7 +352,7 @@ static void zt__add_power_step(zt__power *power, const zt__power_reading *readin
     step->celsius = reading->celsius;
 }
 
-/* Adds what the clock and the sensor say. A state counts for the time since the reading before. */
+/* Adds the state of clock and sensor. It counts for the time since the reading before. */
 static void zt__add_state(zt__power *power, const zt__power_reading *reading) {
     double seconds = power->step_count ? (double)(reading->ns - power->read_ns) * 1e-9 : 0;
     if (reading->has_clock) {

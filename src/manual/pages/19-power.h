@@ -19,7 +19,7 @@
 
        A state of the clock counts for the time since the reading before. The clock has no figure for the time
        in which it stands still. A counter that turns at 262,144 J, as that of the B580, is followed; one that
-       goes back otherwise is not believed, and its energy until the next reading is not known. One that has
+       goes back otherwise is not used, and the energy until the next reading is not known. One that has
        not changed for a second took nothing, and one that has never changed is broken.
 
        Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
