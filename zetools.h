@@ -344,7 +344,7 @@
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
-       ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
+       ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power ("1", "0")
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
@@ -363,7 +363,7 @@
        is set-user-ID or has capabilities, heeds none of them, and runs no other program.
 
        Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
-       ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks,
+       ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks (and see POWER),
        ZET_ENABLE_PROGRAM_INSTRUMENTATION for profile flags, ZET_ENABLE_PROGRAM_DEBUGGING for program debug.
 
    OPTIONS
@@ -389,8 +389,8 @@
    PAGES
 
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
-       Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, UNREPORTED EXECUTIONS, STREAMED ROWS, THE
-                       TIMELINE
+       Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, POWER, UNREPORTED EXECUTIONS, STREAMED
+                       ROWS, THE TIMELINE
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
@@ -489,6 +489,7 @@ typedef struct zt_counts zt_counts;                   /* samples, and what becam
 typedef struct zt_cause_count zt_cause_count;         /* samples that were lost or dropped by one cause */
 typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
+typedef struct zt_power_info zt_power_info;           /* energy, clock and temperature of the device */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_memory_info zt_memory_info;         /* memory that the application has allocated */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
@@ -809,6 +810,12 @@ struct zt_region_info {
     double unfreed_bytes;
     double peak_bytes; /* of device and shared memory that were in use at once while it was open */
     double end_bytes;  /* the same when it last ended */
+
+    /* of the whole device while a phase was entered, with config.power; see POWER. NaN: not known */
+    double joules;    /* energy; also NaN if entries end sooner than the device's energy counter changes */
+    double watts;     /* mean power, as the next two of the entries that are long enough */
+    double throttled; /* share of the time in which the clock was throttled, from 0 to 1 */
+    double mhz;       /* mean clock while that was not 0 */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1018,6 +1025,18 @@ struct zt_watch_info {
     uint32_t hangs;  /* that were reported */
 };
 
+/* What was read of energy, clock and temperature since zt_open, with config.power. NaN: not known. */
+struct zt_power_info {
+    const char *text;   /* "" or why something cannot be read, and what to do */
+    const char *domain; /* what the energy is of: "card", "package", ... "": not known */
+    double seconds;     /* from the first reading to the last step of the energy counter */
+    double joules, watts;
+    double throttled;          /* share of the time, from 0 to 1 */
+    double mhz;                /* mean clock while that was not 0 */
+    double max_celsius;        /* highest temperature of the GPU */
+    uint32_t throttle_reasons; /* all that were seen, as zes_freq_throttle_reason_flags_t */
+};
+
 /* What there is of a profiler, and what became of it, so far. What is not used is 0. */
 struct zt_info {
     zt_availability availability;  /* whether metrics are measured, and if not, why */
@@ -1039,6 +1058,7 @@ struct zt_info {
     zt_memory_info memory;
     uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
     zt_watch_info watch;
+    zt_power_info power;
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -2082,6 +2102,9 @@ struct zt_config {
                              that in which the list is executed; see PHASES. ZT_PHASES_AT=append or =submit in the
                              environment overrides this. */
 
+    int power; /* Not 0: a thread of the library's own reads energy, clock, throttling and temperature of the device;
+                  see POWER. ZT_POWER=1 or =0 in the environment overrides this. */
+
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */
@@ -2353,13 +2376,16 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = "";
     }
+    info.power.text = info.power.domain = "";
+    info.power.joules = info.power.watts = info.power.throttled = info.power.mhz = info.power.max_celsius = NAN;
     return info;
 }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
       zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = info->unfreed_bytes =
-          info->peak_bytes = info->end_bytes = NAN; } return ZT__SUCCESS; }
+          info->peak_bytes = info->end_bytes = NAN;
+      info->host_ns = info->host_own_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
@@ -4985,6 +5011,10 @@ ZT__PRIVATE void zt__change_depth(int by) {
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
+    X(NO_POWER, "zt_open: the driver reports neither energy nor clock and temperature: %s. %s")              \
+    X(NO_ENERGY, "zt_open: the driver reports no energy: %s. %s")                                            \
+    X(NO_POWER_THREAD, "zt_open: config.power is set, but no thread can be started. Energy is read in "      \
+                       "zt_get_info and for reports alone, so phases may have none.")                        \
     X(NO_PROBE, "zt_begin: all %u probes are in use, %u of them bound to recorded lists. Region '%.64s' is " \
                 "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are " \
                 "reset or destroyed, or raise config.max_probes.")                                           \
@@ -6972,6 +7002,17 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
     X(zeDevicePciGetPropertiesExt, (ze_device_handle_t device, ze_pci_ext_properties_t * properties))        \
     X(zeEventQueryTimestampsExp, (ze_event_handle_t event, ze_device_handle_t device, uint32_t * count,      \
                                   ze_kernel_timestamp_result_t * stamps))                                    \
+    X(zesInit, (uint32_t flags))                                                                             \
+    X(zesDriverGet, (uint32_t * count, zes_driver_handle_t * drivers))                                       \
+    X(zesDeviceGet, (zes_driver_handle_t driver, uint32_t * count, zes_device_handle_t * devices))           \
+    X(zesDeviceGetProperties, (zes_device_handle_t device, zes_device_properties_t * properties))            \
+    X(zesDeviceEnumPowerDomains, (zes_device_handle_t device, uint32_t * count, zes_pwr_handle_t * domains)) \
+    X(zesPowerGetProperties, (zes_pwr_handle_t domain, zes_power_properties_t * properties))                 \
+    X(zesPowerGetEnergyCounter, (zes_pwr_handle_t domain, zes_power_energy_counter_t * counter))             \
+    X(zesDeviceEnumTemperatureSensors,                                                                       \
+      (zes_device_handle_t device, uint32_t * count, zes_temp_handle_t * sensors))                           \
+    X(zesTemperatureGetProperties, (zes_temp_handle_t sensor, zes_temp_properties_t * properties))           \
+    X(zesTemperatureGetState, (zes_temp_handle_t sensor, double *celsius))                                   \
     X(zesDeviceEnumFrequencyDomains,                                                                         \
       (zes_device_handle_t device, uint32_t * count, zes_freq_handle_t * domains))                           \
     X(zesFrequencyGetProperties, (zes_freq_handle_t domain, zes_freq_properties_t * properties))             \
@@ -7011,6 +7052,9 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
    devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device);
 
+/* Returns the device itself or, of a sub-device, the root device that it is part of; NULL if that fails. */
+ZT__PRIVATE ze_device_handle_t zt__find_root_device(ze_device_handle_t device);
+
 /* Checks the arguments that zt_open and zt_stream_open have in common. `allocator` may be NULL. */
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
                                           ze_device_handle_t device, const zt_allocator *allocator);
@@ -7038,7 +7082,8 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
     return 0;
 }
 
-ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
+/* Returns the driver of a device, or NULL, and stores its root device. */
+static ze_driver_handle_t zt__find_root(ze_device_handle_t device, ze_device_handle_t *root) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     ze_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL, whatever is counted */
     uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
@@ -7053,11 +7098,23 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
         }
         for (j = 0; devices[j]; j++) {
             if (devices[j] == device || zt__is_sub_device(device, devices[j])) {
+                *root = devices[j];
                 return drivers[i];
             }
         }
     }
     return NULL;
+}
+
+ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
+    ze_device_handle_t root;
+    return zt__find_root(device, &root);
+}
+
+ZT__PRIVATE ze_device_handle_t zt__find_root_device(ze_device_handle_t device) {
+    ze_device_handle_t root = NULL;
+    zt__find_root(device, &root);
+    return root;
 }
 
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
@@ -8797,6 +8854,13 @@ typedef struct zt__phase_memory {
     uint64_t ended_ns; /* host time of that end; 0: none */
 } zt__phase_memory;
 
+/* What was read of energy, clock and throttling, summed over time. */
+typedef struct zt__power_sums {
+    double joules, energy_s;     /* and for how many seconds that is known, as in the next line */
+    double throttled_s, clock_s; /* seconds in which the clock was throttled */
+    double megahertz_s, awake_s; /* the clock while it was not 0, weighted by time */
+} zt__power_sums;
+
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
    move nor disappear.
    Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
@@ -8826,6 +8890,8 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    zt__power_sums power;          /* of those that are long enough, */
+    double power_s;                /* and the seconds of all since power is read */
     zt__phase_memory memory;       /* also of the root */
 };
 
@@ -9195,6 +9261,7 @@ struct zt_profiler {
     struct zt__timeline *timeline;
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
     uint32_t streamed_count;                  /* metrics of all of them */
+    struct zt__power *power;                  /* NULL: it is not read */
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
@@ -9205,6 +9272,8 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     /* A phase of this thread has ended. mutex held */
     void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    /* The same, with config.power. mutex held */
+    void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
     struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */
     /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
     void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
@@ -9363,7 +9432,7 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
                *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE"),
-               *phases_at = zt__get_variable("ZT_PHASES_AT");
+               *phases_at = zt__get_variable("ZT_PHASES_AT"), *power = zt__get_variable("ZT_POWER");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -9396,6 +9465,9 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     if (phases_at) {
         config.phases_at_append = strcmp(phases_at, "append") == 0;
+    }
+    if (power && *power) {
+        config.power = !zt__is_off(power);
     }
     if (!config.log) {
         config.log = zt__default_log();
@@ -12074,6 +12146,9 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
         if (profiler->phase_ended) {
             profiler->phase_ended(profiler, path, frame->begun_ns, now);
         }
+        if (profiler->phase_took) {
+            profiler->phase_took(profiler, path, frame->begun_ns, now);
+        }
     }
     has_ended = profiler->ended_entries != NULL;
     zt__unlock(&profiler->mutex);
@@ -14111,6 +14186,8 @@ typedef struct zt__totals {
     int is_phase;
     uint64_t entered, incomplete; /* this and the next as in zt_region_info */
     double host_ns, host_own_ns;
+    zt__power_sums power;
+    double power_s;
     zt__phase_memory memory;
     double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
     double launch_error_ns; /* the largest error of a launch latency */
@@ -14124,6 +14201,13 @@ ZT__PRIVATE zt__subject zt__subject_at(zt_profiler *profiler, uint32_t index);
    in `result`. */
 ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char *call, uint32_t index,
                                         const char *what, const void *out, ze_result_t *result);
+
+/* Adds `factor` times what was read. */
+ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor);
+
+/* Stores the figures of what was read in `seconds`, as in zt_power_info. */
+ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
+                                  double *throttled, double *mhz);
 
 /* The mutex is held. */
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);
@@ -14308,6 +14392,25 @@ static const zt__path *zt__next_with(zt__subject subject, uint32_t column, const
     return column == 0 ? zt__next_of(subject, path) : zt__next_sampled(subject, phase, path);
 }
 
+ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor) {
+    to->joules += factor * from->joules;
+    to->energy_s += factor * from->energy_s;
+    to->throttled_s += factor * from->throttled_s;
+    to->clock_s += factor * from->clock_s;
+    to->megahertz_s += factor * from->megahertz_s;
+    to->awake_s += factor * from->awake_s;
+}
+
+ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
+                                  double *throttled, double *mhz) {
+    const double least_part = 0.99;
+    int is_known = sums->energy_s > 0;
+    *joules = is_known && sums->energy_s >= least_part * seconds ? sums->joules : zt__nan();
+    *watts = is_known ? sums->joules / sums->energy_s : zt__nan();
+    *throttled = sums->clock_s > 0 ? sums->throttled_s / sums->clock_s : zt__nan();
+    *mhz = sums->awake_s > 0 ? sums->megahertz_s / sums->awake_s : zt__nan();
+}
+
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
     const zt__path *path = NULL, *phase = NULL;
     zt__totals totals;
@@ -14333,6 +14436,8 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
+        zt__add_power(&totals.power, &path->power, 1);
+        totals.power_s += path->power_s;
         if (path->memory.ended_ns >= totals.memory.ended_ns) {
             totals.memory.ended_ns = path->memory.ended_ns;
             totals.memory.end_bytes = path->memory.end_bytes;
@@ -14549,6 +14654,8 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
+                     &info->mhz);
     info->allocations = totals->memory.allocations;
     info->unfreed = totals->memory.unfreed;
     info->unfreed_bytes = totals->memory.is_watched ? (double)totals->memory.unfreed_bytes : zt__nan();
@@ -14618,6 +14725,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         info->host_ns = info->host_own_ns = zt__nan();
+        info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
@@ -14833,6 +14941,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.incomplete = path->incomplete;
             paths[i].from.host_ns = path->host_ns;
             paths[i].from.host_own_ns = path->host_own_ns;
+            paths[i].from.power = path->power;
+            paths[i].from.power_s = path->power_s;
         }
         zt__unlock(&from->mutex);
         /* The mutex is unlocked between paths, so that other threads need not wait for all of them. */
@@ -14862,6 +14972,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
             to->host_own_ns += added->host_own_ns;
+            zt__add_power(&to->power, &added->power, 1);
+            to->power_s += added->power_s;
             if (!to->key.region->is_phase) {
                 into->counts.collected += added->statistics.count;
                 into->counts.begun += added->statistics.count;
@@ -14950,7 +15062,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 7, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 8, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -15263,6 +15375,8 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
     uint32_t region = path ? path->key.region->index : 0, pass;
     uint64_t timed = 0;
+    double *power[7];
+    uint32_t i;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
     if (packer->is_reading) {
@@ -15283,6 +15397,13 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             return; /* it was there before, or is nested too deeply */
         }
     }
+    power[0] = &path->power.joules;
+    power[1] = &path->power.energy_s;
+    power[2] = &path->power.throttled_s;
+    power[3] = &path->power.clock_s;
+    power[4] = &path->power.megahertz_s;
+    power[5] = &path->power.awake_s;
+    power[6] = &path->power_s;
     zt__transfer_u64(packer, &path->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->dropped, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
@@ -15299,11 +15420,17 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->samples, ZT__MAX_PACKED_COUNT);
     zt__transfer_f64(packer, &path->gpu_ns);
+    for (i = 0; i < ZT__COUNT_OF(power); i++) {
+        zt__transfer_f64(packer, power[i]);
+    }
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
                                 (zt__is_nan(path->bytes_ns) ||
                                  (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
+        for (i = 0; i < ZT__COUNT_OF(power); i++) {
+            zt__require(packer, zt__is_finite(*power[i]));
+        }
         zt__require(packer, path->with_metrics <= path->statistics.count);
         zt__require(packer, zt__is_finite(path->gpu_ns) && path->gpu_ns >= 0);
         for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
@@ -17547,6 +17674,678 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
     }
     zt__free(allocator, ranked);
     return ranked != NULL;
+}
+
+/* ==== streams/power.h =================================================================================== */
+
+/* Energy, clock, throttling and temperature, which a thread of the library's own reads by system management (zes...). */
+
+enum { ZT__POWER_STEPS = 1024, ZT__POWER_SPANS = 1024 };
+
+/* A moment at which the energy counter was seen to have changed, and the sums from the first step up to it. Without an
+   energy counter, every reading is a step. */
+typedef struct zt__power_step {
+    uint64_t ns; /* host time */
+    zt__power_sums sums;
+    double celsius; /* NaN: not known */
+} zt__power_step;
+
+/* A phase that has ended, and whose energy is not known before the next step. */
+typedef struct zt__power_span {
+    zt__path *path;
+    uint64_t begin_ns, end_ns; /* host time */
+} zt__power_span;
+
+typedef struct zt__power {
+    zes_pwr_handle_t domain; /* NULL, as the next two: it cannot be read */
+    char energy_file[96];    /* that is read in its place; "": none */
+    zes_freq_handle_t clock;
+    zes_temp_handle_t sensor;
+    const char *domain_name;
+    zt__message_text refusal; /* why something cannot be read; "": all can */
+
+    zt__timed_mutex reader; /* the thread that holds it reads, and alone writes what follows up to `steps` */
+    zt__thread thread;
+    uint64_t opened_ns, read_ns; /* the first reading, or 0 if nothing can be read; and the last one */
+    uint64_t counted;            /* energy counter at the last reading, in microjoules, */
+    int is_counted;              /* if that could be read */
+    int has_changed;             /* the counter has, ever */
+    int is_step_of_energy;       /* the last step is a change of the counter */
+    uint64_t shortest_step_ns;   /* between two changes; UINT64_MAX: not known */
+
+    zt__power_step
+        steps[ZT__POWER_STEPS]; /* the older, the fewer. profiler->mutex guards this and what follows */
+    uint32_t step_count;
+    zt__power_sums sums; /* up to the last reading */
+    uint32_t reasons;    /* for throttling, ever: zes_freq_throttle_reason_flags_t */
+    double max_celsius;
+    zt__power_span spans[ZT__POWER_SPANS]; /* a ring */
+    uint32_t first_span, span_count;
+} zt__power;
+
+/* Finds what can be read, and reads it for the first time. What cannot be read is reported, and no failure. Returns
+   OUT_OF_HOST_MEMORY, or SUCCESS. */
+ZT__PRIVATE ze_result_t zt__open_power(zt_profiler *profiler);
+
+/* Starts the thread that reads. */
+ZT__PRIVATE void zt__start_power(zt_profiler *profiler);
+
+/* Stops the thread. Returns 0 if it hangs. */
+ZT__PRIVATE int zt__stop_power(zt_profiler *profiler);
+
+ZT__PRIVATE void zt__close_power(zt_profiler *profiler);
+
+/* Reads, unless that was done within the last ten milliseconds. No mutex is held. */
+ZT__PRIVATE void zt__update_power(zt_profiler *profiler);
+
+/* The same, and then extrapolates the energy of phases that have ended since the last step. For reports. */
+ZT__PRIVATE void zt__finish_power(zt_profiler *profiler);
+
+/* Returns what was read since zt_open. */
+ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler);
+
+/* Copies a step. Returns 0 if there are not so many. */
+ZT__PRIVATE int zt__copy_power_step(zt_profiler *profiler, uint32_t index, zt__power_step *step);
+
+/* ==== streams/power.c =================================================================================== */
+
+/* Energy, clock, throttling and temperature, which a thread of the library's own reads by system management (zes...). */
+
+enum {
+    ZT__MOST_COMPONENTS = 16,
+    ZT__SHORTEST_READING_NS = 10000000,
+    ZT__LONGEST_READING_NS = 100000000 /* what Intel advises */
+};
+
+/* ---- what can be read ------------------------------------------------------------------------------------ */
+
+/* zes_power_ext_properties_t, which old headers do not have. */
+typedef struct zt__power_domain {
+    uint32_t stype;
+    void *next;
+    uint32_t domain;
+    void *default_limit;
+} zt__power_domain;
+
+/* The device of a profiler in system management. */
+typedef struct zt__managed_device {
+    zes_device_handle_t handle;
+    int is_tile;
+    uint32_t tile;
+} zt__managed_device;
+
+/* Why a device is not found in system management. */
+typedef struct zt__obstacle {
+    char text[128];
+    ze_result_t result;
+    const char *remedy;
+} zt__obstacle;
+
+/* Returns whether a call has succeeded; else it is the obstacle. */
+static int zt__pass_obstacle(zt__obstacle *obstacle, ze_result_t result, const char *call) {
+    if (result != ZE_RESULT_SUCCESS) {
+        snprintf(obstacle->text, sizeof obstacle->text, "%s failed: %s", call, zt_result_name(result));
+        obstacle->result = result;
+    }
+    return result == ZE_RESULT_SUCCESS;
+}
+
+/* Returns the handle of a root device in system management, or NULL, and then stores why. */
+static zes_device_handle_t zt__find_managed(const zt__driver *driver, ze_device_handle_t root,
+                                            zt__obstacle *obstacle) {
+    enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
+    zes_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL */
+    ze_device_properties_t core;
+    uint32_t i, j, count = MOST_DRIVERS;
+    char legacy[8];
+    memset(&core, 0, sizeof core);
+    core.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    strcpy(obstacle->text, "zeDeviceGet lists no such device");
+    obstacle->result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    obstacle->remedy = "Update the driver.";
+    if (!root || !zt__pass_obstacle(obstacle, zeDeviceGetProperties(root, &core), "zeDeviceGetProperties")) {
+        return NULL;
+    }
+    /* Intel's driver then has no system management of its own: devices are those of the core. */
+    if (zt__read_variable("ZES_ENABLE_SYSMAN", legacy, sizeof legacy) && strcmp(legacy, "1") == 0) {
+        return (zes_device_handle_t)root;
+    }
+    if (!driver->zesInit || !driver->zesDriverGet || !driver->zesDeviceGet ||
+        !driver->zesDeviceGetProperties) {
+        strcpy(obstacle->text, "this loader has no zesInit");
+        obstacle->remedy = "Update it, or set ZES_ENABLE_SYSMAN=1 before zeInit.";
+        return NULL;
+    }
+    strcpy(obstacle->text, "zesDeviceGet lists no such device");
+    if (!zt__pass_obstacle(obstacle, driver->zesInit(0), "zesInit") ||
+        !zt__pass_obstacle(obstacle, driver->zesDriverGet(&count, drivers), "zesDriverGet")) {
+        return NULL;
+    }
+    for (i = 0; drivers[i]; i++) {
+        zes_device_handle_t devices[MOST_DEVICES + 1] = {NULL};
+        count = MOST_DEVICES;
+        zt__pass_obstacle(obstacle, driver->zesDeviceGet(drivers[i], &count, devices), "zesDeviceGet");
+        for (j = 0; devices[j]; j++) {
+            zes_device_properties_t properties;
+            memset(&properties, 0, sizeof properties);
+            properties.stype = ZES_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+            properties.core.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+            if (zt__pass_obstacle(obstacle, driver->zesDeviceGetProperties(devices[j], &properties),
+                                  "zesDeviceGetProperties") &&
+                memcmp(&properties.core.uuid, &core.uuid, sizeof core.uuid) == 0) {
+                return devices[j];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Returns how well a component stands for a device, which may be a tile: 0 not at all, more is better. */
+static uint32_t zt__rate_component(const zt__managed_device *device, int is_on_tile, uint32_t tile) {
+    if (is_on_tile && device->is_tile) {
+        return tile == device->tile ? 2 : 0;
+    }
+    return is_on_tile == device->is_tile ? 2 : 1;
+}
+
+/* Finds the energy counter of the widest domain that can be read. If there is none, stores why. */
+static void zt__find_energy_counter(const zt__driver *driver, const zt__managed_device *device,
+                                    zt__power *power, zt__obstacle *obstacle) {
+    static const char *const names[] = {"device", "card", "package", "stack", "memory", "GPU"};
+    static const uint32_t ranks[] = {2, 5, 4, 3, 0, 1}; /* that of memory leaves the rest out */
+    enum { EXTENDED_STYPE = 0x28 };
+    zes_pwr_handle_t domains[ZT__MOST_COMPONENTS + 1] = {NULL};
+    uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
+    strcpy(obstacle->text, "zesDeviceEnumPowerDomains lists none");
+    obstacle->result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    if (!driver->zesDeviceEnumPowerDomains || !driver->zesPowerGetProperties ||
+        !driver->zesPowerGetEnergyCounter ||
+        !zt__pass_obstacle(obstacle, driver->zesDeviceEnumPowerDomains(device->handle, &count, domains),
+                           "zesDeviceEnumPowerDomains")) {
+        return;
+    }
+    for (i = 0; domains[i]; i++) {
+        zes_power_energy_counter_t counter;
+        zes_power_properties_t properties;
+        zt__power_domain extended;
+        uint32_t rank;
+        memset(&extended, 0, sizeof extended);
+        memset(&properties, 0, sizeof properties);
+        extended.stype = EXTENDED_STYPE;
+        properties.stype = ZES_STRUCTURE_TYPE_POWER_PROPERTIES;
+        properties.pNext = &extended;
+        if (!zt__pass_obstacle(obstacle, driver->zesPowerGetProperties(domains[i], &properties),
+                               "zesPowerGetProperties")) {
+            continue;
+        }
+        if (extended.domain >= ZT__COUNT_OF(ranks)) {
+            extended.domain = 0;
+        }
+        rank = zt__rate_component(device, properties.onSubdevice != 0, properties.subdeviceId);
+        rank = rank ? rank * ZT__COUNT_OF(ranks) + ranks[extended.domain] : 0;
+        if (rank > best && ranks[extended.domain]) {
+            memset(&counter, 0, sizeof counter);
+            if (zt__pass_obstacle(obstacle, driver->zesPowerGetEnergyCounter(domains[i], &counter),
+                                  "zesPowerGetEnergyCounter")) {
+                best = rank;
+                power->domain = domains[i];
+                power->domain_name = names[extended.domain];
+            }
+        }
+    }
+}
+
+/* Reads an energy counter that the kernel driver shows as a file. Returns 0 if there is none. */
+static int zt__read_energy_file(const char *path, uint64_t *microjoules) {
+    char text[32];
+    FILE *file = zt__open_file(path, ZT__TO_READ);
+    int is_read = file && fgets(text, sizeof text, file) && text[0] >= '0' && text[0] <= '9';
+    if (file) {
+        fclose(file);
+    }
+    *microjoules = is_read ? strtoull(text, NULL, 10) : 0;
+    return is_read;
+}
+
+/* Finds the energy counter of the card among the sensors of Linux. All users may read it, where Intel's driver needs
+   rights of root. */
+static void zt__find_energy_file(const zt_profiler *profiler, zt__power *power) {
+    enum { MOST_SENSORS = 64 }; /* of the system: they are numbered in any order */
+    uint64_t microjoules;
+    uint32_t i;
+    for (i = 0; i < MOST_SENSORS && profiler->facts.pci_address[0]; i++) {
+        char path[sizeof power->energy_file];
+        snprintf(path, sizeof path, "/sys/bus/pci/devices/%.31s/hwmon/hwmon%u/energy1_input",
+                 profiler->facts.pci_address, (unsigned)i);
+        if (zt__read_energy_file(path, &microjoules)) {
+            strcpy(power->energy_file, path);
+            power->domain_name = "card";
+            return;
+        }
+    }
+}
+
+/* Finds the clock of the GPU. */
+static void zt__find_clock(const zt__driver *driver, const zt__managed_device *device, zt__power *power) {
+    zes_freq_handle_t domains[ZT__MOST_COMPONENTS + 1] = {NULL};
+    uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
+    if (!driver->zesDeviceEnumFrequencyDomains || !driver->zesFrequencyGetProperties ||
+        !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains(device->handle, &count, domains) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    for (i = 0; domains[i]; i++) {
+        zes_freq_properties_t properties;
+        zes_freq_state_t state;
+        uint32_t rank;
+        memset(&properties, 0, sizeof properties);
+        memset(&state, 0, sizeof state);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) != ZE_RESULT_SUCCESS ||
+            properties.type != ZES_FREQ_DOMAIN_GPU) {
+            continue;
+        }
+        rank = zt__rate_component(device, properties.onSubdevice != 0, properties.subdeviceId);
+        if (rank > best && driver->zesFrequencyGetState(domains[i], &state) == ZE_RESULT_SUCCESS) {
+            best = rank;
+            power->clock = domains[i];
+        }
+    }
+}
+
+/* Finds the sensor of the GPU's temperature, or else that of the hottest place. */
+static void zt__find_sensor(const zt__driver *driver, const zt__managed_device *device, zt__power *power) {
+    zes_temp_handle_t sensors[ZT__MOST_COMPONENTS + 1] = {NULL};
+    uint32_t i, best = 0, count = ZT__MOST_COMPONENTS;
+    if (!driver->zesDeviceEnumTemperatureSensors || !driver->zesTemperatureGetProperties ||
+        !driver->zesTemperatureGetState ||
+        driver->zesDeviceEnumTemperatureSensors(device->handle, &count, sensors) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    for (i = 0; sensors[i]; i++) {
+        zes_temp_properties_t properties;
+        double celsius;
+        uint32_t rank;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_TEMP_PROPERTIES;
+        if (driver->zesTemperatureGetProperties(sensors[i], &properties) != ZE_RESULT_SUCCESS ||
+            (properties.type != ZES_TEMP_SENSORS_GPU && properties.type != ZES_TEMP_SENSORS_GLOBAL)) {
+            continue;
+        }
+        rank = 2 * zt__rate_component(device, properties.onSubdevice != 0, properties.subdeviceId);
+        rank += rank && properties.type == ZES_TEMP_SENSORS_GPU;
+        if (rank > best && driver->zesTemperatureGetState(sensors[i], &celsius) == ZE_RESULT_SUCCESS) {
+            best = rank;
+            power->sensor = sensors[i];
+        }
+    }
+}
+
+/* ---- sums: with the mutex held --------------------------------------------------------------------------- */
+
+/* Stores the sums up to a host time, interpolated between two steps, and how far apart these are; 0 for the time of a
+   step. `extrapolates`: after the last step, too, as far as that is from the one before. Returns 0 if there are no such
+   steps. */
+static int zt__sum_up_to(const zt__power *power, uint64_t ns, int extrapolates, zt__power_sums *sums,
+                         uint64_t *distance_ns) {
+    const zt__power_step *steps = power->steps;
+    uint32_t i = power->step_count;
+    double part;
+    memset(sums, 0, sizeof *sums);
+    while (i > 0 && steps[i - 1].ns >= ns) {
+        i--;
+    }
+    if (i < power->step_count && steps[i].ns == ns) {
+        *sums = steps[i].sums;
+        *distance_ns = 0;
+        return 1;
+    }
+    if (i == 0) {
+        return 0;
+    }
+    if (i == power->step_count) {
+        i--;
+        if (!extrapolates || i == 0 || ns - steps[i].ns > steps[i].ns - steps[i - 1].ns) {
+            return 0;
+        }
+    }
+    *distance_ns = steps[i].ns - steps[i - 1].ns;
+    part = (double)(ns - steps[i - 1].ns) / (double)*distance_ns;
+    zt__add_power(sums, &steps[i - 1].sums, 1 - part);
+    zt__add_power(sums, &steps[i].sums, part);
+    return 1;
+}
+
+/* Adds what is known of the oldest phase that has ended to its path. One that is shorter than the steps in which it
+   begins and ends adds its length alone. Returns 0 if its energy is not known yet. */
+static int zt__settle_span(zt__power *power, const zt__power_span *span, int is_final) {
+    uint64_t begin_step_ns, end_step_ns, length_ns = span->end_ns - span->begin_ns;
+    zt__power_sums begin, end;
+    if (!zt__sum_up_to(power, span->end_ns, is_final, &end, &end_step_ns)) {
+        return 0;
+    }
+    span->path->power_s += (double)length_ns * 1e-9;
+    if (zt__sum_up_to(power, span->begin_ns, 0, &begin, &begin_step_ns) && length_ns >= begin_step_ns &&
+        length_ns >= end_step_ns) {
+        zt__add_power(&span->path->power, &end, 1);
+        zt__add_power(&span->path->power, &begin, -1);
+    }
+    return 1;
+}
+
+static void zt__settle_spans(zt__power *power, int is_final) {
+    while (power->span_count > 0 && zt__settle_span(power, &power->spans[power->first_span], is_final)) {
+        power->first_span = (power->first_span + 1) % ZT__POWER_SPANS;
+        power->span_count--;
+    }
+}
+
+/* Keeps a phase that has ended until its energy is known. The mutex is held. */
+static void zt__keep_span(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns) {
+    zt__power *power = profiler->power;
+    zt__power_span *span;
+    if (end_ns - begin_ns < ZT__SHORTEST_READING_NS) { /* steps are never closer to each other */
+        path->power_s += (double)(end_ns - begin_ns) * 1e-9;
+        return;
+    }
+    if (power->span_count == ZT__POWER_SPANS) {
+        span = &power->spans[power->first_span];
+        span->path->power_s += (double)(span->end_ns - span->begin_ns) * 1e-9;
+        power->first_span = (power->first_span + 1) % ZT__POWER_SPANS;
+        power->span_count--;
+    }
+    span = &power->spans[(power->first_span + power->span_count++) % ZT__POWER_SPANS];
+    span->path = path;
+    span->begin_ns = begin_ns;
+    span->end_ns = end_ns;
+}
+
+/* ---- readings -------------------------------------------------------------------------------------------- */
+
+/* One reading. What has failed is NaN, or `is_counted` is 0. */
+typedef struct zt__power_reading {
+    uint64_t ns; /* host time */
+    int is_counted;
+    uint64_t counted;
+    double megahertz; /* 0, or less: the clock stands still, or is not known */
+    int has_clock;
+    uint32_t reasons;
+    double celsius;
+} zt__power_reading;
+
+/* Adds a step. If there is no room, half of the older ones are left out: phases that have begun long ago are long. */
+static void zt__add_power_step(zt__power *power, const zt__power_reading *reading) {
+    zt__power_step *step;
+    if (power->step_count == ZT__POWER_STEPS) {
+        uint32_t from, to = 1;
+        for (from = 2; from < ZT__POWER_STEPS; from += from < ZT__POWER_STEPS / 2 ? 2 : 1) {
+            power->steps[to++] = power->steps[from];
+        }
+        power->step_count = to;
+    }
+    step = &power->steps[power->step_count++];
+    step->ns = reading->ns;
+    step->sums = power->sums;
+    step->celsius = reading->celsius;
+}
+
+/* Adds the state of clock and sensor. It counts for the time since the reading before. */
+static void zt__add_state(zt__power *power, const zt__power_reading *reading) {
+    double seconds = power->step_count ? (double)(reading->ns - power->read_ns) * 1e-9 : 0;
+    if (reading->has_clock) {
+        power->sums.clock_s += seconds;
+        power->sums.throttled_s += reading->reasons ? seconds : 0;
+        power->reasons |= reading->reasons;
+    }
+    if (reading->has_clock && reading->megahertz > 0) {
+        power->sums.megahertz_s += reading->megahertz * seconds;
+        power->sums.awake_s += seconds;
+    }
+    if (zt__is_nan(power->max_celsius) || reading->celsius > power->max_celsius) {
+        power->max_celsius = reading->celsius;
+    }
+}
+
+/* Adds a reading, with the mutex held. The energy counter of the B580 has 32 bits and turns at 262,144 J. Drivers return
+   smaller values otherwise, too: what was taken meanwhile is then not known. */
+static void zt__add_reading(zt__power *power, const zt__power_reading *reading) {
+    const uint64_t turn = UINT64_C(262144000000), quarter = turn / 4, still_ns = UINT64_C(1000000000);
+    uint64_t before = power->counted, now = reading->counted, since_ns = 0;
+    int is_change = 0, is_known = 0, is_step = 1;
+    zt__add_state(power, reading);
+    if (power->step_count > 0) {
+        since_ns = reading->ns - power->steps[power->step_count - 1].ns;
+    }
+    if (reading->is_counted && power->is_counted && power->step_count > 0) {
+        if (now < before && before >= 3 * quarter && before <= turn && now < quarter) {
+            now += turn;
+        }
+        is_change = now != before;
+        is_known = now > before || (now == before && power->has_changed);
+        is_step = is_change || since_ns >= still_ns;
+    }
+    if (is_step) {
+        if (is_known) {
+            power->sums.joules += (double)(now - before) * 1e-6;
+            power->sums.energy_s += (double)since_ns * 1e-9;
+        }
+        if (is_known && is_change && power->is_step_of_energy && since_ns < power->shortest_step_ns) {
+            power->shortest_step_ns = since_ns;
+        }
+        power->has_changed |= is_change;
+        power->is_step_of_energy = is_change;
+        zt__add_power_step(power, reading);
+    }
+    power->read_ns = reading->ns;
+    power->counted = reading->counted;
+    power->is_counted = reading->is_counted;
+}
+
+/* Reads all that can be read. The reader is held. */
+static void zt__read_power(zt_profiler *profiler) {
+    zt__power *power = profiler->power;
+    const zt__driver *driver = &profiler->driver;
+    zes_power_energy_counter_t counter;
+    zes_freq_state_t state;
+    zt__power_reading reading;
+    uint64_t before = zt__now_ns();
+    if (zt__is_device_lost(&profiler->diagnostics)) {
+        return;
+    }
+    memset(&reading, 0, sizeof reading);
+    memset(&counter, 0, sizeof counter);
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (power->domain) {
+        reading.is_counted = driver->zesPowerGetEnergyCounter(power->domain, &counter) == ZE_RESULT_SUCCESS;
+        reading.counted = counter.energy;
+    } else if (power->energy_file[0]) {
+        reading.is_counted = zt__read_energy_file(power->energy_file, &reading.counted);
+    }
+    reading.ns = before + (zt__now_ns() - before) / 2;
+    reading.has_clock =
+        power->clock && driver->zesFrequencyGetState(power->clock, &state) == ZE_RESULT_SUCCESS;
+    reading.megahertz = state.actual;
+    reading.reasons = (uint32_t)state.throttleReasons;
+    if (!power->sensor ||
+        driver->zesTemperatureGetState(power->sensor, &reading.celsius) != ZE_RESULT_SUCCESS) {
+        reading.celsius = zt__nan();
+    }
+    zt__lock(&profiler->mutex);
+    zt__add_reading(power, &reading);
+    zt__settle_spans(power, 0);
+    zt__unlock(&profiler->mutex);
+}
+
+/* Returns how long to wait between two readings: a quarter of a step of the counter, within bounds. Until a step has
+   been seen, it may be as long as it has taken so far. */
+static uint64_t zt__reading_interval(const zt__power *power) {
+    uint64_t step_ns = power->shortest_step_ns, interval_ns;
+    if (!power->domain_name) {
+        return ZT__LONGEST_READING_NS;
+    }
+    interval_ns = (step_ns == UINT64_MAX ? power->read_ns - power->opened_ns : step_ns) / 4;
+    if (interval_ns > ZT__LONGEST_READING_NS) {
+        interval_ns = ZT__LONGEST_READING_NS;
+    }
+    if (interval_ns < ZT__SHORTEST_READING_NS) {
+        interval_ns = ZT__SHORTEST_READING_NS;
+    }
+    return interval_ns;
+}
+
+/* A step of the thread. */
+static int zt__run_power_thread(void *user) {
+    zt_profiler *profiler = (zt_profiler *)user;
+    zt__power *power = profiler->power;
+    uint64_t interval_ns = ZT__SHORTEST_READING_NS;
+    if (zt__try_lock(&power->reader)) {
+        interval_ns = zt__reading_interval(power);
+        if (zt__now_ns() - power->read_ns >= interval_ns) {
+            zt__read_power(profiler);
+            interval_ns = zt__reading_interval(power);
+        }
+        zt__unlock_timed(&power->reader);
+    }
+    zt__sleep_thread(&power->thread, interval_ns);
+    return 1;
+}
+
+ZT__PRIVATE void zt__update_power(zt_profiler *profiler) {
+    zt__power *power = profiler->power;
+    if (!power || !power->opened_ns ||
+        !zt__lock_until(&power->reader, zt__deadline(profiler->config.wait_timeout_ns))) {
+        return;
+    }
+    if (zt__now_ns() - power->read_ns >= ZT__SHORTEST_READING_NS) {
+        zt__read_power(profiler);
+    }
+    zt__unlock_timed(&power->reader);
+}
+
+ZT__PRIVATE void zt__finish_power(zt_profiler *profiler) {
+    zt__update_power(profiler);
+    if (profiler->power) {
+        zt__lock(&profiler->mutex);
+        zt__settle_spans(profiler->power, 1);
+        zt__unlock(&profiler->mutex);
+    }
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__power *power = profiler ? profiler->power : NULL;
+    zt__power_sums sums;
+    zt_power_info info;
+    memset(&info, 0, sizeof info);
+    memset(&sums, 0, sizeof sums);
+    info.text = info.domain = "";
+    info.max_celsius = zt__nan();
+    if (power) {
+        zt__lock(&locked->mutex);
+        info.text = power->refusal.text;
+        info.domain = power->domain_name ? power->domain_name : "";
+        info.throttle_reasons = power->reasons;
+        info.max_celsius = power->max_celsius;
+        if (power->step_count > 0) {
+            const zt__power_step *last = &power->steps[power->step_count - 1];
+            info.seconds = (double)(last->ns - power->steps[0].ns) * 1e-9;
+            sums = last->sums;
+        }
+        zt__unlock(&locked->mutex);
+    }
+    zt__divide_power(&sums, info.seconds, &info.joules, &info.watts, &info.throttled, &info.mhz);
+    return info;
+}
+
+ZT__PRIVATE int zt__copy_power_step(zt_profiler *profiler, uint32_t index, zt__power_step *step) {
+    const zt__power *power = profiler->power;
+    int is_there = 0;
+    if (power) {
+        zt__lock(&profiler->mutex);
+        is_there = index < power->step_count;
+        if (is_there) {
+            *step = power->steps[index];
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return is_there;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------- */
+
+/* Finds what can be read, and reports what cannot. */
+static void zt__find_components(zt_profiler *profiler, zt__power *power) {
+    ze_device_handle_t root = zt__find_root_device(profiler->device);
+    zt__managed_device device = {NULL, root != profiler->device, 0};
+    ze_device_properties_t properties;
+    zt__obstacle obstacle;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    if (zeDeviceGetProperties(profiler->device, &properties) == ZE_RESULT_SUCCESS) {
+        device.tile = properties.subdeviceId;
+    }
+    device.handle = zt__find_managed(&profiler->driver, root, &obstacle);
+    if (!device.handle) {
+        zt__find_energy_file(profiler, power);
+        zt__report(&profiler->diagnostics, NO_POWER, obstacle.result, obstacle.text, obstacle.remedy);
+        power->refusal = profiler->diagnostics.last;
+        return;
+    }
+    zt__find_energy_counter(&profiler->driver, &device, power, &obstacle);
+    zt__find_clock(&profiler->driver, &device, power);
+    zt__find_sensor(&profiler->driver, &device, power);
+    if (!power->domain) {
+        zt__find_energy_file(profiler, power);
+    }
+    if (!power->domain_name) {
+        zt__report(&profiler->diagnostics, NO_ENERGY, obstacle.result, obstacle.text,
+                   obstacle.result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS
+                       ? "On this system, root alone may read it: run as root."
+                       : "Run as root, or update the driver.");
+        power->refusal = profiler->diagnostics.last;
+    }
+}
+
+ZT__PRIVATE ze_result_t zt__open_power(zt_profiler *profiler) {
+    zt__power *power = (zt__power *)zt__allocate(&profiler->config.allocator, 1, sizeof *power);
+    if (!power) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "readings of energy");
+    }
+    zt__create_mutex(&power->reader.mutex);
+    power->shortest_step_ns = UINT64_MAX;
+    power->max_celsius = zt__nan();
+    profiler->power = power;
+    zt__find_components(profiler, power);
+    if (power->domain_name || power->clock || power->sensor) {
+        zt__read_power(profiler);
+        power->opened_ns = power->read_ns;
+        profiler->phase_took = zt__keep_span;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE void zt__start_power(zt_profiler *profiler) {
+    zt__power *power = profiler->power;
+    if (power && power->opened_ns && !zt__start_thread(&power->thread, zt__run_power_thread, profiler)) {
+        zt__report(&profiler->diagnostics, NO_POWER_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    }
+}
+
+ZT__PRIVATE int zt__stop_power(zt_profiler *profiler) {
+    return !profiler->power || zt__stop_thread(&profiler->power->thread);
+}
+
+ZT__PRIVATE void zt__close_power(zt_profiler *profiler) {
+    zt__power *power = profiler->power;
+    profiler->power = NULL;
+    if (power) {
+        zt__destroy_mutex(&power->reader.mutex);
+        zt__free(&profiler->config.allocator, power);
+    }
 }
 
 /* ==== streams/stream.h ================================================================================== */
@@ -29290,6 +30089,49 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     note(document, text);
 }
 
+/* Notes what the device took in the whole run, and what cannot be read. */
+static void zt__note_power(zt__document *document, zt__note_fn note) {
+    static const char *const reasons[] = {"average power", "burst power", "current",        "temperature",
+                                          "power supply",  "software",    "another domain", "voltage"};
+    zt_power_info power = zt__get_power_info(document->profiler);
+    char text[512] = "";
+    uint32_t i, named = 0;
+    if (!document->profiler->power) {
+        return;
+    }
+    if (power.text[0]) {
+        note(document, power.text);
+    }
+    if (!zt__is_nan(power.joules)) {
+        zt__append(text, sizeof text, "The %s took %.1f J in %.1f s, %.1f W.", power.domain, power.joules,
+                   power.seconds, power.watts);
+    } else if (!zt__is_nan(power.watts)) {
+        zt__append(text, sizeof text,
+                   "The %s took %.1f W, as far as its energy counter did not go back or fail.", power.domain,
+                   power.watts);
+    }
+    if (!zt__is_nan(power.mhz)) {
+        zt__append(text, sizeof text, "%sIts mean clock was %.0f MHz.", *text ? " " : "", power.mhz);
+    }
+    if (power.throttled > 0) {
+        zt__append(text, sizeof text, "%sThe clock was throttled for %.1f%% of the time", *text ? " " : "",
+                   100 * power.throttled);
+        for (i = 0; i < ZT__COUNT_OF(reasons); i++) {
+            if (power.throttle_reasons >> i & 1) {
+                zt__append(text, sizeof text, "%s%s", named++ ? ", " : ": ", reasons[i]);
+            }
+        }
+        zt__append(text, sizeof text, ".");
+    }
+    if (!zt__is_nan(power.max_celsius)) {
+        zt__append(text, sizeof text, "%sThe GPU's temperature was at most %.0f degrees C.", *text ? " " : "",
+                   power.max_celsius);
+    }
+    if (*text) {
+        note(document, text);
+    }
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
@@ -29346,6 +30188,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__note_at_once(document, note);
+    zt__note_power(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
         const zt__path *path = zt__path_at(profiler, i);
@@ -29526,6 +30369,37 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
+/* Writes what is known of energy and clock, of a phase or of all. */
+static void zt__write_csv_power(zt__writer *writer, const char *region, double joules, double watts,
+                                double throttled, double mhz) {
+    const struct {
+        const char *name, *units;
+        int type;
+        double figure;
+    } figures[] = {{"energy", "J", ZET_METRIC_TYPE_EVENT, joules},
+                   {"power", "W", ZET_METRIC_TYPE_THROUGHPUT, watts},
+                   {"throttled", "percent", ZET_METRIC_TYPE_RATIO, 100 * throttled},
+                   {"clock", "MHz", ZET_METRIC_TYPE_RAW, mhz}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
+        zt_metric metric = {figures[i].name,
+                            "",
+                            "device",
+                            figures[i].units,
+                            "",
+                            figures[i].type,
+                            i ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM,
+                            0};
+        zt_stats stats;
+        zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
+        zt__clear_stats(&stats);
+        *(i ? &stats.mean : &stats.sum) = figures[i].figure;
+        if (!zt__is_nan(figures[i].figure)) {
+            zt__write_csv_line(writer, &line);
+        }
+    }
+}
+
 /* Writes the figures of the region or path that was read last, under this name. */
 static void zt__write_csv_region(zt__document *document, const char *name) {
     zt_profiler *profiler = document->profiler;
@@ -29606,6 +30480,7 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
                           region->host_ns);
         zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
+        zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled, region->mhz);
     }
     if (!zt__is_nan(region->unfreed_bytes)) {
         zt__write_csv_sum(writer, name, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
@@ -29741,6 +30616,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_overlap *overlap = &document->coverage.overlap;
     zt__overlap_times times = zt__list_overlap(overlap);
     zt_counts counts;
+    zt_power_info power;
     char text[64];
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
@@ -29805,6 +30681,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
             zt__write_csv_count(writer, "", text, "samples", count);
         }
     }
+    power = zt__get_power_info(profiler);
+    zt__write_csv_power(writer, "", power.joules, power.watts, power.throttled, power.mhz);
     zt__list_notes(document, zt__write_csv_note);
 }
 
@@ -30121,6 +30999,10 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_count(writer, "incomplete", phase->incomplete);
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_json_figure(writer, "joules", phase->joules);
+    zt__write_json_figure(writer, "watts", phase->watts);
+    zt__write_json_figure(writer, "throttled", phase->throttled);
+    zt__write_json_figure(writer, "mhz", phase->mhz);
     if (!zt__is_nan(phase->unfreed_bytes)) {
         zt__write_json_count(writer, "allocations", phase->allocations);
         zt__write_json_count(writer, "unfreed", phase->unfreed);
@@ -30200,6 +31082,25 @@ static void zt__write_json_description(zt__writer *writer, const zt_metric *metr
     zt__write_text(writer, "}");
 }
 
+/* Writes what was read of energy, clock and temperature, if that was asked for. */
+static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler) {
+    zt_power_info power = zt__get_power_info(profiler);
+    if (!profiler->power) {
+        return;
+    }
+    zt__write_text(writer, ",\n\"power\":{");
+    zt__write_json_text(writer, "domain", power.domain);
+    zt__write_json_figure(writer, "seconds", power.seconds);
+    zt__write_json_figure(writer, "joules", power.joules);
+    zt__write_json_figure(writer, "watts", power.watts);
+    zt__write_json_figure(writer, "throttled", power.throttled);
+    zt__write_json_count(writer, "throttle_reasons", power.throttle_reasons);
+    zt__write_json_figure(writer, "mhz", power.mhz);
+    zt__write_json_figure(writer, "max_celsius", power.max_celsius);
+    zt__write_json_text(writer, "text", power.text);
+    zt__write_text(writer, "}");
+}
+
 /* Reads what the document needs of all regions before the first is written. Then writes what is of the whole
    program and device, also for a reader who sees the file a year later. What is not known is "" or null. */
 static void zt__write_json_head(zt__document *document, zt__json *json) {
@@ -30253,6 +31154,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
     zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
+    zt__write_json_power(writer, profiler);
     zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
@@ -30894,7 +31796,11 @@ static void zt__write_phases(zt__document *document) {
         {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
         {"zetools_phase_own_host_seconds", "counter", "seconds",
          "Host time of the entries of a phase outside of phases inside", 0},
-        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0}};
+        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0},
+        {"zetools_phase_energy_joules", "counter", "joules", "Energy of the device during entries of a phase",
+         0},
+        {"zetools_phase_throttled_seconds", "counter", "seconds",
+         "Time in entries of a phase in which the device's clock was throttled", 0}};
     zt__family entry_time = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
                              "GPU time of what was submitted in one entry of a phase", 0};
     zt_profiler *profiler = document->profiler;
@@ -30914,12 +31820,19 @@ static void zt__write_phases(zt__document *document) {
             labels.path =
                 zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
             if (i < ZT__COUNT_OF(families)) {
-                const double figures[] = {
-                    (double)totals.entered, (double)totals.count,      (double)(totals.lost + totals.dropped),
-                    totals.host_ns * 1e-9,  totals.host_own_ns * 1e-9, row->total_ns * 1e-9};
-                zt__begin_sample(writer, &families[i], "_total");
-                zt__write_labels(writer, &labels);
-                zt__end_sample(writer, figures[i]);
+                const double figures[] = {(double)totals.entered,
+                                          (double)totals.count,
+                                          (double)(totals.lost + totals.dropped),
+                                          totals.host_ns * 1e-9,
+                                          totals.host_own_ns * 1e-9,
+                                          row->total_ns * 1e-9,
+                                          totals.power.energy_s > 0 ? totals.power.joules : zt__nan(),
+                                          totals.power.clock_s > 0 ? totals.power.throttled_s : zt__nan()};
+                if (!zt__is_nan(figures[i])) {
+                    zt__begin_sample(writer, &families[i], "_total");
+                    zt__write_labels(writer, &labels);
+                    zt__end_sample(writer, figures[i]);
+                }
             } else {
                 document->out_of_memory |= !zt__get_column(profiler, subject, 0, &stats, NULL, NULL);
                 zt__write_summary(writer, &entry_time, &labels, &stats);
@@ -32149,7 +33062,35 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
     return has_memory;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
+/* ---- power, memory --------------------------------------------------------------------------------------- */
+
+static void zt__write_counter(zt__trace *trace, const char *name, uint64_t ns, double value) {
+    if (zt__is_finite(value)) {
+        zt__begin_event(trace->writer, "C", name, trace->device, 0);
+        zt__write_event_time(trace->writer, "ts", ns);
+        zt__write_text(trace->writer, ",\"args\":{\"value\":");
+        zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
+        zt__write_text(trace->writer, "}}");
+    }
+}
+
+/* Writes counters of what was read with config.power. A value holds from one step to the next. */
+static void zt__write_power(zt__trace *trace) {
+    zt__power_step step, before;
+    int has_steps = zt__copy_power_step(trace->profiler, 0, &before);
+    uint32_t i;
+    for (i = 1; has_steps && zt__copy_power_step(trace->profiler, i, &step); i++) {
+        double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
+        zt__power_sums sums = step.sums;
+        zt__add_power(&sums, &before.sums, -1);
+        zt__divide_power(&sums, seconds, &joules, &watts, &throttled, &mhz);
+        zt__write_counter(trace, "power [W]", before.ns, watts);
+        zt__write_counter(trace, "clock [MHz]", before.ns, mhz);
+        zt__write_counter(trace, "throttled [%]", before.ns, 100 * throttled);
+        zt__write_counter(trace, "temperature [degrees C]", step.ns, step.celsius);
+        before = step;
+    }
+}
 
 #ifdef ZETOOLS_TRACER
 
@@ -32247,6 +33188,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     }
     if (has_memory) {
         zt__write_device(&trace);
+        zt__write_power(&trace);
     }
 #ifdef ZETOOLS_TRACER
     zt__write_memory_counters(&trace);
@@ -32641,6 +33583,9 @@ enum {
     ZT__ROW_BYTES, /* a second */
     ZT__ROW_HOST,  /* of phases */
     ZT__ROW_HOST_OWN,
+    ZT__ROW_JOULES,
+    ZT__ROW_WATTS,
+    ZT__ROW_THROTTLED,
     ZT__ROW_MEMORY, /* this and the next in bytes */
     ZT__ROW_UNFREED,
     ZT__TIME_FIGURES
@@ -32653,14 +33598,23 @@ static const struct {
     uint32_t figure;
     int is_default; /* shown without being named, if any row has it */
     int rank;
-} zt__time_columns[] = {
-    {"total", "ns", ZT__ROW_TOTAL, 1, 0},      {"own", "ns", ZT__ROW_OWN, 1, 0},
-    {"mean", "ns", ZT__ROW_MEAN, 1, 0},        {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
-    {"p95", "ns", ZT__ROW_P95, 1, 2},          {"min", "ns", ZT__ROW_MIN, 0, 2},
-    {"max", "ns", ZT__ROW_MAX, 0, 2},          {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-    {"launch", "ns", ZT__ROW_LAUNCH, 0, 1},    {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
-    {"host", "ns", ZT__ROW_HOST, 1, 1},        {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
-    {"memory", "bytes", ZT__ROW_MEMORY, 1, 1}, {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2}};
+} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},
+                        {"own", "ns", ZT__ROW_OWN, 1, 0},
+                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},
+                        {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
+                        {"p95", "ns", ZT__ROW_P95, 1, 2},
+                        {"min", "ns", ZT__ROW_MIN, 0, 2},
+                        {"max", "ns", ZT__ROW_MAX, 0, 2},
+                        {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
+                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1},
+                        {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
+                        {"host", "ns", ZT__ROW_HOST, 1, 1},
+                        {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
+                        {"memory", "bytes", ZT__ROW_MEMORY, 1, 1},
+                        {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2},
+                        {"energy", "J", ZT__ROW_JOULES, 1, 1},
+                        {"power", "W", ZT__ROW_WATTS, 1, 1},
+                        {"throttled", "percent", ZT__ROW_THROTTLED, 1, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -32668,7 +33622,8 @@ typedef struct zt__region_table {
     zt__advice advice;
     double *figures; /* of each row */
     uint32_t figure_count;
-    uint32_t left_out; /* metrics with something to show, for which there was no room */
+    uint32_t left_out;   /* metrics with something to show, for which there was no room */
+    int shows_throttled; /* the clock was throttled in a phase */
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
@@ -32807,6 +33762,10 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_HOST] = document->region.host_ns;
         figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
+        figures[ZT__ROW_JOULES] = document->region.joules;
+        figures[ZT__ROW_WATTS] = document->region.watts;
+        figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
+        table->shows_throttled |= document->region.throttled > 0;
         figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
         figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
@@ -32847,6 +33806,9 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         }
         if (figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
+        }
+        if (figure == ZT__ROW_THROTTLED && !is_requested && !table->shows_throttled) {
+            continue;
         }
         if (is_requested || zt__time_columns[i].is_default ||
             (figure == ZT__ROW_LAUNCH && table->shows_launch)) {
@@ -33227,6 +34189,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
         return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call);
     }
+    zt__finish_power(locked);
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
     if (!document) {
@@ -34139,6 +35102,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
         times_alone.require_metrics = times_alone.thread = 0;
         times_alone.sample = NULL;
         times_alone.timeline = 0;
+        times_alone.power = 0;
         result =
             profiler->open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
     }
@@ -35043,6 +36007,10 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     info.availability_text = zt__get_availability_text(profiler);
     info.error = "";
     info.pass_count = 1;
+    if (profiler) {
+        zt__update_power(zt__mutable(profiler));
+    }
+    info.power = zt__get_power_info(profiler);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = zt__cause_name((zt_cause)i);
         info.causes[i].count = profiler ? zt__get_cause(profiler, (zt_cause)i) : 0;
@@ -36162,6 +37130,7 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    zt__close_power(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
         profiler->free_watch(profiler);
@@ -36299,6 +37268,9 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     if (result == ZE_RESULT_SUCCESS && complete->timeline) {
         ZT__INTERNAL(result = zt__open_timeline(opened));
     }
+    if (result == ZE_RESULT_SUCCESS && complete->power) {
+        ZT__INTERNAL(result = zt__open_power(opened));
+    }
     /* The application's lists of names need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
     if (result != ZE_RESULT_SUCCESS) {
@@ -36315,6 +37287,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
         zt__report(diagnostics, NO_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE, "");
 #endif
     }
+    zt__start_power(opened);
     opened->open_configured = zt__open_configured;
     zt__start_listening(opened);
     *profiler = opened;
@@ -36355,7 +37328,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
         return;
     }
-    if (!zt__stop_thread(&profiler->thread)) {
+    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler)) {
         zt__report(&profiler->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_close");
         return;
     }
@@ -38284,6 +39257,36 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   POWER
+
+       With config.power or ZT_POWER=1, a thread of the library's own reads the energy counter, the clock, the
+       reasons for throttling and the temperature of the device, by system management (zes...). It reads four
+       times in a step of the energy counter, but not more often than every 10 ms, and every 100 ms at the
+       least. zt_get_info and reports also read.
+
+       The energy is that of the widest domain whose counter can be read: the card, the package, or the GPU.
+       Where the driver lets only root read it, the counter of Linux is read (hwmon, of the card). Figures of a
+       phase are those of the whole device while the phase was entered on a thread of the host, whatever ran
+       meanwhile, and for whichever process. Two threads in one phase count twice. What was submitted and runs
+       after the end does not count: let the phase wait for its work.
+
+       The counter changes in steps. In between, its energy is interpolated, so the energy of a phase is known
+       when the counter has changed after its end; a report extrapolates by one step. An entry that is shorter
+       than the steps in which it begins and ends is left out. zt_region_info.watts, throttled and mhz are of
+       the entries that are long enough; joules is NaN if the others are more than 1% of the time.
+
+       A state of the clock counts for the time since the reading before. The clock has no figure for the time
+       in which it stands still. A counter that turns at 262,144 J, as that of the B580, is followed; one that
+       goes back otherwise is not used, and the energy until the next reading is not known. One that has
+       not changed for a second took nothing, and one that has never changed is broken.
+
+       Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
+       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If the
+       energy cannot be read, a message and the reports have the reason and what to do. Clock and temperature are
+       left out where the driver has none.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    UNREPORTED EXECUTIONS
 
        What happens if a program calls Level Zero itself, and no tracer observes the list:
@@ -38382,6 +39385,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "gpu_time_ns"   the sum of own times, or of their estimates. "gpu_busy_ns": the time in which any of it
                        ran, or null. Shares are of the latter, or else of the former
        "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
+       "power"         zt_power_info, with config.power
        "counts"        zt_counts; "causes": of each zt_cause, by its name
        "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
        "overlap"       zt_overlap, with config.timeline
@@ -38411,6 +39415,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
+       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "joules", "watts", "throttled",
+                       "mhz"}
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone
@@ -38439,6 +39445,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
+       - "entries", "incomplete entries", "host time" and "own host time" of a phase and, with config.power,
+         "energy", "power", "throttled" and "clock" of a phase and of all
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
@@ -38500,6 +39508,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
+       - counters for power, clock, throttling and temperature, with config.power
        - counters of device and host memory in use; see MEMORY
        - a track for each attached stream, with its markers, and a span for each gap
        - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
@@ -38547,6 +39556,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_energy_joules_total           and phase_throttled_seconds_total: by phase, with config.power
        phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
                                            phase; see MEMORY
        memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
@@ -38572,7 +39582,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
        add them either.
 
-           "ZTPK"; u32 layout: 7; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 8; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -38585,7 +39595,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
                one; u32 1 if its own time is not known; u32 1 if it ran inside of a region in another phase
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
-               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host time, samples; f64 GPU time
+               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
+               time, samples; f64 GPU time, J, seconds in which they are known, seconds throttled, seconds in
+               which that is known, MHz times seconds, these seconds, seconds of all entries
                u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
@@ -39102,6 +40114,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                                                                           driver  callbacks
        collector, of a profiler      reading, calculating and delivering samples          yes     yes
        reader, of a stream           reading, calculating and delivering rows             yes     yes
+       reader, of power              reading energy, clock and temperature                yes     no
        reading, of hot spots         reading and calculating samples, addresses of        yes     yes
                                      kernels
        finding, of hot spots         looking source lines up                              no      yes
@@ -39255,4 +40268,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: b27a0f8c0eb1d34a */
+/* Joined from src/ by src/join.py: 6b5640d0c445d5de */

@@ -211,10 +211,11 @@ static int refusable_create(pthread_t *thread, const pthread_attr_t *attributes,
     return pthread_create(thread, attributes, function, argument);
 }
 
-/* `until` is of the advanced clock. */
+/* `until` is of the advanced clock. While that is held, a thread looks every millisecond whether it has passed. */
 static int advanced_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                               const struct timespec *until) {
     int64_t ns = (int64_t)until->tv_sec * 1000000000 + until->tv_nsec - atomic_load(&time_passed);
+    ns = atomic_load(&time_held) ? monotonic_ns() + 1000000 : ns;
     struct timespec real = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     return pthread_cond_timedwait(condition, mutex, &real);
 }
@@ -354,16 +355,26 @@ void assume_debug_switch(const char *content) {
     assumed_debug_switch = content;
 }
 
+static const char *assumed_energy; /* NULL: there is none */
+
+void assume_energy(const char *content) {
+    assumed_energy = content;
+}
+
+static FILE *open_text(const char *content) {
+    errno = ENOENT;
+    return content ? fmemopen((void *)(uintptr_t)content, strlen(content), "r") : NULL;
+}
+
 static __attribute__((unused)) FILE *assumed_fopen(const char *path, const char *mode) {
-    if (strncmp(path, "/sys/class/drm/", strlen("/sys/class/drm/")) == 0) {
-        const char *content =
-            strcmp(path, "/sys/class/drm/card0/prelim_enable_eu_debug") == 0 ? assumed_debug_switch : NULL;
-        return content ? fmemopen((void *)(uintptr_t)content, strlen(content), "r") : NULL;
-    }
-    if (strncmp(path, "/proc/sys/dev/", strlen("/proc/sys/dev/")) != 0)
-        return fopen(path, mode);
-    return assumed_paranoid ? fmemopen((void *)(uintptr_t)assumed_paranoid, strlen(assumed_paranoid), "r")
-                            : NULL;
+    if (strncmp(path, "/sys/class/drm/", strlen("/sys/class/drm/")) == 0)
+        return open_text(
+            strcmp(path, "/sys/class/drm/card0/prelim_enable_eu_debug") == 0 ? assumed_debug_switch : NULL);
+    if (strncmp(path, "/sys/bus/pci/", strlen("/sys/bus/pci/")) == 0)
+        return open_text(strstr(path, "/0000:00:00.0/hwmon/hwmon7/energy1_input") ? assumed_energy : NULL);
+    if (strncmp(path, "/proc/sys/dev/", strlen("/proc/sys/dev/")) == 0)
+        return open_text(assumed_paranoid);
+    return fopen(path, mode);
 }
 
 /* What must hold inside the library, whatever a test does. */
@@ -660,6 +671,7 @@ int open_world(void **state) {
     assume_reserved("1");
     assume_extra_rights(0);
     assume_debug_switch(NULL);
+    assume_energy(NULL);
     allocations_left = -1;
     interrupt_allocation(-1, NULL, NULL);
     fake_kernel_base = NULL;

@@ -116,6 +116,7 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(set_native_binary)                                                                                     \
     X(detach_debuggers)                                                                                      \
     X(set_metric)                                                                                            \
+    X(set_power)                                                                                             \
     X(list_metrics)
 
 /* The control interface of the loaded driver: gpu.reset is softgpu_reset, and so on. */
@@ -309,6 +310,10 @@ void assume_extra_rights(int has_them);
 /* What the file has by which the system switches program debug on and off; NULL: there is none, as in a new
    world. */
 void assume_debug_switch(const char *content);
+
+/* What the file has in which Linux shows the energy of the first device, in microjoules; NULL: there is none, as in a new
+   world. */
+void assume_energy(const char *content);
 
 /* ==== the library's use of memory ========================================================================= */
 

@@ -52,6 +52,10 @@
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
                  "then instead.")                                                                            \
+    X(NO_POWER, "zt_open: the driver reports neither energy nor clock and temperature: %s. %s")              \
+    X(NO_ENERGY, "zt_open: the driver reports no energy: %s. %s")                                            \
+    X(NO_POWER_THREAD, "zt_open: config.power is set, but no thread can be started. Energy is read in "      \
+                       "zt_get_info and for reports alone, so phases may have none.")                        \
     X(NO_PROBE, "zt_begin: all %u probes are in use, %u of them bound to recorded lists. Region '%.64s' is " \
                 "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are " \
                 "reset or destroyed, or raise config.max_probes.")                                           \

@@ -244,6 +244,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
         times_alone.require_metrics = times_alone.thread = 0;
         times_alone.sample = NULL;
         times_alone.timeline = 0;
+        times_alone.power = 0;
         result =
             profiler->open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
     }

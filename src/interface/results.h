@@ -43,6 +43,12 @@ struct zt_region_info {
     double unfreed_bytes;
     double peak_bytes; /* of device and shared memory that were in use at once while it was open */
     double end_bytes;  /* the same when it last ended */
+
+    /* of the whole device while a phase was entered, with config.power; see POWER. NaN: not known */
+    double joules;    /* energy; also NaN if entries end sooner than the device's energy counter changes */
+    double watts;     /* mean power, as the next two of the entries that are long enough */
+    double throttled; /* share of the time in which the clock was throttled, from 0 to 1 */
+    double mhz;       /* mean clock while that was not 0 */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -252,6 +258,18 @@ struct zt_watch_info {
     uint32_t hangs;  /* that were reported */
 };
 
+/* What was read of energy, clock and temperature since zt_open, with config.power. NaN: not known. */
+struct zt_power_info {
+    const char *text;   /* "" or why something cannot be read, and what to do */
+    const char *domain; /* what the energy is of: "card", "package", ... "": not known */
+    double seconds;     /* from the first reading to the last step of the energy counter */
+    double joules, watts;
+    double throttled;          /* share of the time, from 0 to 1 */
+    double mhz;                /* mean clock while that was not 0 */
+    double max_celsius;        /* highest temperature of the GPU */
+    uint32_t throttle_reasons; /* all that were seen, as zes_freq_throttle_reason_flags_t */
+};
+
 /* What there is of a profiler, and what became of it, so far. What is not used is 0. */
 struct zt_info {
     zt_availability availability;  /* whether metrics are measured, and if not, why */
@@ -273,6 +291,7 @@ struct zt_info {
     zt_memory_info memory;
     uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
     zt_watch_info watch;
+    zt_power_info power;
 };
 
 #ifndef ZETOOLS_DISABLE

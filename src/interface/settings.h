@@ -59,6 +59,9 @@ struct zt_config {
                              that in which the list is executed; see PHASES. ZT_PHASES_AT=append or =submit in the
                              environment overrides this. */
 
+    int power; /* Not 0: a thread of the library's own reads energy, clock, throttling and temperature of the device;
+                  see POWER. ZT_POWER=1 or =0 in the environment overrides this. */
+
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */

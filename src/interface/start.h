@@ -38,6 +38,7 @@ typedef struct zt_counts zt_counts;                   /* samples, and what becam
 typedef struct zt_cause_count zt_cause_count;         /* samples that were lost or dropped by one cause */
 typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
+typedef struct zt_power_info zt_power_info;           /* energy, clock and temperature of the device */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_memory_info zt_memory_info;         /* memory that the application has allocated */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */

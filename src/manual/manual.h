@@ -344,7 +344,7 @@
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
-       ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
+       ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power ("1", "0")
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
@@ -363,7 +363,7 @@
        is set-user-ID or has capabilities, heeds none of them, and runs no other program.
 
        Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
-       ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks,
+       ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks (and see POWER),
        ZET_ENABLE_PROGRAM_INSTRUMENTATION for profile flags, ZET_ENABLE_PROGRAM_DEBUGGING for program debug.
 
    OPTIONS
@@ -389,8 +389,8 @@
    PAGES
 
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
-       Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, UNREPORTED EXECUTIONS, STREAMED ROWS, THE
-                       TIMELINE
+       Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, POWER, UNREPORTED EXECUTIONS, STREAMED
+                       ROWS, THE TIMELINE
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED

@@ -26,7 +26,8 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
     return 0;
 }
 
-ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
+/* Returns the driver of a device, or NULL, and stores its root device. */
+static ze_driver_handle_t zt__find_root(ze_device_handle_t device, ze_device_handle_t *root) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
     ze_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL, whatever is counted */
     uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
@@ -41,11 +42,23 @@ ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
         }
         for (j = 0; devices[j]; j++) {
             if (devices[j] == device || zt__is_sub_device(device, devices[j])) {
+                *root = devices[j];
                 return drivers[i];
             }
         }
     }
     return NULL;
+}
+
+ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
+    ze_device_handle_t root;
+    return zt__find_root(device, &root);
+}
+
+ZT__PRIVATE ze_device_handle_t zt__find_root_device(ze_device_handle_t device) {
+    ze_device_handle_t root = NULL;
+    zt__find_root(device, &root);
+    return root;
 }
 
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,

@@ -15,6 +15,17 @@
     X(zeDevicePciGetPropertiesExt, (ze_device_handle_t device, ze_pci_ext_properties_t * properties))        \
     X(zeEventQueryTimestampsExp, (ze_event_handle_t event, ze_device_handle_t device, uint32_t * count,      \
                                   ze_kernel_timestamp_result_t * stamps))                                    \
+    X(zesInit, (uint32_t flags))                                                                             \
+    X(zesDriverGet, (uint32_t * count, zes_driver_handle_t * drivers))                                       \
+    X(zesDeviceGet, (zes_driver_handle_t driver, uint32_t * count, zes_device_handle_t * devices))           \
+    X(zesDeviceGetProperties, (zes_device_handle_t device, zes_device_properties_t * properties))            \
+    X(zesDeviceEnumPowerDomains, (zes_device_handle_t device, uint32_t * count, zes_pwr_handle_t * domains)) \
+    X(zesPowerGetProperties, (zes_pwr_handle_t domain, zes_power_properties_t * properties))                 \
+    X(zesPowerGetEnergyCounter, (zes_pwr_handle_t domain, zes_power_energy_counter_t * counter))             \
+    X(zesDeviceEnumTemperatureSensors,                                                                       \
+      (zes_device_handle_t device, uint32_t * count, zes_temp_handle_t * sensors))                           \
+    X(zesTemperatureGetProperties, (zes_temp_handle_t sensor, zes_temp_properties_t * properties))           \
+    X(zesTemperatureGetState, (zes_temp_handle_t sensor, double *celsius))                                   \
     X(zesDeviceEnumFrequencyDomains,                                                                         \
       (zes_device_handle_t device, uint32_t * count, zes_freq_handle_t * domains))                           \
     X(zesFrequencyGetProperties, (zes_freq_handle_t domain, zes_freq_properties_t * properties))             \
@@ -53,6 +64,9 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
 /* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the
    devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device);
+
+/* Returns the device itself or, of a sub-device, the root device that it is part of; NULL if that fails. */
+ZT__PRIVATE ze_device_handle_t zt__find_root_device(ze_device_handle_t device);
 
 /* Checks the arguments that zt_open and zt_stream_open have in common. `allocator` may be NULL. */
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,

@@ -7,6 +7,7 @@
 #include "regions/profiler.h"
 #include "results/attribution.h"
 #include "results/results.h"
+#include "streams/power.h"
 #include "tracer/memory_use.h"
 #include "tracer/results.h"
 #include "watch/watch.h"
@@ -19,6 +20,10 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     info.availability_text = zt__get_availability_text(profiler);
     info.error = "";
     info.pass_count = 1;
+    if (profiler) {
+        zt__update_power(zt__mutable(profiler));
+    }
+    info.power = zt__get_power_info(profiler);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = zt__cause_name((zt_cause)i);
         info.causes[i].count = profiler ? zt__get_cause(profiler, (zt_cause)i) : 0;

@@ -25,6 +25,7 @@
 #include "results/attribution.h"
 #include "results/clocks.h"
 #include "results/timeline.h"
+#include "streams/power.h"
 
 /* Describes the metrics of the selected groups, distributes the groups over the passes, and finds the
    metrics that are flags of lost samples. Returns 0 without memory. */
@@ -159,6 +160,7 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    zt__close_power(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
         profiler->free_watch(profiler);
@@ -296,6 +298,9 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     if (result == ZE_RESULT_SUCCESS && complete->timeline) {
         ZT__INTERNAL(result = zt__open_timeline(opened));
     }
+    if (result == ZE_RESULT_SUCCESS && complete->power) {
+        ZT__INTERNAL(result = zt__open_power(opened));
+    }
     /* The application's lists of names need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
     if (result != ZE_RESULT_SUCCESS) {
@@ -312,6 +317,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
         zt__report(diagnostics, NO_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE, "");
 #endif
     }
+    zt__start_power(opened);
     opened->open_configured = zt__open_configured;
     zt__start_listening(opened);
     *profiler = opened;
@@ -352,7 +358,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
         return;
     }
-    if (!zt__stop_thread(&profiler->thread)) {
+    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler)) {
         zt__report(&profiler->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_close");
         return;
     }

@@ -13,7 +13,7 @@
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
                *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE"),
-               *phases_at = zt__get_variable("ZT_PHASES_AT");
+               *phases_at = zt__get_variable("ZT_PHASES_AT"), *power = zt__get_variable("ZT_POWER");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -46,6 +46,9 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     if (phases_at) {
         config.phases_at_append = strcmp(phases_at, "append") == 0;
+    }
+    if (power && *power) {
+        config.power = !zt__is_off(power);
     }
     if (!config.log) {
         config.log = zt__default_log();

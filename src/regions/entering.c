@@ -112,6 +112,9 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
         if (profiler->phase_ended) {
             profiler->phase_ended(profiler, path, frame->begun_ns, now);
         }
+        if (profiler->phase_took) {
+            profiler->phase_took(profiler, path, frame->begun_ns, now);
+        }
     }
     has_ended = profiler->ended_entries != NULL;
     zt__unlock(&profiler->mutex);

@@ -89,6 +89,13 @@ typedef struct zt__phase_memory {
     uint64_t ended_ns; /* host time of that end; 0: none */
 } zt__phase_memory;
 
+/* What was read of energy, clock and throttling, summed over time. */
+typedef struct zt__power_sums {
+    double joules, energy_s;     /* and for how many seconds that is known, as in the next line */
+    double throttled_s, clock_s; /* seconds in which the clock was throttled */
+    double megahertz_s, awake_s; /* the clock while it was not 0, weighted by time */
+} zt__power_sums;
+
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
    move nor disappear.
    Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
@@ -118,6 +125,8 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    zt__power_sums power;          /* of those that are long enough, */
+    double power_s;                /* and the seconds of all since power is read */
     zt__phase_memory memory;       /* also of the root */
 };
 
@@ -487,6 +496,7 @@ struct zt_profiler {
     struct zt__timeline *timeline;
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
     uint32_t streamed_count;                  /* metrics of all of them */
+    struct zt__power *power;                  /* NULL: it is not read */
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
@@ -497,6 +507,8 @@ struct zt_profiler {
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     /* A phase of this thread has ended. mutex held */
     void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    /* The same, with config.power. mutex held */
+    void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
     struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */
     /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
     void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);

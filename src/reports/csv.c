@@ -20,6 +20,7 @@
 #include "results/results.h"
 #include "results/roles.h"
 #include "results/timeline.h"
+#include "streams/power.h"
 #include "tracer/hotspots.h"
 #include "tracer/memory_use.h"
 #include "tracer/results.h"
@@ -109,6 +110,37 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
+/* Writes what is known of energy and clock, of a phase or of all. */
+static void zt__write_csv_power(zt__writer *writer, const char *region, double joules, double watts,
+                                double throttled, double mhz) {
+    const struct {
+        const char *name, *units;
+        int type;
+        double figure;
+    } figures[] = {{"energy", "J", ZET_METRIC_TYPE_EVENT, joules},
+                   {"power", "W", ZET_METRIC_TYPE_THROUGHPUT, watts},
+                   {"throttled", "percent", ZET_METRIC_TYPE_RATIO, 100 * throttled},
+                   {"clock", "MHz", ZET_METRIC_TYPE_RAW, mhz}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
+        zt_metric metric = {figures[i].name,
+                            "",
+                            "device",
+                            figures[i].units,
+                            "",
+                            figures[i].type,
+                            i ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM,
+                            0};
+        zt_stats stats;
+        zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
+        zt__clear_stats(&stats);
+        *(i ? &stats.mean : &stats.sum) = figures[i].figure;
+        if (!zt__is_nan(figures[i].figure)) {
+            zt__write_csv_line(writer, &line);
+        }
+    }
+}
+
 /* Writes the figures of the region or path that was read last, under this name. */
 static void zt__write_csv_region(zt__document *document, const char *name) {
     zt_profiler *profiler = document->profiler;
@@ -189,6 +221,7 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
                           region->host_ns);
         zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
+        zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled, region->mhz);
     }
     if (!zt__is_nan(region->unfreed_bytes)) {
         zt__write_csv_sum(writer, name, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
@@ -324,6 +357,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_overlap *overlap = &document->coverage.overlap;
     zt__overlap_times times = zt__list_overlap(overlap);
     zt_counts counts;
+    zt_power_info power;
     char text[64];
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
@@ -388,6 +422,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
             zt__write_csv_count(writer, "", text, "samples", count);
         }
     }
+    power = zt__get_power_info(profiler);
+    zt__write_csv_power(writer, "", power.joules, power.watts, power.throttled, power.mhz);
     zt__list_notes(document, zt__write_csv_note);
 }
 

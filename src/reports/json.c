@@ -22,6 +22,7 @@
 #include "results/results.h"
 #include "results/roles.h"
 #include "results/timeline.h"
+#include "streams/power.h"
 #include "tracer/hotspots.h"
 #include "tracer/memory_use.h"
 #include "tracer/results.h"
@@ -266,6 +267,10 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_count(writer, "incomplete", phase->incomplete);
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_json_figure(writer, "joules", phase->joules);
+    zt__write_json_figure(writer, "watts", phase->watts);
+    zt__write_json_figure(writer, "throttled", phase->throttled);
+    zt__write_json_figure(writer, "mhz", phase->mhz);
     if (!zt__is_nan(phase->unfreed_bytes)) {
         zt__write_json_count(writer, "allocations", phase->allocations);
         zt__write_json_count(writer, "unfreed", phase->unfreed);
@@ -345,6 +350,25 @@ static void zt__write_json_description(zt__writer *writer, const zt_metric *metr
     zt__write_text(writer, "}");
 }
 
+/* Writes what was read of energy, clock and temperature, if that was asked for. */
+static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler) {
+    zt_power_info power = zt__get_power_info(profiler);
+    if (!profiler->power) {
+        return;
+    }
+    zt__write_text(writer, ",\n\"power\":{");
+    zt__write_json_text(writer, "domain", power.domain);
+    zt__write_json_figure(writer, "seconds", power.seconds);
+    zt__write_json_figure(writer, "joules", power.joules);
+    zt__write_json_figure(writer, "watts", power.watts);
+    zt__write_json_figure(writer, "throttled", power.throttled);
+    zt__write_json_count(writer, "throttle_reasons", power.throttle_reasons);
+    zt__write_json_figure(writer, "mhz", power.mhz);
+    zt__write_json_figure(writer, "max_celsius", power.max_celsius);
+    zt__write_json_text(writer, "text", power.text);
+    zt__write_text(writer, "}");
+}
+
 /* Reads what the document needs of all regions before the first is written. Then writes what is of the whole
    program and device, also for a reader who sees the file a year later. What is not known is "" or null. */
 static void zt__write_json_head(zt__document *document, zt__json *json) {
@@ -398,6 +422,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
     zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
+    zt__write_json_power(writer, profiler);
     zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);

@@ -15,6 +15,7 @@
 #include "regions/recordings.h"
 #include "reports/facts.h"
 #include "results/results.h"
+#include "streams/power.h"
 #include "tracer/hotspots.h"
 #include "tracer/memory.h"
 #include "tracer/memory_use.h"
@@ -371,6 +372,49 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     note(document, text);
 }
 
+/* Notes what the device took in the whole run, and what cannot be read. */
+static void zt__note_power(zt__document *document, zt__note_fn note) {
+    static const char *const reasons[] = {"average power", "burst power", "current",        "temperature",
+                                          "power supply",  "software",    "another domain", "voltage"};
+    zt_power_info power = zt__get_power_info(document->profiler);
+    char text[512] = "";
+    uint32_t i, named = 0;
+    if (!document->profiler->power) {
+        return;
+    }
+    if (power.text[0]) {
+        note(document, power.text);
+    }
+    if (!zt__is_nan(power.joules)) {
+        zt__append(text, sizeof text, "The %s took %.1f J in %.1f s, %.1f W.", power.domain, power.joules,
+                   power.seconds, power.watts);
+    } else if (!zt__is_nan(power.watts)) {
+        zt__append(text, sizeof text,
+                   "The %s took %.1f W, as far as its energy counter did not go back or fail.", power.domain,
+                   power.watts);
+    }
+    if (!zt__is_nan(power.mhz)) {
+        zt__append(text, sizeof text, "%sIts mean clock was %.0f MHz.", *text ? " " : "", power.mhz);
+    }
+    if (power.throttled > 0) {
+        zt__append(text, sizeof text, "%sThe clock was throttled for %.1f%% of the time", *text ? " " : "",
+                   100 * power.throttled);
+        for (i = 0; i < ZT__COUNT_OF(reasons); i++) {
+            if (power.throttle_reasons >> i & 1) {
+                zt__append(text, sizeof text, "%s%s", named++ ? ", " : ": ", reasons[i]);
+            }
+        }
+        zt__append(text, sizeof text, ".");
+    }
+    if (!zt__is_nan(power.max_celsius)) {
+        zt__append(text, sizeof text, "%sThe GPU's temperature was at most %.0f degrees C.", *text ? " " : "",
+                   power.max_celsius);
+    }
+    if (*text) {
+        note(document, text);
+    }
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
@@ -427,6 +471,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__note_at_once(document, note);
+    zt__note_power(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
         const zt__path *path = zt__path_at(profiler, i);

@@ -19,6 +19,7 @@
 #include "results/results.h"
 #include "results/roles.h"
 #include "results/timeline.h"
+#include "streams/power.h"
 #include "tracer/memory_use.h"
 #include "tracer/results.h"
 
@@ -846,7 +847,35 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
     return has_memory;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
+/* ---- power, memory --------------------------------------------------------------------------------------- */
+
+static void zt__write_counter(zt__trace *trace, const char *name, uint64_t ns, double value) {
+    if (zt__is_finite(value)) {
+        zt__begin_event(trace->writer, "C", name, trace->device, 0);
+        zt__write_event_time(trace->writer, "ts", ns);
+        zt__write_text(trace->writer, ",\"args\":{\"value\":");
+        zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
+        zt__write_text(trace->writer, "}}");
+    }
+}
+
+/* Writes counters of what was read with config.power. A value holds from one step to the next. */
+static void zt__write_power(zt__trace *trace) {
+    zt__power_step step, before;
+    int has_steps = zt__copy_power_step(trace->profiler, 0, &before);
+    uint32_t i;
+    for (i = 1; has_steps && zt__copy_power_step(trace->profiler, i, &step); i++) {
+        double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
+        zt__power_sums sums = step.sums;
+        zt__add_power(&sums, &before.sums, -1);
+        zt__divide_power(&sums, seconds, &joules, &watts, &throttled, &mhz);
+        zt__write_counter(trace, "power [W]", before.ns, watts);
+        zt__write_counter(trace, "clock [MHz]", before.ns, mhz);
+        zt__write_counter(trace, "throttled [%]", before.ns, 100 * throttled);
+        zt__write_counter(trace, "temperature [degrees C]", step.ns, step.celsius);
+        before = step;
+    }
+}
 
 #ifdef ZETOOLS_TRACER
 
@@ -944,6 +973,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     }
     if (has_memory) {
         zt__write_device(&trace);
+        zt__write_power(&trace);
     }
 #ifdef ZETOOLS_TRACER
     zt__write_memory_counters(&trace);

@@ -23,6 +23,7 @@
 #include "reports/trace.h"
 #include "results/overlap.h"
 #include "results/results.h"
+#include "streams/power.h"
 #include "tracer/hotspot_lines.h"
 
 /* Adds the shares of regions to those of the phases around them. With the mutex held. */
@@ -137,6 +138,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
         return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call);
     }
+    zt__finish_power(locked);
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
     if (!document) {

@@ -162,6 +162,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.incomplete = path->incomplete;
             paths[i].from.host_ns = path->host_ns;
             paths[i].from.host_own_ns = path->host_own_ns;
+            paths[i].from.power = path->power;
+            paths[i].from.power_s = path->power_s;
         }
         zt__unlock(&from->mutex);
         /* The mutex is unlocked between paths, so that other threads need not wait for all of them. */
@@ -191,6 +193,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
             to->host_own_ns += added->host_own_ns;
+            zt__add_power(&to->power, &added->power, 1);
+            to->power_s += added->power_s;
             if (!to->key.region->is_phase) {
                 into->counts.collected += added->statistics.count;
                 into->counts.begun += added->statistics.count;

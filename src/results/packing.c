@@ -23,7 +23,7 @@
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 7, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 8, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -336,6 +336,8 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
     uint32_t region = path ? path->key.region->index : 0, pass;
     uint64_t timed = 0;
+    double *power[7];
+    uint32_t i;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
     if (packer->is_reading) {
@@ -356,6 +358,13 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             return; /* it was there before, or is nested too deeply */
         }
     }
+    power[0] = &path->power.joules;
+    power[1] = &path->power.energy_s;
+    power[2] = &path->power.throttled_s;
+    power[3] = &path->power.clock_s;
+    power[4] = &path->power.megahertz_s;
+    power[5] = &path->power.awake_s;
+    power[6] = &path->power_s;
     zt__transfer_u64(packer, &path->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->dropped, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
@@ -372,11 +381,17 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->samples, ZT__MAX_PACKED_COUNT);
     zt__transfer_f64(packer, &path->gpu_ns);
+    for (i = 0; i < ZT__COUNT_OF(power); i++) {
+        zt__transfer_f64(packer, power[i]);
+    }
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
                                 (zt__is_nan(path->bytes_ns) ||
                                  (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
+        for (i = 0; i < ZT__COUNT_OF(power); i++) {
+            zt__require(packer, zt__is_finite(*power[i]));
+        }
         zt__require(packer, path->with_metrics <= path->statistics.count);
         zt__require(packer, zt__is_finite(path->gpu_ns) && path->gpu_ns >= 0);
         for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;

@@ -159,6 +159,25 @@ static const zt__path *zt__next_with(zt__subject subject, uint32_t column, const
     return column == 0 ? zt__next_of(subject, path) : zt__next_sampled(subject, phase, path);
 }
 
+ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor) {
+    to->joules += factor * from->joules;
+    to->energy_s += factor * from->energy_s;
+    to->throttled_s += factor * from->throttled_s;
+    to->clock_s += factor * from->clock_s;
+    to->megahertz_s += factor * from->megahertz_s;
+    to->awake_s += factor * from->awake_s;
+}
+
+ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
+                                  double *throttled, double *mhz) {
+    const double least_part = 0.99;
+    int is_known = sums->energy_s > 0;
+    *joules = is_known && sums->energy_s >= least_part * seconds ? sums->joules : zt__nan();
+    *watts = is_known ? sums->joules / sums->energy_s : zt__nan();
+    *throttled = sums->clock_s > 0 ? sums->throttled_s / sums->clock_s : zt__nan();
+    *mhz = sums->awake_s > 0 ? sums->megahertz_s / sums->awake_s : zt__nan();
+}
+
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
     const zt__path *path = NULL, *phase = NULL;
     zt__totals totals;
@@ -184,6 +203,8 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
+        zt__add_power(&totals.power, &path->power, 1);
+        totals.power_s += path->power_s;
         if (path->memory.ended_ns >= totals.memory.ended_ns) {
             totals.memory.ended_ns = path->memory.ended_ns;
             totals.memory.end_bytes = path->memory.end_bytes;
@@ -400,6 +421,8 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
+                     &info->mhz);
     info->allocations = totals->memory.allocations;
     info->unfreed = totals->memory.unfreed;
     info->unfreed_bytes = totals->memory.is_watched ? (double)totals->memory.unfreed_bytes : zt__nan();
@@ -469,6 +492,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         info->host_ns = info->host_own_ns = zt__nan();
+        info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
         zt__clear_stats(&info->time_ns);
     }

@@ -45,6 +45,8 @@ typedef struct zt__totals {
     int is_phase;
     uint64_t entered, incomplete; /* this and the next as in zt_region_info */
     double host_ns, host_own_ns;
+    zt__power_sums power;
+    double power_s;
     zt__phase_memory memory;
     double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
     double launch_error_ns; /* the largest error of a launch latency */
@@ -58,6 +60,13 @@ ZT__PRIVATE zt__subject zt__subject_at(zt_profiler *profiler, uint32_t index);
    in `result`. */
 ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char *call, uint32_t index,
                                         const char *what, const void *out, ze_result_t *result);
+
+/* Adds `factor` times what was read. */
+ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor);
+
+/* Stores the figures of what was read in `seconds`, as in zt_power_info. */
+ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
+                                  double *throttled, double *mhz);
 
 /* The mutex is held. */
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);

@@ -475,12 +475,14 @@ ze_result_t sg_wait(bool (*done)(void *argument), void *argument, uint64_t timeo
 
 static _Atomic bool metrics_are_asked_for; /* by ZET_ENABLE_METRICS */
 static _Atomic bool debug_is_asked_for;    /* by ZET_ENABLE_PROGRAM_DEBUGGING */
+static _Atomic bool sysman_is_asked_for;   /* by ZES_ENABLE_SYSMAN */
 
 static void set_default_behaviours(void) {
     for (unsigned i = 0; i < SOFTGPU_BEHAVIOUR_COUNT; ++i)
         softgpu_behave((enum softgpu_behaviour)i, 0);
     softgpu_behave(SOFTGPU_METRICS_NOT_ENABLED, !atomic_load(&metrics_are_asked_for));
     softgpu_behave(SOFTGPU_DEBUG_NOT_ENABLED, !atomic_load(&debug_is_asked_for));
+    softgpu_behave(SOFTGPU_SYSMAN_OF_CORE, atomic_load(&sysman_is_asked_for));
 }
 
 void softgpu_reset(void) {
@@ -500,6 +502,7 @@ void softgpu_reset(void) {
     softgpu_set_shape(NULL);
     softgpu_set_native_binary(NULL, 0);
     softgpu_list_registers(NULL, 0);
+    softgpu_set_power(NULL);
     sg_metrics_forget_given();
     softgpu_restore_device();
 }
@@ -547,6 +550,7 @@ static ze_result_t init_result = ZE_RESULT_SUCCESS;
 static void read_environment(void) {
     atomic_store(&metrics_are_asked_for, number_from("ZET_ENABLE_METRICS", 0) == 1);
     atomic_store(&debug_is_asked_for, number_from("ZET_ENABLE_PROGRAM_DEBUGGING", 0) == 1);
+    atomic_store(&sysman_is_asked_for, number_from("ZES_ENABLE_SYSMAN", 0) == 1);
     set_default_behaviours();
     softgpu_set_devices((uint32_t)number_from("SOFTGPU_DEVICES", 1),
                         (uint32_t)number_from("SOFTGPU_SUB_DEVICES", 0));

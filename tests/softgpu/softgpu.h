@@ -9,12 +9,14 @@
  *   binary.c   what modules are made of     elf.c  windows.c  what differs between systems; see system.h
  *   debug.c  target.c  agent.c  remote.c  stop.c  registers.c    program debug: see debug.h
  *   signals.c              signals to the engines
+ *   sysman.c   energy, clocks, temperature
  *   metrics.c  calculate.c  queries.c  streamers.c  sampling.c    the tools functions: see metrics.h
  */
 #ifndef SOFTGPU_H
 #define SOFTGPU_H
 
 #include <level_zero/ze_api.h>
+#include <level_zero/zes_api.h>
 #include <level_zero/zet_api.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -67,6 +67,9 @@ extern "C" {
     X(CLOSED_LISTS_IGNORE)        /* commands for a closed list succeed without effect */                    \
     X(DESTROY_WAITS)              /* for a busy immediate list, and is no mistake */                         \
     X(CONCURRENT_ENGINES)         /* engines work at the same time, lists are out of order: see below */     \
+    X(NO_SYSMAN)                  /* zesInit: UNINITIALIZED */                                               \
+    X(SYSMAN_OF_CORE)             /* by default where ZES_ENABLE_SYSMAN is 1: see sysman.c */                \
+    X(ENERGY_OF_ROOT)             /* zesPowerGetEnergyCounter: INSUFFICIENT_PERMISSIONS */                   \
     X(DEBUG_NOT_ENABLED)          /* nobody can attach to this process; see below */                         \
     X(DEBUG_UNSUPPORTED)          /* by the system: the device has no debug properties; see below */         \
     X(DEBUG_NO_PERMISSION)        /* for any process */                                                      \
@@ -238,6 +241,17 @@ void softgpu_set_kernel_clock(uint32_t valid_bits, uint64_t ticks_now);
  * converted to the metric's type. Default: 0. Returns 0 if no metric of the name can be set, or its type
  * cannot hold the value. */
 int softgpu_set_metric(const char *name, double value);
+
+/* What system management (zes_*) reads of all devices. NULL: a clock of 1000 MHz, 40 degrees, and the energy of 10 W,
+ * and of 30 W more while an engine computes. */
+typedef struct softgpu_power {
+    uint64_t microjoules;      /* of the card; the package has half of it */
+    double megahertz;          /* of the GPU */
+    uint32_t throttle_reasons; /* zes_freq_throttle_reason_flags_t */
+    double celsius;            /* of the GPU */
+} softgpu_power;
+
+void softgpu_set_power(const softgpu_power *values);
 
 /* STALL_SAMPLING: a streamer of EuStallSampling has a report for each moment at which a kernel runs, with the
  * instruction that it is at. Of what a kernel waits for, a CPU tells little (sampling.c says what), so that a

@@ -11,6 +11,7 @@
        "gpu_time_ns"   the sum of own times, or of their estimates. "gpu_busy_ns": the time in which any of it
                        ran, or null. Shares are of the latter, or else of the former
        "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
+       "power"         zt_power_info, with config.power
        "counts"        zt_counts; "causes": of each zt_cause, by its name
        "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
        "overlap"       zt_overlap, with config.timeline
@@ -40,6 +41,8 @@
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
+       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "joules", "watts", "throttled",
+                       "mhz"}
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone

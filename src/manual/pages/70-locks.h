@@ -8,6 +8,7 @@
                                                                                           driver  callbacks
        collector, of a profiler      reading, calculating and delivering samples          yes     yes
        reader, of a stream           reading, calculating and delivering rows             yes     yes
+       reader, of power              reading energy, clock and temperature                yes     no
        reading, of hot spots         reading and calculating samples, addresses of        yes     yes
                                      kernels
        finding, of hot spots         looking source lines up                              no      yes

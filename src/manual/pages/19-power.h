@@ -1,0 +1,29 @@
+/* ----------------------------------------------------------------------------------------------------------
+   POWER
+
+       With config.power or ZT_POWER=1, a thread of the library's own reads the energy counter, the clock, the
+       reasons for throttling and the temperature of the device, by system management (zes...). It reads four
+       times in a step of the energy counter, but not more often than every 10 ms, and every 100 ms at the
+       least. zt_get_info and reports also read.
+
+       The energy is that of the widest domain whose counter can be read: the card, the package, or the GPU.
+       Where the driver lets only root read it, the counter of Linux is read (hwmon, of the card). Figures of a
+       phase are those of the whole device while the phase was entered on a thread of the host, whatever ran
+       meanwhile, and for whichever process. Two threads in one phase count twice. What was submitted and runs
+       after the end does not count: let the phase wait for its work.
+
+       The counter changes in steps. In between, its energy is interpolated, so the energy of a phase is known
+       when the counter has changed after its end; a report extrapolates by one step. An entry that is shorter
+       than the steps in which it begins and ends is left out. zt_region_info.watts, throttled and mhz are of
+       the entries that are long enough; joules is NaN if the others are more than 1% of the time.
+
+       A state of the clock counts for the time since the reading before. The clock has no figure for the time
+       in which it stands still. A counter that turns at 262,144 J, as that of the B580, is followed; one that
+       goes back otherwise is not used, and the energy until the next reading is not known. One that has
+       not changed for a second took nothing, and one that has never changed is broken.
+
+       Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
+       needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If the
+       energy cannot be read, a message and the reports have the reason and what to do. Clock and temperature are
+       left out where the driver has none.
+*/
