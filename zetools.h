@@ -8756,6 +8756,7 @@ typedef struct zt__origin {
     uint32_t submitted_by; /* that thread, or the one that has executed its list */
     uint32_t append_ns;    /* from its begin to its end on the host */
     uint32_t executions;   /* of its list. After the first, submitted_ns is of that call */
+    uint32_t entry;        /* number of the entry of a phase in which it was submitted; 0: none */
     uint64_t appended_ns;  /* host time of its begin */
     zt__region_kind kind;
     uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
@@ -8934,6 +8935,14 @@ typedef struct zt__missing {
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
+/* A phase that has ended. */
+typedef struct zt__phase_span {
+    uint64_t begin_ns, end_ns; /* host time */
+    uint32_t path, thread;
+    uint32_t entry, outer_entry; /* numbers of this entry and of that of the phase around it; 0: nothing was
+                                    submitted in it, or there is none around it */
+} zt__phase_span;
+
 /* What becomes of the sample of a probe that is read. */
 typedef enum zt__outcome {
     ZT__NO_SAMPLE, /* there is none, or none yet */
@@ -9099,8 +9108,7 @@ struct zt_profiler {
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
-    /* A phase of this thread has ended. mutex held */
-    void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*phase_ended)(zt_profiler *profiler, const zt__phase_span *span); /* mutex held */
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */
@@ -10275,7 +10283,14 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
         if (profiler->phase_ended) {
-            profiler->phase_ended(profiler, path, frame->begun_ns, now);
+            zt__phase_span span = {frame->begun_ns,         now,          path->index,
+                                   zt__get_thread_number(), frame->entry, 0};
+            const zt__phase_frame *around = zt__get_top_frame();
+            while (around && around->kind == ZT__PHASE_FRAME_SAME) {
+                around--;
+            }
+            span.outer_entry = around ? around->entry : 0;
+            profiler->phase_ended(profiler, &span);
         }
     }
     zt__unlock(&profiler->mutex);
@@ -10569,6 +10584,7 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     reading->cause = decision.cause;
     if (decision.outcome != ZT__NO_SAMPLE) {
         reading->entry = probe->entry;
+        reading->origin.entry = probe->entry ? probe->entry->number : 0;
         reading->outer_entry = probe->outer_entry;
         probe->entry = NULL;
         is_new = reading->owed != ZT__OWED_SAMPLE;
@@ -15425,12 +15441,6 @@ typedef struct zt__execution {
     uint32_t thread;
 } zt__execution;
 
-/* A phase that has ended. */
-typedef struct zt__phase_span {
-    uint64_t begin_ns, end_ns; /* host time */
-    uint32_t path, thread;
-} zt__phase_span;
-
 /* How the samples of a timeline cover the time of the device. */
 typedef struct zt__coverage {
     zt_overlap overlap;
@@ -15486,9 +15496,8 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
    ends now. Hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
 
-/* Records that a phase of this thread has ended. The mutex is held. */
-ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
-                                uint64_t end_ns);
+/* Records that a phase has ended. The mutex is held. */
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span);
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
@@ -15633,14 +15642,9 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
-                                uint64_t end_ns) {
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span) {
     zt__timeline *timeline = profiler->timeline;
-    zt__phase_span *span = &timeline->phases[timeline->phases_written++ % timeline->capacity];
-    span->begin_ns = begin_ns;
-    span->end_ns = end_ns;
-    span->path = path->index;
-    span->thread = zt__get_thread_number();
+    timeline->phases[timeline->phases_written++ % timeline->capacity] = *span;
 }
 
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
@@ -29976,6 +29980,292 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
     }
 }
 
+/* ==== reports/trace_events.h ============================================================================ */
+
+/* Events of the Trace Event format. */
+
+/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
+   type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
+ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
+                                 uint32_t track);
+
+/* Writes a time in microseconds, as the format wants it, exactly. */
+ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns);
+
+/* Writes the name of a process or track. */
+ZT__PRIVATE void zt__write_name(zt__writer *writer, const char *what, long process, uint32_t track,
+                                const char *name);
+
+/* Writes the place of a process or track among the others. */
+ZT__PRIVATE void zt__write_place(zt__writer *writer, const char *what, long process, uint32_t track,
+                                 uint32_t place);
+
+/* Writes begin or end ("s" or "f") of a flow. It leads from and to the innermost span at that time that is written
+   before it. */
+ZT__PRIVATE void zt__write_flow(zt__writer *writer, const char *phase, long process, uint32_t track,
+                                uint64_t ns, uint32_t id);
+
+/* ==== reports/trace_events.c ============================================================================ */
+
+/* Events of the Trace Event format. */
+
+ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
+                                 uint32_t track) {
+    zt__write_comma(writer);
+    zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
+    zt__write_json_string(writer, name);
+    zt__print(writer, ",\"pid\":%ld", process);
+    if (*phase != 'C') { /* counters are of a process */
+        zt__print(writer, ",\"tid\":%u", (unsigned)track);
+    }
+}
+
+ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
+    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+}
+
+ZT__PRIVATE void zt__write_name(zt__writer *writer, const char *what, long process, uint32_t track,
+                                const char *name) {
+    zt__begin_event(writer, "M", what, process, track);
+    zt__write_text(writer, ",\"args\":{");
+    zt__write_json_text(writer, "name", name);
+    zt__write_text(writer, "}}");
+}
+
+ZT__PRIVATE void zt__write_place(zt__writer *writer, const char *what, long process, uint32_t track,
+                                 uint32_t place) {
+    zt__begin_event(writer, "M", what, process, track);
+    zt__print(writer, ",\"args\":{\"sort_index\":%u}}", (unsigned)place);
+}
+
+ZT__PRIVATE void zt__write_flow(zt__writer *writer, const char *phase, long process, uint32_t track,
+                                uint64_t ns, uint32_t id) {
+    zt__begin_event(writer, phase, "submit", process, track);
+    zt__write_event_time(writer, "ts", ns);
+    zt__print(writer, ",\"cat\":\"flow\",\"id\":%u%s}", (unsigned)id, *phase == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+/* ==== reports/trace_phases.h ============================================================================ */
+
+/* Phases in a trace: what was submitted in an entry of each, on the device. */
+
+/* One entry of a phase that has ended. */
+typedef struct zt__traced_phase {
+    zt__phase_span span;
+    const char *name;
+    uint64_t kept;             /* its place among the phases that have ended, ever: inner ones end first */
+    uint64_t samples;          /* of the trace, that were submitted in it or in a phase inside */
+    uint64_t begin_ns, end_ns; /* host time: the first begin and the last end of these samples */
+    uint32_t outer;            /* the phase around it, or UINT32_MAX */
+    uint32_t around;           /* the same, if that is on the same track */
+    uint32_t track;            /* of the device, from 0 */
+} zt__traced_phase;
+
+typedef struct zt__traced_phases {
+    zt__traced_phase *phases; /* sorted by entry: outer ones come first */
+    uint32_t count;
+    zt__traced_phase **on_device; /* those with samples, by begin */
+    uint32_t on_device_count;
+    uint32_t track_count;
+} zt__traced_phases;
+
+/* Copies the phases of a timeline. The caller calls zt__free_phases, also if this returns 0: without memory. */
+ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases);
+
+/* Adds a sample to the phase with the entry that it was submitted in, if that has ended and is kept. */
+ZT__PRIVATE void zt__add_to_phase(zt__traced_phases *phases, uint32_t entry, uint64_t begin_ns,
+                                  uint64_t end_ns);
+
+/* When all samples are added: adds those of inner phases to outer ones, and distributes all phases with samples to tracks
+   of the device, on which they are nested in each other or disjoint. Returns 0 without memory. */
+ZT__PRIVATE int zt__place_phases(zt_profiler *profiler, zt__traced_phases *phases);
+
+/* Writes the tracks of phases, from track 1 of the device on. The flow to the first phase of the array has the number
+   `first_flow`, and so on. */
+ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced_phases *phases, long device,
+                                            uint32_t first_flow);
+
+ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases);
+
+/* ==== reports/trace_phases.c ============================================================================ */
+
+/* Phases in a trace: what was submitted in an entry of each, on the device. */
+
+/* For qsort: orders by entry. Those without one have no samples, and outer ones come first. */
+static int zt__compare_phases(const void *a, const void *b) {
+    const zt__traced_phase *one = (const zt__traced_phase *)a, *other = (const zt__traced_phase *)b;
+    if (one->span.entry != other->span.entry) {
+        return one->span.entry < other->span.entry ? -1 : 1;
+    }
+    return one->kept > other->kept ? -1 : one->kept < other->kept;
+}
+
+ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, room = 0, written = 0;
+    if (timeline) {
+        zt__lock(&profiler->mutex);
+        written = timeline->phases_written;
+        room = written - zt__oldest_kept(written, timeline->capacity);
+        zt__unlock(&profiler->mutex);
+    }
+    phases->phases = (zt__traced_phase *)zt__allocate(allocator, (size_t)room + 1, sizeof *phases->phases);
+    if (!phases->phases) {
+        return 0;
+    }
+    for (i = written - room; i < written; i++) {
+        zt__traced_phase *phase = &phases->phases[phases->count];
+        zt__lock(&profiler->mutex);
+        if (i >= zt__oldest_kept(timeline->phases_written, timeline->capacity)) {
+            phase->span = timeline->phases[i % timeline->capacity];
+            phase->name = zt__path_at(profiler, phase->span.path)->key.region->name;
+            phase->kept = i;
+            phases->count++;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (phases->count) {
+        qsort(phases->phases, phases->count, sizeof *phases->phases, zt__compare_phases);
+    }
+    return 1;
+}
+
+/* For bsearch: compares the number of an entry with that of a phase. */
+static int zt__compare_entry(const void *key, const void *element) {
+    uint32_t entry = *(const uint32_t *)key, other = ((const zt__traced_phase *)element)->span.entry;
+    return entry < other ? -1 : entry > other;
+}
+
+static zt__traced_phase *zt__phase_of_entry(const zt__traced_phases *phases, uint32_t entry) {
+    return entry ? (zt__traced_phase *)bsearch(&entry, phases->phases, phases->count, sizeof *phases->phases,
+                                               zt__compare_entry)
+                 : NULL;
+}
+
+/* Extends a phase by some samples. */
+static void zt__extend_phase(zt__traced_phase *phase, uint64_t samples, uint64_t begin_ns, uint64_t end_ns) {
+    if (phase->samples == 0 || begin_ns < phase->begin_ns) {
+        phase->begin_ns = begin_ns;
+    }
+    phase->end_ns = end_ns > phase->end_ns ? end_ns : phase->end_ns;
+    phase->samples += samples;
+}
+
+ZT__PRIVATE void zt__add_to_phase(zt__traced_phases *phases, uint32_t entry, uint64_t begin_ns,
+                                  uint64_t end_ns) {
+    zt__traced_phase *phase = zt__phase_of_entry(phases, entry);
+    if (phase) {
+        zt__extend_phase(phase, 1, begin_ns, end_ns);
+    }
+}
+
+/* ---- tracks of the device -------------------------------------------------------------------------------- */
+
+/* For qsort of pointers: orders by begin, with outer phases before inner ones. */
+static int zt__compare_phases_of_device(const void *a, const void *b) {
+    const zt__traced_phase *one = *(const zt__traced_phase *const *)a;
+    const zt__traced_phase *other = *(const zt__traced_phase *const *)b;
+    if (one->begin_ns != other->begin_ns) {
+        return one->begin_ns < other->begin_ns ? -1 : 1;
+    }
+    if (one->end_ns != other->end_ns) {
+        return one->end_ns > other->end_ns ? -1 : 1;
+    }
+    return one < other ? -1 : one > other;
+}
+
+/* Returns the innermost phase of a track at the begin of another one, or UINT32_MAX. `latest` is that which was added
+   last. */
+static uint32_t zt__find_around(const zt__traced_phases *phases, uint32_t latest,
+                                const zt__traced_phase *phase) {
+    while (latest != UINT32_MAX && phases->phases[latest].end_ns <= phase->begin_ns) {
+        latest = phases->phases[latest].around;
+    }
+    return latest;
+}
+
+/* Places a phase: in the one around it if there is room, else on the first track that has nothing at that time. `latest`
+   has the phase of each track that was added last. */
+static void zt__place_phase(zt__traced_phases *phases, uint32_t index, uint32_t *latest) {
+    zt__traced_phase *phase = &phases->phases[index];
+    uint32_t track = phase->outer == UINT32_MAX ? 0 : phases->phases[phase->outer].track;
+    if (phase->outer == UINT32_MAX || zt__find_around(phases, latest[track], phase) != phase->outer) {
+        track = 0;
+        while (track < phases->track_count && zt__find_around(phases, latest[track], phase) != UINT32_MAX) {
+            track++;
+        }
+        phases->track_count += track == phases->track_count;
+        phase->around = UINT32_MAX;
+    } else {
+        phase->around = phase->outer;
+    }
+    phase->track = track;
+    latest[track] = index;
+}
+
+ZT__PRIVATE int zt__place_phases(zt_profiler *profiler, zt__traced_phases *phases) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    size_t room = (size_t)phases->count + 1;
+    uint32_t *latest = (uint32_t *)zt__allocate(allocator, room, sizeof *latest);
+    uint32_t i;
+    phases->on_device = (zt__traced_phase **)zt__allocate(allocator, room, sizeof *phases->on_device);
+    if (!phases->on_device || !latest) {
+        zt__free(allocator, latest);
+        return 0;
+    }
+    for (i = phases->count; i > 0; i--) { /* inner ones first */
+        zt__traced_phase *phase = &phases->phases[i - 1];
+        zt__traced_phase *outer = zt__phase_of_entry(phases, phase->span.outer_entry);
+        phase->outer = outer && outer < phase ? (uint32_t)(outer - phases->phases) : UINT32_MAX;
+        if (phase->samples > 0) {
+            phases->on_device[phases->on_device_count++] = phase;
+        }
+        if (phase->samples > 0 && phase->outer != UINT32_MAX) {
+            zt__extend_phase(outer, phase->samples, phase->begin_ns, phase->end_ns);
+        }
+    }
+    if (phases->on_device_count > 0) {
+        memset(latest, 0xFF, room * sizeof *latest); /* UINT32_MAX */
+        qsort((void *)phases->on_device, phases->on_device_count, sizeof *phases->on_device,
+              zt__compare_phases_of_device);
+    }
+    for (i = 0; i < phases->on_device_count; i++) {
+        zt__place_phase(phases, (uint32_t)(phases->on_device[i] - phases->phases), latest);
+    }
+    zt__free(allocator, latest);
+    return 1;
+}
+
+ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced_phases *phases, long device,
+                                            uint32_t first_flow) {
+    char name[48] = "phases";
+    uint32_t i;
+    for (i = 0; i < phases->track_count; i++) {
+        if (i > 0) {
+            snprintf(name, sizeof name, "phases, overlap %u", (unsigned)i);
+        }
+        zt__write_name(writer, "thread_name", device, i + 1, name);
+        zt__write_place(writer, "thread_sort_index", device, i + 1, i + 1);
+    }
+    for (i = 0; i < phases->on_device_count; i++) {
+        const zt__traced_phase *phase = phases->on_device[i];
+        zt__begin_event(writer, "X", phase->name, device, phase->track + 1);
+        zt__write_event_time(writer, "ts", phase->begin_ns);
+        zt__write_event_time(writer, "dur", phase->end_ns - phase->begin_ns);
+        zt__write_text(writer, ",\"cat\":\"phase\",\"args\":{");
+        zt__write_json_count(writer, "samples", phase->samples);
+        zt__write_text(writer, "}}");
+        zt__write_flow(writer, "f", device, phase->track + 1, phase->begin_ns,
+                       first_flow + (uint32_t)(phase - phases->phases));
+    }
+}
+
+ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases) {
+    zt__free(&profiler->config.allocator, phases->phases);
+    zt__free(&profiler->config.allocator, (void *)phases->on_device);
+}
+
 /* ==== reports/trace.h =================================================================================== */
 
 /* run.trace.json: the timeline for Perfetto and Chrome. */
@@ -29988,8 +30278,8 @@ ZT__PRIVATE void zt__write_trace(zt__document *document);
 /* run.trace.json: the timeline for Perfetto and Chrome. */
 
 /* A trace has two processes. One is the program, with a track for each thread that has begun regions,
-   executed lists or made timed calls. The other is the device, with a track for each command list and each
-   attached stream, and with counters. Flow events lead from the first to the second. */
+   executed lists, made timed calls or ended phases. The other is the device, with tracks for phases, for each command
+   list and each attached stream, and with counters. Flow events lead from the first to the second. */
 
 enum {
     ZT__SYSTEM_NUMBERS = 1 << 22, /* the system's numbers of processes are lower */
@@ -30020,15 +30310,22 @@ typedef struct zt__track {
     uint32_t list_number; /* from 1 */
 } zt__track;
 
-typedef enum zt__slice_kind { ZT__SLICE_EXECUTE, ZT__SLICE_APPEND, ZT__SLICE_CALL } zt__slice_kind;
+typedef enum zt__slice_kind {
+    ZT__SLICE_PHASE,
+    ZT__SLICE_EXECUTE,
+    ZT__SLICE_APPEND,
+    ZT__SLICE_CALL
+} zt__slice_kind;
 
 /* What a thread of the program has done. */
 typedef struct zt__host_slice {
     uint64_t begin_ns, end_ns;
-    const char *name; /* of the region or call */
+    const char *name; /* of the phase, region or call */
     uint32_t thread;
     zt__slice_kind kind;
     uint32_t regions; /* that were executed */
+    uint32_t phase;   /* index among the phases of the trace */
+    uint64_t kept;    /* of a phase as in zt__traced_phase */
     uint32_t outer;   /* the slice that contains it, or UINT32_MAX */
 } zt__host_slice;
 
@@ -30061,6 +30358,7 @@ typedef struct zt__trace {
     uint32_t span_count;
     zt__missing *missing;
     uint32_t missing_count;
+    zt__traced_phases phases;
     zt__track *tracks;
     uint32_t track_count;
     zt__execution *executions; /* sorted */
@@ -30232,6 +30530,20 @@ static int zt__copy_timeline(zt__trace *trace) {
     return 1;
 }
 
+/* Copies the phases that have ended, with the time that what was submitted in each took on the device. Returns 0 without
+   memory. */
+static int zt__make_phases(zt__trace *trace) {
+    uint32_t i;
+    if (!zt__copy_phases(trace->profiler, &trace->phases)) {
+        return 0;
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        const zt__timeline_sample *sample = &trace->spans[i].sample;
+        zt__add_to_phase(&trace->phases, sample->origin.entry, sample->begin_ns, sample->end_ns);
+    }
+    return zt__place_phases(trace->profiler, &trace->phases);
+}
+
 /* ---- tracks of lists ------------------------------------------------------------------------------------- */
 
 static int zt__is_track_of(const zt__track *track, ze_command_list_handle_t list, const char *list_name) {
@@ -30314,7 +30626,7 @@ static int zt__make_tracks(zt__trace *trace) {
     }
     for (i = 0; i < trace->track_count; i++) {
         lists += order[i]->overlap == 0;
-        order[i]->number = i + 1;
+        order[i]->number = trace->phases.track_count + i + 1;
         order[i]->list_number = lists;
     }
     zt__free(allocator, (void *)order);
@@ -30322,39 +30634,6 @@ static int zt__make_tracks(zt__trace *trace) {
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
-
-/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
-   type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
-static void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
-                            uint32_t track) {
-    zt__write_comma(writer);
-    zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
-    zt__write_json_string(writer, name);
-    zt__print(writer, ",\"pid\":%ld", process);
-    if (*phase != 'C') { /* counters are of a process */
-        zt__print(writer, ",\"tid\":%u", (unsigned)track);
-    }
-}
-
-/* Writes a time in microseconds, as the format wants it, exactly. */
-static void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
-    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-}
-
-static void zt__write_name(zt__trace *trace, const char *what, long process, uint32_t track,
-                           const char *name) {
-    zt__begin_event(trace->writer, "M", what, process, track);
-    zt__write_text(trace->writer, ",\"args\":{");
-    zt__write_json_text(trace->writer, "name", name);
-    zt__write_text(trace->writer, "}}");
-}
-
-/* Writes the place of a process or track among the others. */
-static void zt__write_place(zt__trace *trace, const char *what, long process, uint32_t track,
-                            uint32_t place) {
-    zt__begin_event(trace->writer, "M", what, process, track);
-    zt__print(trace->writer, ",\"args\":{\"sort_index\":%u}}", (unsigned)place);
-}
 
 /* Writes the begin of an instant, up to its arguments. On track 0, it is one of the whole device. */
 static void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
@@ -30387,7 +30666,10 @@ static int zt__compare_slices(const void *a, const void *b) {
     if (one->end_ns != other->end_ns) {
         return one->end_ns > other->end_ns ? -1 : 1;
     }
-    return one->kind < other->kind ? -1 : one->kind > other->kind;
+    if (one->kind != other->kind || one->kind != ZT__SLICE_PHASE) {
+        return one->kind < other->kind ? -1 : one->kind > other->kind;
+    }
+    return one->kept > other->kept ? -1 : one->kept < other->kept; /* inner phases end first */
 }
 
 /* For bsearch: whether an execution began at a time. */
@@ -30405,8 +30687,9 @@ static int zt__make_slices(zt__trace *trace) {
 #ifdef ZETOOLS_TRACER
     zt__get_kept_calls(trace->profiler, &first, &end);
 #endif
-    trace->slices = (zt__host_slice *)zt__allocate(allocator, trace->span_count + (size_t)(end - first) + 1,
-                                                   sizeof *trace->slices);
+    trace->slices = (zt__host_slice *)zt__allocate(
+        allocator, trace->span_count + (size_t)trace->phases.count + (size_t)(end - first) + 1,
+        sizeof *trace->slices);
     if (!trace->slices) {
         return 0;
     }
@@ -30435,6 +30718,17 @@ static int zt__make_slices(zt__trace *trace) {
             slice->name = zt__record_at(trace->profiler, sample->region)->name;
         }
     }
+    for (i = 0; i < trace->phases.count; i++) {
+        const zt__traced_phase *phase = &trace->phases.phases[i];
+        zt__host_slice *slice = &trace->slices[trace->slice_count++];
+        slice->kind = ZT__SLICE_PHASE;
+        slice->phase = i;
+        slice->kept = phase->kept;
+        slice->name = phase->name;
+        slice->begin_ns = phase->span.begin_ns;
+        slice->end_ns = phase->span.end_ns;
+        slice->thread = phase->span.thread;
+    }
 #ifdef ZETOOLS_TRACER
     for (; first < end; first++) {
         zt__host_slice *slice = &trace->slices[trace->slice_count];
@@ -30454,8 +30748,8 @@ static int zt__make_slices(zt__trace *trace) {
     }
 
     /* Those that stand for one call become one: it has executed several regions, or what it has appended has
-       run several times. One that would end after another that contains its begin is shortened: regions of a
-       thread may overlap, and slices of a track must not. */
+       run several times. One that would end after another that contains its begin is shortened, unless it is a phase:
+       then the other ends where the phase begins. Regions of a thread may overlap, and slices of a track must not. */
     for (i = 0; i < trace->slice_count; i++) {
         zt__host_slice slice = trace->slices[i];
         zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
@@ -30463,13 +30757,18 @@ static int zt__make_slices(zt__trace *trace) {
             before = NULL;
             outer = UINT32_MAX;
         }
-        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
-            before->begin_ns == slice.begin_ns && before->name == slice.name) {
+        if (before && (slice.kind == ZT__SLICE_EXECUTE || slice.kind == ZT__SLICE_APPEND) &&
+            before->kind == slice.kind && before->begin_ns == slice.begin_ns && before->name == slice.name) {
             before->regions++;
             continue;
         }
-        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
-            outer = trace->slices[outer].outer;
+        while (outer != UINT32_MAX &&
+               (trace->slices[outer].end_ns <= slice.begin_ns ||
+                (slice.kind == ZT__SLICE_PHASE && trace->slices[outer].kind != ZT__SLICE_PHASE &&
+                 trace->slices[outer].end_ns < slice.end_ns))) {
+            zt__host_slice *ended = &trace->slices[outer];
+            ended->end_ns = ended->end_ns < slice.begin_ns ? ended->end_ns : slice.begin_ns;
+            outer = ended->outer;
         }
         if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
             slice.end_ns = trace->slices[outer].end_ns;
@@ -30515,8 +30814,9 @@ static void zt__write_device(zt__trace *trace) {
     uint64_t first_ns = UINT64_MAX;
     char name[256];
     uint32_t i, k;
-    zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
-    zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
+    zt__write_name(trace->writer, "process_name", trace->device, 0, trace->profiler->device_name);
+    zt__write_place(trace->writer, "process_sort_index", trace->device, 0, 1);
+    zt__write_phases_of_device(writer, &trace->phases, trace->device, trace->span_count + 1);
     for (i = 0; i < trace->track_count; i++) {
         const zt__track *track = &trace->tracks[i];
         snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
@@ -30527,7 +30827,7 @@ static void zt__write_device(zt__trace *trace) {
             zt__print(writer, ", overlap %u", (unsigned)track->overlap);
         }
         zt__write_text(writer, "\"}}");
-        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
+        zt__write_place(trace->writer, "thread_sort_index", trace->device, track->number, track->number);
     }
     for (i = 0; i < trace->span_count; i++) {
         const zt__span *span = &trace->spans[i];
@@ -30572,12 +30872,8 @@ static void zt__write_device(zt__trace *trace) {
         }
         zt__write_text(writer, "}}");
         if (origin->submitted_by) {
-            zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
-            zt__write_event_time(writer, "ts", sample->submitted_ns);
-            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)i + 1);
-            zt__begin_event(writer, "f", "submit", trace->device, track);
-            zt__write_event_time(writer, "ts", sample->begin_ns);
-            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)i + 1);
+            zt__write_flow(writer, "s", trace->program, origin->submitted_by, sample->submitted_ns, i + 1);
+            zt__write_flow(writer, "f", trace->device, track, sample->begin_ns, i + 1);
         }
     }
     for (i = 0; i < trace->missing_count; i++) {
@@ -30757,8 +31053,8 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
 
     if (rows.count > 0) {
         snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-        zt__write_name(trace, "thread_name", trace->device, track, name);
-        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+        zt__write_name(trace->writer, "thread_name", trace->device, track, name);
+        zt__write_place(trace->writer, "thread_sort_index", trace->device, track, track);
     }
     if (rows.count > 0 && rows.first > 0) {
         zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
@@ -30831,7 +31127,8 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     trace.program = zt__get_process_id();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    has_memory = zt__copy_timeline(&trace) && zt__make_tracks(&trace) && zt__make_slices(&trace);
+    has_memory = zt__copy_timeline(&trace) && zt__make_phases(&trace) && zt__make_tracks(&trace) &&
+                 zt__make_slices(&trace);
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
     zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
     zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
@@ -30848,28 +31145,35 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     }
     zt__copy_text(name, sizeof name, program + begin, end - begin);
     if (has_memory) {
-        zt__write_name(&trace, "process_name", trace.program, 0, name[0] ? name : "program");
-        zt__write_place(&trace, "process_sort_index", trace.program, 0, 0);
+        zt__write_name(writer, "process_name", trace.program, 0, name[0] ? name : "program");
+        zt__write_place(writer, "process_sort_index", trace.program, 0, 0);
     }
     for (i = 0; i < trace.slice_count; i++) { /* without memory there are none */
         const zt__host_slice *slice = &trace.slices[i];
         if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
             zt__read_thread_name(slice->thread, name, sizeof name);
-            zt__write_name(&trace, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
+            zt__write_name(writer, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
         }
         snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
         zt__begin_event(writer, "X",
-                        slice->kind == ZT__SLICE_CALL     ? slice->name
-                        : slice->kind == ZT__SLICE_APPEND ? name
-                                                          : "execute lists",
+                        slice->kind == ZT__SLICE_APPEND    ? name
+                        : slice->kind == ZT__SLICE_EXECUTE ? "execute lists"
+                                                           : slice->name,
                         trace.program, slice->thread);
         zt__write_event_time(writer, "ts", slice->begin_ns);
         zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
-        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
+        zt__print(writer, ",\"cat\":\"%s\"",
+                  slice->kind == ZT__SLICE_CALL    ? "call"
+                  : slice->kind == ZT__SLICE_PHASE ? "phase"
+                                                   : "submit");
         if (slice->kind == ZT__SLICE_EXECUTE) {
             zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
         }
         zt__write_text(writer, "}");
+        if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].samples > 0) {
+            zt__write_flow(writer, "s", trace.program, slice->thread, slice->begin_ns,
+                           trace.span_count + slice->phase + 1);
+        }
     }
     if (has_memory) {
         zt__write_device(&trace);
@@ -30877,7 +31181,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
     }
-    track = trace.track_count;
+    track = trace.phases.track_count + trace.track_count;
     while (has_memory && (data = zt__next_attached_stream(profiler, data)) != NULL) {
         has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
                                       ++track);
@@ -30888,6 +31192,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__free(allocator, trace.figures);
     zt__free(allocator, trace.missing);
     zt__free(allocator, trace.executions);
+    zt__free_phases(profiler, &trace.phases);
     zt__free(allocator, trace.tracks);
     zt__free(allocator, trace.slices);
     document->out_of_memory = !has_memory;
@@ -36462,6 +36767,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
        process for the device has
 
+       - a track "phases": a span for each entry of a phase that has ended, from the first begin to the last end
+         of the samples that were submitted in it, also in phases inside. Entries whose samples run at once are
+         on separate tracks
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
          on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
          appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
@@ -36473,8 +36781,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          time
 
        The process for the program has a track for each thread, with its number and name in the system. The
-       spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
-       ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
+       spans are phases that have ended, and calls that appended a region to an immediate list ("append saxpy"),
+       executed recorded lists ("execute lists"), or were timed. An arrow (a flow event) leads from a call to
+       each region, and from a phase to its span on the device.
 
        config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
        regions, up to eight are chosen: those that a table shows first.
@@ -37112,4 +37421,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5d9a92b62c8ea358 */
+/* Joined from src/ by src/join.py: c1f3db6e072d5432 */

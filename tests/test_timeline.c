@@ -454,6 +454,181 @@ static void test_threads_that_execute(void **state) {
     check_work(w);
 }
 
+/* ==== phases ============================================================================================== */
+
+/* A phase is a span of its thread, and one of the device around what was submitted in it. */
+static void test_phases(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    append(w, profiler, w->list, "recorded");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++) {
+        zt_phase_begin("step");
+        ZT_PHASE("assemble") {
+            run(w, profiler, "kernel");
+            run(w, profiler, "kernel");
+        }
+        ZT_PHASE("solve")
+        execute(w, profiler, w->list);
+        w->launches++;
+        ZT_PHASE("idle") {}
+        zt_phase_end();
+        run(w, profiler, "kernel");
+    }
+    zt_phase_begin("not ended");
+    run(w, profiler, "kernel");
+    collect_all(profiler);
+    trace_since(profiler, low);
+    zt_phase_end();
+    expect_line_of_thread("thread %ld: step x3", this_thread());
+    expect_line_of_thread("thread %ld: step/assemble x3", this_thread());
+    expect_line_of_thread("thread %ld: step/assemble/append kernel x6", this_thread());
+    expect_line_of_thread("thread %ld: step/solve/execute lists x3", this_thread());
+    expect_line_of_thread("thread %ld: step/idle x3", this_thread());
+    expect_line_of_thread("thread %ld: append kernel x4", this_thread());
+    expect_line("phases: step x3");
+    expect_line("phases: step/assemble x3");
+    expect_line("phases: step/solve x3");
+    expect_line_of_thread("flow thread %ld: step > step x3", this_thread());
+    expect_line_of_thread("flow thread %ld: assemble > assemble x3", this_thread());
+    expect_line_of_thread("flow thread %ld: solve > solve x3", this_thread());
+    expect_line_of_thread("flow thread %ld: append kernel > kernel x10", this_thread());
+    assert_null(strstr(seen, "not ended"));
+    assert_null(strstr(seen, "idle > "));
+    const char *step = strstr(strstr(written_report(profiler, ZT_FORMAT_TRACE), "\"phases\""), "\"step\"");
+    const char *samples = strstr(step, "\"samples\":3}"); /* also those of the phases inside */
+    assert_true(samples && samples < strchr(step, '\n'));
+    check_work(w);
+}
+
+/* What begins and ends at the same moments as a phase around it comes after that. */
+static void test_phases_at_the_same_moment(void **state) {
+    static const char *const names[] = {"step",          "solve", "step",  "solve",
+                                        "append kernel", "step",  "solve", "append kernel"};
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    hold_time(1);
+    for (int i = 0; i < 3; i++) {
+        zt_phase_begin("step");
+        zt_phase_begin("solve");
+        if (i > 0) /* without work, phases have no entry */
+            append(w, profiler, w->immediate, "kernel");
+        pass_time(1000);
+        zt_phase_end();
+        zt_phase_end();
+    }
+    hold_time(0);
+    finish_immediate(w, w->immediate);
+    w->launches += 2;
+    collect_all(profiler);
+    const char *text = written_report(profiler, ZT_FORMAT_TRACE);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char span[40];
+        int length = snprintf(span, sizeof span, "\n{\"ph\":\"X\",\"name\":\"%s\"", names[i]);
+        text = strstr(text + 1, "\n{\"ph\":\"X\",");
+        assert_non_null(text);
+        assert_int_equal(strncmp(text, span, (size_t)length), 0);
+    }
+    check_work(w);
+}
+
+/* Phases whose work runs at once are on different tracks, although one of them is around the other there. */
+static void test_phases_that_overlap(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    held_region held = append_held(w, profiler, "held");
+    ZT_PHASE("early")
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    let_in(held);
+    ZT_PHASE("late")
+    ZT_PHASE("inside")
+    run(w, profiler, "kernel");
+    let_out(held);
+    finish_queue(w);
+    w->launches++;
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line("phases: early x1");
+    expect_line("phases, overlap 1: late x1");
+    expect_line("phases, overlap 1: late/inside x1");
+    expect_line("list 1: held x1");
+    expect_line_of_thread("flow thread %ld: early > early x1", this_thread());
+    expect_line_of_thread("flow thread %ld: inside > inside x1", this_thread());
+    ok(zt_release(profiler, w->list));
+    destroy_held(held);
+    check_work(w);
+}
+
+static zt_phase adopted;
+
+static void *append_in_adopted(void *argument) {
+    zt_phase_adopt(adopted);
+    ZT_PHASE("inside")
+    append_elsewhere(argument);
+    zt_phase_end();
+    return NULL;
+}
+
+/* What another thread has submitted in a phase is part of its span on the device. */
+static void test_phases_of_other_threads(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    pthread_t thread;
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    appending a = {w, profiler, w->immediate, 0};
+    ZT_PHASE("solve") {
+        adopted = zt_phase_current();
+        assert_int_equal(pthread_create(&thread, NULL, append_in_adopted, &a), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    w->launches += 3;
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line_of_thread("thread %ld: solve x1", this_thread());
+    expect_line_of_thread("thread %ld: inside/append elsewhere x3", a.thread);
+    expect_line("phases: solve/inside x1");
+    expect_line_of_thread("flow thread %ld: solve > solve x1", this_thread());
+    check_work(w);
+}
+
+/* A region that is begun before a phase and ended inside of it: appending it seems to end where the phase begins. */
+static void test_a_region_that_overlaps_a_phase(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    zt_region region = zt_begin(profiler, w->immediate, "region");
+    launch(w, w->immediate);
+    ZT_PHASE("solve") {
+        zt_end(&region);
+        run(w, profiler, "kernel");
+    }
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line_of_thread("thread %ld: append region x1", this_thread());
+    expect_line_of_thread("thread %ld: solve x1", this_thread());
+    expect_line_of_thread("thread %ld: solve/append kernel x1", this_thread());
+    check_work(w);
+}
+
+/* The newest phases are kept, as many as samples. */
+static void test_phases_that_are_not_kept(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 4);
+    for (int i = 0; i < 6; i++)
+        ZT_PHASE(i < 2 ? "old" : "new")
+    if (i < 2)
+        run(w, profiler, "kernel");
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line("list 1: kernel x2");
+    expect_line_of_thread("thread %ld: new x4", this_thread());
+    assert_null(strstr(seen, "old"));
+    check_work(w);
+}
+
 /* More than are copied at once. */
 static void test_many_executions(void **state) {
     enum { MANY = 1100 };
@@ -1910,6 +2085,7 @@ static void test_memory_runs_out(void **state) {
     }
     assert_non_null(profiler);
     allocations_left = 100;
+    ZT_PHASE("phase")
     run(w, profiler, "region");
     ok(zt_collect(profiler, A_WHILE));
     zt_stream *stream = attach(w, profiler, SLOW_PERIOD);
@@ -1997,6 +2173,12 @@ int main(void) {
         STREAM_TEST(test_passes),
         STREAM_TEST(test_threads_that_append),
         STREAM_TEST(test_threads_that_execute),
+        STREAM_TEST(test_phases),
+        STREAM_TEST(test_phases_at_the_same_moment),
+        STREAM_TEST(test_phases_that_overlap),
+        STREAM_TEST(test_phases_of_other_threads),
+        STREAM_TEST(test_a_region_that_overlaps_a_phase),
+        STREAM_TEST(test_phases_that_are_not_kept),
         STREAM_TEST(test_many_executions),
         STREAM_TEST(test_an_execution_that_is_not_kept),
         STREAM_TEST(test_calls_at_the_same_moment),

@@ -124,14 +124,9 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
-                                uint64_t end_ns) {
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span) {
     zt__timeline *timeline = profiler->timeline;
-    zt__phase_span *span = &timeline->phases[timeline->phases_written++ % timeline->capacity];
-    span->begin_ns = begin_ns;
-    span->end_ns = end_ns;
-    span->path = path->index;
-    span->thread = zt__get_thread_number();
+    timeline->phases[timeline->phases_written++ % timeline->capacity] = *span;
 }
 
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
