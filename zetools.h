@@ -787,9 +787,9 @@ struct zt_region_info {
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
-    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of each the
-                         sum of its samples. Entries without a sample, and those with one that is lost or dropped, are
-                         left out */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of
+                         each the sum of its samples. Entries without a sample, and those with one that is
+                         lost or dropped, are left out */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
@@ -798,10 +798,12 @@ struct zt_region_info {
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
     int is_phase;
-    uint64_t entered;           /* how often a phase was begun and ended while the profiler was open */
-    uint64_t incomplete;        /* of these, how often with samples that are lost or dropped */
-    double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
-                                    phases inside. Of a region NaN */
+    uint64_t entered;            /* how often a phase was begun and ended while the profiler was open */
+    uint64_t incomplete;         /* of these, how often with samples that are lost or dropped */
+    double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside
+                                    of the phases inside. Of a region NaN */
+    double busy_ns; /* time in which at least one of the samples of a phase ran, but for waits. NaN: not
+                       known, because not all samples of the phase are on the timeline, or of a region */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -2337,7 +2339,8 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
-      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
+      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = NAN;
+      info->host_ns = info->host_own_ns = info->busy_ns = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
@@ -8713,6 +8716,7 @@ struct zt__path {
     int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
     uint64_t lost, dropped;
     uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time; open regions */
+    uint64_t kept;          /* collected samples that are on the timeline */
     uint64_t with_metrics;  /* collected samples that have metrics */
     uint64_t bytes;         /* that collected samples have copied or filled, */
     double bytes_ns;        /* and the GPU time of these samples */
@@ -13914,6 +13918,957 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     clock->pairs[clock->pair_count++] = pair;
 }
 
+/* ==== results/roofline.h ================================================================================ */
+
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
+
+/* Returns the peaks that are given. Without any, the peak is the bandwidth for which the memory is designed, if
+   the driver reports it by ZE_extension_device_memory_properties. It cannot be computed from the clock rate and
+   bus width that every device reports: their units and the transfers in a clock cycle are not specified. Reads
+   and writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
+   uses. The mutex is not held. */
+ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler);
+
+/* ==== results/roofline.c ================================================================================ */
+
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
+
+ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
+    ze_device_memory_properties_t memories[2];
+    ze_device_memory_ext_properties_t extended[2];
+    uint32_t count = 2, i;
+    ze_result_t result;
+    zt__peaks peaks;
+    zt__lock(&profiler->mutex);
+    peaks = profiler->peaks;
+    zt__unlock(&profiler->mutex);
+    if (peaks.bytes > 0 || peaks.operations > 0 || !profiler->device || profiler->tile_count > 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return peaks;
+    }
+    memset(memories, 0, sizeof memories);
+    memset(extended, 0, sizeof extended);
+    for (i = 0; i < count; i++) {
+        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+        memories[i].pNext = &extended[i];
+        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
+    if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
+        extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
+        uint32_t read = extended[0].readBandwidth, write = extended[0].writeBandwidth;
+        peaks.bytes = (read > write ? read : write) * 1e9;
+        strcpy(peaks.source, "reported by the driver");
+    }
+    return peaks;
+}
+
+/* Checks a figure that the application gives. `what` names it. */
+static ze_result_t zt__check_figure(zt_profiler *profiler, const char *call, const char *what,
+                                    double figure) {
+    if (zt__is_finite(figure) && figure >= 0) {
+        return ZE_RESULT_SUCCESS;
+    }
+    return zt__report(&profiler->diagnostics, BAD_FIGURE, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, what,
+                      figure);
+}
+
+ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+                                const char *source) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return result;
+    }
+    result = zt__check_figure(profiler, "zt_set_peaks", "bytes_per_second", bytes_per_second);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__check_figure(profiler, "zt_set_peaks", "operations_per_second", operations_per_second);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    source = source ? source : "given by the program";
+    zt__lock(&profiler->mutex);
+    if (!profiler->peaks_are_overridden) {
+        profiler->peaks.bytes = bytes_per_second;
+        profiler->peaks.operations = operations_per_second;
+        zt__copy_text(profiler->peaks.source, sizeof profiler->peaks.source, source, strlen(source));
+    }
+    zt__unlock(&profiler->mutex);
+    return result;
+}
+
+ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations) {
+    zt__region_record *record;
+    zt_cause cause;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__check_figure(profiler, "zt_set_operations", "operations", operations);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    zt__lock(&profiler->mutex);
+    record = zt__find_or_add_region(profiler, zt__shown_name(region), &cause);
+    if (record) {
+        record->operations = operations;
+    }
+    zt__unlock(&profiler->mutex);
+    if (!record && cause == ZT_DROPPED_TOO_MANY_NAMES) {
+        result = zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "zt_set_operations", (unsigned)ZT__MAX_REGIONS);
+    } else if (!record) {
+        result = zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
+    }
+    return result;
+}
+
+/* ==== results/timeline.h ================================================================================ */
+
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
+
+enum { ZT__MAX_MARKERS = 4096 };
+
+typedef struct zt__marker {
+    uint32_t index;
+    const char *name; /* in the same allocation */
+} zt__marker;
+
+/* A row as it is kept for a profiler. */
+typedef struct zt__kept_row {
+    uint64_t begin_ns, end_ns; /* by the host's clock */
+    const char *marker;        /* the device ended the row at this marker, at the time end_ns; or NULL */
+    int gap;                   /* rows are missing before it */
+} zt__kept_row;
+
+/* What a stream measures, its markers, and, if it is attached to a profiler, its newest rows. An attached
+   stream shares this with the profiler, which keeps it until zt_close, so that reports show the rows of
+   streams that are closed. zt_stream_close frees all else of a stream. No thread locks this mutex and that of
+   a profiler at the same time. */
+typedef struct zt__stream_data {
+    zt_allocator allocator;
+    zt__group group;    /* constant, like the next three */
+    zt_metric *metrics; /* of the group */
+    uint32_t row_capacity;
+    uint64_t period_ns;
+    uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
+    struct zt__stream_data *next; /* attached to the same profiler. Atomic */
+
+    zt__mutex mutex; /* of the stream: guards what follows, and the stream's ring and counts */
+
+    zt_profiler *profiler; /* that it is attached to, or NULL */
+    int is_attributing;    /* a thread that reads the stream is using the profiler */
+    uint32_t owners;       /* stream and profiler: 2, 1 or 0 */
+    int is_open;           /* more rows may come */
+    uint64_t rows_written; /* ever */
+    zt__kept_row *rows;    /* a ring of the newest */
+    double *row_values;    /* of each, all metrics */
+    zt__moments *sums;     /* of each metric over one sample; the thread that attributes rows uses them */
+
+    zt__map marker_names; /* to zt__marker */
+    zt__marker *markers[ZT__MAX_MARKERS];
+    uint32_t marker_count;
+} zt__stream_data;
+
+typedef struct zt__timeline_sample {
+    uint64_t begin_ns, end_ns; /* of the device, unwrapped */
+    ze_command_list_handle_t list;
+    uint64_t submitted_ns; /* host time */
+    zt__origin origin;
+    uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
+    uint32_t region, path;
+    uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
+} zt__timeline_sample;
+
+enum { ZT__MISSING_KEPT = 1024 };
+
+/* A call that has executed command lists. */
+typedef struct zt__execution {
+    uint64_t begin_ns, end_ns; /* host time; `end_ns` is 0 until the call returns */
+    uint32_t thread;
+} zt__execution;
+
+/* How the samples of a timeline cover the time of the device. */
+typedef struct zt__coverage {
+    zt_overlap overlap;
+    double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
+    double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
+    double wall_share;   /* of samples in the time from first to last, in percent. NaN with fewer than two */
+} zt__coverage;
+
+/* The newest samples. Guarded by the profiler's mutex. */
+typedef struct zt__timeline {
+    zt__clock clock;
+    zt__clock kernel_clock;   /* of the time stamps of kernels. Has no pairs, but the rate of `clock` */
+    uint64_t kernel_offset;   /* ticks by which it is ahead of `clock` */
+    uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
+    uint32_t capacity;
+    uint64_t written;           /* ever */
+    uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
+    uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
+    zt__timeline_sample *samples;
+    double *values; /* of each, all columns */
+
+    uint64_t missing_written, executions_written, phases_written; /* ever */
+    zt__missing *missing;                                         /* a ring of the newest ZT__MISSING_KEPT */
+    zt__execution *executions; /* a ring of the newest, as many as samples */
+    zt__phase_span *phases;    /* the same */
+
+    uint64_t changes;      /* of samples that are kept or missing, ever */
+    zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
+    uint64_t coverage_changes, coverage_in_flight;
+
+    uint64_t attributed; /* rows are attributed to all samples before this one */
+    int is_attributing;  /* a thread is attributing rows */
+    int attribute_again; /* rows or samples may have come since it began */
+} zt__timeline;
+
+/* Returns the index of the oldest element that a ring still has, after `written` were written to it. */
+ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity);
+
+/* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
+ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data);
+
+ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, const double *values);
+
+/* Compares the clocks if that is due, or in any case with `now`. */
+ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now);
+
+ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
+
+/* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing);
+
+/* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
+   ends now. Hooks may execute lists inside of a call. The mutex is held. */
+ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
+
+/* Records that a phase has ended. The mutex is held. */
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span);
+
+/* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
+   such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
+   the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
+   than one attempt for. */
+ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler);
+
+/* Prepares a profiler that measures metrics for launches with times alone: makes probes without queries, and
+   relates the clock of kernels. Without memory, the first such launch makes the probes. */
+ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
+
+/* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
+   uncertain. */
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row);
+
+/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
+   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before);
+
+/* Releases the timeline and the data of the streams, which are detached. */
+ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
+
+/* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
+ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
+
+/* Copies a sample, with times of the host, and its row of values. Returns 0 if a newer one has replaced it. */
+ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
+                                     double *values);
+
+/* Gets the indices of kept rows, from *first up to but not including *end. */
+ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint64_t *end);
+
+/* ==== results/timeline.c ================================================================================ */
+
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
+
+/* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
+
+ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
+    return written > capacity ? written - capacity : 0;
+}
+
+ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
+    zt_allocator allocator = data->allocator;
+    uint32_t owners, i;
+    zt__lock(&data->mutex);
+    owners = --data->owners;
+    zt__unlock(&data->mutex);
+    if (owners) {
+        return;
+    }
+    for (i = 0; i < data->marker_count; i++) {
+        zt__free(&allocator, data->markers[i]);
+    }
+    zt__map_free(&data->marker_names, &allocator);
+    zt__free(&allocator, data->rows);
+    zt__free(&allocator, data->row_values);
+    zt__free(&allocator, data->sums);
+    zt__free(&allocator, data->metrics);
+    zt__free_group(&allocator, &data->group);
+    zt__destroy_mutex(&data->mutex);
+    zt__free(&allocator, data);
+}
+
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
+    zt__stream_data *first;
+    if (before) {
+        return zt__load(&before->next);
+    }
+    zt__lock(&profiler->mutex);
+    first = profiler->attached_streams;
+    zt__unlock(&profiler->mutex);
+    return first;
+}
+
+ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, const double *values) {
+    size_t place, metrics = data->group.metric_count;
+    zt__lock(&data->mutex);
+    place = (size_t)(data->rows_written++ % data->row_capacity);
+    data->rows[place] = *row;
+    memcpy(data->row_values + place * metrics, values, metrics * sizeof *values);
+    zt__unlock(&data->mutex);
+}
+
+/* ---- samples --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__clock_pair pair;
+    int due;
+    if (!timeline || zt__is_device_lost(&profiler->diagnostics)) {
+        return;
+    }
+    zt__lock(&profiler->mutex);
+    due = now || zt__is_clock_pair_due(&timeline->clock);
+    zt__unlock(&profiler->mutex);
+    if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    zt__lock(&profiler->mutex);
+    zt__add_clock_pair(&timeline->clock, pair);
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler) {
+    zt__relate_clocks(profiler, 0);
+}
+
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__missing *newest =
+        &timeline->missing[(timeline->missing_written + ZT__MISSING_KEPT - 1) % ZT__MISSING_KEPT];
+    if (timeline->missing_written && newest->region == missing->region && newest->list == missing->list &&
+        newest->list_name == missing->list_name && newest->cause == missing->cause) {
+        newest->count++;
+    } else {
+        newest = &timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT];
+        *newest = *missing;
+    }
+    newest->kept_before = timeline->written;
+    timeline->changes++;
+}
+
+ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
+    zt__timeline *timeline = profiler->timeline;
+    uint32_t thread = zt__get_thread_number();
+    uint64_t i = timeline->executions_written;
+    zt__execution *execution;
+    if (begin_ns) {
+        execution = &timeline->executions[timeline->executions_written++ % timeline->capacity];
+        execution->begin_ns = begin_ns;
+        execution->end_ns = 0;
+        execution->thread = thread;
+        return;
+    }
+    for (; i > zt__oldest_kept(timeline->executions_written, timeline->capacity); i--) {
+        execution = &timeline->executions[(i - 1) % timeline->capacity];
+        if (execution->thread == thread && !execution->end_ns) {
+            execution->end_ns = zt__now_ns();
+            return;
+        }
+    }
+}
+
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span) {
+    zt__timeline *timeline = profiler->timeline;
+    timeline->phases[timeline->phases_written++ % timeline->capacity] = *span;
+}
+
+ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
+    enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
+    zt__timeline *timeline = profiler->timeline;
+    uint64_t mask = profiler->kernel_tick_mask;
+    zt__pass *pass = &profiler->passes[profiler->metric_count > 0 ? ZT__TIMES_PASS : 0];
+    ze_kernel_timestamp_result_t stamps;
+    uint64_t host, before = 0, after = 0, stamp, error_ns, slack = timeline->clock.ticks_per_second / 10000;
+    uint32_t i;
+    memset(&stamps, 0, sizeof stamps);
+    for (i = 0; i < MOST_ATTEMPTS && (i == 0 || timeline->kernel_error_ns > GOOD_ERROR_NS); i++) {
+        if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) !=
+                ZE_RESULT_SUCCESS ||
+            !zt__run_first_query(profiler, pass, &stamps) ||
+            profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) !=
+                ZE_RESULT_SUCCESS) {
+            return;
+        }
+        stamp = stamps.global.kernelEnd;
+        after = before + ((after - before) & profiler->tick_mask);
+        if (((stamp - before + slack) & mask) <= after - before + 2 * slack) {
+            return; /* it is the same clock, or as if it were */
+        }
+        error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
+        if (i == 0 || error_ns < timeline->kernel_error_ns) {
+            timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
+            timeline->kernel_error_ns = error_ns;
+        }
+    }
+}
+
+ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
+    zt__pass *pass = &profiler->passes[ZT__TIMES_PASS];
+    const char *call;
+    if (profiler->metric_count > 0 && pass->probe_count == 0 &&
+        zt__make_probes(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
+        ZT__INTERNAL(zt__relate_kernel_clock(profiler));
+    }
+}
+
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row) {
+    enum { CLOCK_ERROR_NS = 1000000 };
+    zt__timeline *timeline = profiler->timeline;
+    const zt__clock *clock = &timeline->clock;
+    const zt__sample_times *times = &reading->times;
+    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
+    size_t place = (size_t)(timeline->written % timeline->capacity);
+    size_t columns = profiler->row_length;
+    uint64_t submitted = zt__convert_time(clock, reading->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t second = 1000000000u, rate = stamp_clock->ticks_per_second,
+             tolerance = zt__clock_tolerance(stamp_clock);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
+    zt__timeline_sample sample;
+    /* Only the first execution of a recorded list has a queue latency. */
+    if (reading->knows_execution && reading->origin.executions == 1) {
+        row[zt__latency_column(profiler, ZT__QUEUE_LATENCY)] =
+            (double)(reading->submitted_ns - reading->origin.appended_ns);
+    }
+    /* It ran between its submission and the moment at which it was seen complete. In that time the device's
+       clock may have wrapped around, and then the time stamps fit in two places, or in none. */
+    if (times->is_kernel) {
+        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & stamp_clock->mask;
+        uint64_t least_ticks = least / second * rate + least % second * rate / second;
+        if (stamp_clock->wrap_ns) {
+            ticks = least_ticks + ((ticks - least_ticks) & stamp_clock->mask);
+        }
+        sample.begin_ns = ticks / rate * second + ticks % rate * second / rate;
+    } else {
+        sample.begin_ns =
+            zt__unwrap_after(stamp_clock, zt__ticks_to_ns(stamp_clock, times->begin_ticks), least);
+    }
+    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
+    most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
+    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
+        zt__missing missing = {NULL, NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
+        missing.region = reading->region;
+        missing.list = times->list;
+        missing.list_name = reading->origin.list_name;
+        missing.since_ns = reading->submitted_ns;
+        timeline->ambiguous++;
+        zt__keep_missing(profiler, &missing);
+        return;
+    }
+    reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    sample.list = times->list;
+    sample.submitted_ns = reading->submitted_ns;
+    sample.origin = reading->origin;
+    if ((sample.origin.executions > 0 && !reading->knows_execution) ||
+        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, reading->submitted_ns) < submitted) {
+        sample.origin.submitted_by = 0; /* it is not the execution that was submitted */
+    }
+    sample.bytes = reading->bytes;
+    sample.region = reading->region->index;
+    sample.path = reading->path->index;
+    sample.pass = profiler->batch.pass->index;
+    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
+        sample.origin.kind = ZT__REGION_AROUND_OTHERS;
+    }
+    /* The launch latency is known only if the sample is of the execution that was submitted. */
+    if (reading->knows_execution && sample.origin.submitted_by) {
+        double error_ns = (double)zt__clock_error(clock, reading->begin_ns) +
+                          (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
+        row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
+            (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
+        if (reading->path->launch_error_ns < error_ns) {
+            reading->path->launch_error_ns = error_ns;
+        }
+    }
+    if (timeline->written >= timeline->capacity &&
+        timeline->samples[place].end_ns > timeline->replaced_until_ns) {
+        timeline->replaced_until_ns = timeline->samples[place].end_ns;
+    }
+    if (timeline->written >= timeline->capacity) {
+        zt__path_at(profiler, timeline->samples[place].path)->kept--;
+    }
+    reading->path->kept++;
+    timeline->samples[place] = sample;
+    memcpy(timeline->values + place * columns, row, columns * sizeof *row);
+    timeline->written++;
+    timeline->changes++;
+}
+
+/* ---- closing -------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = profiler->timeline;
+    while (profiler->attached_streams) {
+        zt__stream_data *data = profiler->attached_streams;
+        profiler->attached_streams = data->next;
+        zt__release_stream_data(data);
+    }
+    profiler->timeline = NULL;
+    if (timeline) {
+        zt__free(allocator, timeline->samples);
+        zt__free(allocator, timeline->values);
+        zt__free(allocator, timeline->missing);
+        zt__free(allocator, timeline->executions);
+        zt__free(allocator, timeline->phases);
+        zt__free(allocator, timeline);
+    }
+}
+
+/* ---- for reports: kept samples and rows ------------------------------------------------------------------ */
+
+ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
+    const zt__timeline *timeline = profiler->timeline;
+    *first = *end = 0;
+    if (timeline) {
+        zt__lock(&profiler->mutex);
+        *end = timeline->written;
+        *first = zt__oldest_kept(timeline->written, timeline->capacity);
+        zt__unlock(&profiler->mutex);
+    }
+}
+
+ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
+                                     double *values) {
+    const zt__timeline *timeline = profiler->timeline;
+    size_t place = (size_t)(index % timeline->capacity), columns = profiler->row_length;
+    int is_kept;
+    zt__lock(&profiler->mutex);
+    is_kept = index >= zt__oldest_kept(timeline->written, timeline->capacity);
+    if (is_kept) {
+        *sample = timeline->samples[place];
+        sample->begin_ns =
+            zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        sample->end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        memcpy(values, timeline->values + place * columns, columns * sizeof *values);
+    }
+    zt__unlock(&profiler->mutex);
+    return is_kept;
+}
+
+ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint64_t *end) {
+    zt__lock(&data->mutex);
+    *end = data->rows_written;
+    *first = zt__oldest_kept(data->rows_written, data->row_capacity);
+    zt__unlock(&data->mutex);
+}
+
+/* ==== results/overlap.h ================================================================================= */
+
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
+
+/* When a sample ran, in device time, and what it was. */
+typedef struct zt__interval {
+    uint64_t begin_ns, end_ns;
+    uint64_t beside_ns; /* up to here, it is counted how long it ran beside others */
+    zt__path *path;
+    zt__region_kind kind;
+    int is_outermost; /* it is inside no other region */
+} zt__interval;
+
+/* When the kept samples ran, and what is not known of that time. */
+typedef struct zt__intervals {
+    zt__interval *of_samples; /* sorted by begin */
+    size_t count;
+    uint64_t since_ns; /* samples that are not kept any more have ended before this time */
+    uint64_t missing;  /* samples that were found missing since then, or are still on their way */
+} zt__intervals;
+
+/* The union of intervals that are added in the order of their begins. */
+typedef struct zt__cover {
+    uint64_t until_ns; /* up to here, all is counted */
+    uint64_t covered_ns;
+    uint64_t count; /* of the intervals */
+} zt__cover;
+
+ZT__PRIVATE void zt__extend_cover(zt__cover *cover, const zt__interval *interval);
+
+/* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
+   memory. */
+ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals);
+
+/* How long the outermost samples of a path ran, and how much of that beside others. */
+typedef struct zt__at_once {
+    double ns, of_ns;
+} zt__at_once;
+
+/* Measures how the samples of the timeline cover the time of the device. Adds up for each path how its samples ran,
+   unless `paths` is NULL. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count);
+
+/* Returns what zt__measure_coverage measures. While the timeline does not change, it is not measured again. */
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);
+
+/* ==== results/overlap.c ================================================================================= */
+
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
+
+/* ---- the time of the device that samples cover ----------------------------------------------------------- */
+
+static int zt__compare_intervals(const void *a, const void *b) {
+    const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
+    return one->begin_ns < other->begin_ns ? -1 : one->begin_ns > other->begin_ns;
+}
+
+ZT__PRIVATE void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
+    uint64_t begin_ns = interval->begin_ns > cover->until_ns ? interval->begin_ns : cover->until_ns;
+    cover->count++;
+    if (interval->end_ns > begin_ns) {
+        cover->covered_ns += interval->end_ns - begin_ns;
+        cover->until_ns = interval->end_ns;
+    }
+}
+
+ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+    enum { AT_ONCE = 1024 };
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, end, first, gap;
+    memset(intervals, 0, sizeof *intervals);
+    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
+    intervals->missing = profiler->awaited;
+    zt__unlock(&profiler->mutex);
+    zt__get_kept_samples(profiler, &i, &end);
+    if (i < end) {
+        intervals->of_samples = (zt__interval *)zt__allocate(&profiler->config.allocator, (size_t)(end - i),
+                                                             sizeof *intervals->of_samples);
+    }
+    if (i < end && !intervals->of_samples) {
+        return 0;
+    }
+    while (i < end) {
+        uint32_t locked;
+        zt__lock(&profiler->mutex);
+        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
+            i = zt__oldest_kept(timeline->written, timeline->capacity);
+        }
+        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
+            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
+            zt__interval *interval = &intervals->of_samples[intervals->count];
+            interval->begin_ns = interval->beside_ns = sample->begin_ns;
+            interval->end_ns = sample->end_ns;
+            interval->path = zt__path_at(profiler, sample->path);
+            interval->kind = sample->origin.kind;
+            interval->is_outermost = zt__is_phase(interval->path->key.outer);
+            intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
+        }
+        if (i >= end) {
+            intervals->since_ns = timeline->replaced_until_ns;
+            first = zt__oldest_kept(timeline->written, timeline->capacity);
+            gap = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
+            for (; gap < timeline->missing_written; gap++) {
+                const zt__missing *missing = &timeline->missing[gap % ZT__MISSING_KEPT];
+                intervals->missing += first == 0 || missing->kept_before > first ? missing->count : 0;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (intervals->count > 0) {
+        qsort(intervals->of_samples, intervals->count, sizeof *intervals->of_samples, zt__compare_intervals);
+    }
+    return 1;
+}
+
+/* ---- samples that ran at once ---------------------------------------------------------------------------- */
+
+/* Outermost samples that are added in the order of their begins. */
+typedef struct zt__sweep {
+    zt__interval *running[64]; /* those that end last, if there are more */
+    uint32_t count;
+    uint64_t last_end_ns;   /* of all so far */
+    uint64_t at_once_until; /* up to here, it is counted when several ran */
+    double sum_ns, at_once_ns;
+} zt__sweep;
+
+/* Counts that a sample has run beside others up to this time. */
+static void zt__extend_beside(zt__interval *interval, uint64_t until_ns, zt__at_once *paths,
+                              uint32_t path_count) {
+    if (until_ns > interval->beside_ns) {
+        if (interval->path->index < path_count && paths) {
+            paths[interval->path->index].ns += (double)(until_ns - interval->beside_ns);
+        }
+        interval->beside_ns = until_ns;
+    }
+}
+
+static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once *paths, uint32_t path_count) {
+    uint64_t until_ns = added->end_ns < sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    uint64_t from_ns = added->begin_ns > sweep->at_once_until ? added->begin_ns : sweep->at_once_until;
+    uint32_t i, kept = 0, first = 0;
+    if (until_ns > from_ns) {
+        sweep->at_once_ns += (double)(until_ns - from_ns);
+        sweep->at_once_until = until_ns;
+    }
+    for (i = 0; i < sweep->count; i++) {
+        zt__interval *running = sweep->running[i];
+        if (running->end_ns > added->begin_ns) {
+            uint64_t both_ns = running->end_ns < added->end_ns ? running->end_ns : added->end_ns;
+            if (running->beside_ns < added->begin_ns) {
+                running->beside_ns = added->begin_ns;
+            }
+            zt__extend_beside(running, both_ns, paths, path_count);
+            zt__extend_beside(added, both_ns, paths, path_count);
+            sweep->running[kept] = running;
+            first = running->end_ns < sweep->running[first]->end_ns ? kept : first;
+            kept++;
+        }
+    }
+    if (kept == ZT__COUNT_OF(sweep->running)) {
+        sweep->running[first] = sweep->running[--kept];
+    }
+    sweep->running[kept++] = added;
+    sweep->count = kept;
+    sweep->last_end_ns = added->end_ns > sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    sweep->sum_ns += (double)(added->end_ns - added->begin_ns);
+    if (added->path->index < path_count && paths) {
+        paths[added->path->index].of_ns += (double)(added->end_ns - added->begin_ns);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count) {
+    zt_overlap *overlap = &coverage->overlap;
+    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
+    zt__cover outermost;
+    zt__intervals intervals;
+    zt__sweep sweep;
+    uint64_t begin_ns = 0, end_ns = 0;
+    size_t i;
+    int has_memory;
+    memset(coverage, 0, sizeof *coverage);
+    overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
+    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = overlap->at_once_ns = zt__nan();
+    coverage->outermost_ns = coverage->covered_ns = coverage->wall_share = zt__nan();
+    if (!profiler || !profiler->timeline) {
+        return 1;
+    }
+    has_memory = zt__copy_intervals(profiler, &intervals);
+    if (intervals.count > 0) {
+        begin_ns = intervals.of_samples[0].begin_ns;
+    }
+    if (begin_ns < intervals.since_ns) {
+        begin_ns = intervals.since_ns;
+    }
+    memset(&all, 0, sizeof all);
+    memset(&sweep, 0, sizeof sweep);
+    all.until_ns = begin_ns;
+    innermost = kernels = copies = either = outermost = all;
+    for (i = 0; i < intervals.count; i++) {
+        zt__interval *interval = &intervals.of_samples[i];
+        if (interval->end_ns < begin_ns) {
+            continue;
+        }
+        overlap->samples++;
+        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
+        zt__extend_cover(&all, interval);
+        if (interval->kind != ZT__REGION_AROUND_OTHERS) {
+            zt__extend_cover(&innermost, interval);
+        }
+        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
+            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
+            zt__extend_cover(&either, interval);
+        }
+        if (interval->is_outermost) {
+            if (interval->begin_ns < begin_ns) { /* as the time begins then */
+                interval->begin_ns = interval->beside_ns = begin_ns;
+            }
+            zt__extend_cover(&outermost, interval);
+            zt__add_to_sweep(&sweep, interval, paths, path_count);
+        }
+    }
+    zt__free(&profiler->config.allocator, intervals.of_samples);
+    overlap->missing = intervals.missing;
+    if (overlap->samples > 0) {
+        overlap->span_ns = (double)(end_ns - begin_ns);
+    }
+    if (overlap->samples > 0 && !overlap->missing) {
+        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
+        overlap->kernel_ns = (double)kernels.covered_ns;
+        overlap->copy_ns = (double)copies.covered_ns;
+        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+        overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
+        overlap->at_once_ns = sweep.at_once_ns;
+        coverage->outermost_ns = sweep.sum_ns;
+        coverage->covered_ns = (double)outermost.covered_ns;
+        if (overlap->samples > 1 && end_ns > begin_ns) {
+            coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
+        }
+    }
+    return has_memory;
+}
+
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler ? profiler->timeline : NULL;
+    zt__coverage coverage;
+    uint64_t changes, in_flight;
+    int is_current, has_memory;
+    if (!timeline) {
+        zt__measure_coverage(profiler, &coverage, NULL, 0);
+        return coverage;
+    }
+    zt__lock(&profiler->mutex);
+    changes = timeline->changes;
+    in_flight = profiler->awaited;
+    coverage = timeline->coverage;
+    is_current =
+        changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
+    zt__unlock(&profiler->mutex);
+    if (!is_current) {
+        has_memory = zt__measure_coverage(profiler, &coverage, NULL, 0);
+        zt__lock(&profiler->mutex);
+        if (has_memory && changes > 0) {
+            timeline->coverage = coverage;
+            timeline->coverage_changes = changes;
+            timeline->coverage_in_flight = in_flight;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return coverage;
+}
+
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info;
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__stream_data *data = NULL;
+    uint64_t first, end;
+    memset(&info, 0, sizeof info);
+    info.overlap = zt__get_coverage(locked).overlap;
+    if (!profiler || !profiler->timeline) {
+        return info;
+    }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
+    zt__lock(&locked->mutex);
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.pairs = locked->timeline->clock.pair_count;
+    zt__unlock(&locked->mutex);
+    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
+        zt__get_kept_rows(data, &first, &end);
+        info.rows += end - first;
+        info.lost_rows += first;
+    }
+    return info;
+}
+
+/* ==== results/phase_times.h ============================================================================= */
+
+/* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
+
+/* When samples of a phase ran. */
+typedef struct zt__busy_phase {
+    zt__cover cover;
+    int is_unknown; /* samples of it are missing on the timeline */
+} zt__busy_phase;
+
+/* Of paths, and of phases by their names. All 0: nothing is known. */
+typedef struct zt__busy_phases {
+    zt__busy_phase *paths, *regions; /* by index. Those of no phase are all 0 */
+    uint32_t path_count, region_count;
+} zt__busy_phases;
+
+/* Measures how long at least one of the samples of each phase ran. The caller frees `paths`, which also has `regions`.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_busy_phases(zt_profiler *profiler, zt__busy_phases *busy);
+
+/* Returns how long at least one of the samples of a phase ran: of those on one path, or for NULL of all. NaN: that is not
+   known, or it is no phase. */
+ZT__PRIVATE double zt__get_busy_time(const zt__busy_phases *busy, const zt__region_record *region,
+                                     const zt__path *path);
+
+/* ==== results/phase_times.c ============================================================================= */
+
+/* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
+
+/* ---- the time in which samples of a phase ran ------------------------------------------------------------ */
+
+/* Marks the phases around samples that are missing on the timeline. With the mutex held. */
+static void zt__mark_unknown_phases(const zt_profiler *profiler, zt__busy_phases *busy) {
+    uint32_t i;
+    for (i = 0; i < busy->path_count; i++) {
+        const zt__path *path = zt__path_at(profiler, i), *outer = path;
+        int is_missing = path->missing > 0 || path->lost > 0 || path->dropped > 0 ||
+                         (!path->key.region->is_phase && path->kept != path->statistics.count);
+        for (; is_missing && outer->depth > 0; outer = outer->key.outer) {
+            busy->paths[outer->index].is_unknown = 1;
+            busy->regions[outer->key.region->index].is_unknown = 1;
+        }
+    }
+}
+
+ZT__PRIVATE int zt__measure_busy_phases(zt_profiler *profiler, zt__busy_phases *busy) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__intervals intervals;
+    size_t i;
+    memset(busy, 0, sizeof *busy);
+    if (!profiler->timeline) {
+        return 1;
+    }
+    if (!zt__copy_intervals(profiler, &intervals)) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    busy->path_count = profiler->path_count; /* also those of the samples above */
+    busy->region_count = profiler->region_count;
+    zt__unlock(&profiler->mutex);
+    busy->paths = (zt__busy_phase *)zt__allocate(allocator, (size_t)busy->path_count + busy->region_count + 1,
+                                                 sizeof *busy->paths);
+    busy->regions = busy->paths ? busy->paths + busy->path_count : NULL;
+    for (i = 0; i < intervals.count && busy->paths; i++) {
+        const zt__interval *interval = &intervals.of_samples[i];
+        const zt__path *path = interval->path;
+        for (; path->depth > 0; path = path->key.outer) {
+            if (path->key.region->is_phase) {
+                zt__extend_cover(&busy->paths[path->index].cover, interval);
+                zt__extend_cover(&busy->regions[path->key.region->index].cover, interval);
+            }
+        }
+    }
+    if (busy->paths) {
+        zt__lock(&profiler->mutex);
+        zt__mark_unknown_phases(profiler, busy);
+        zt__unlock(&profiler->mutex);
+    }
+    zt__free(allocator, intervals.of_samples);
+    return busy->paths != NULL;
+}
+
+ZT__PRIVATE double zt__get_busy_time(const zt__busy_phases *busy, const zt__region_record *region,
+                                     const zt__path *path) {
+    const zt__busy_phase *phase = NULL;
+    if (path && path->index < busy->path_count) {
+        phase = &busy->paths[path->index];
+    } else if (!path && region->index < busy->region_count) {
+        phase = &busy->regions[region->index];
+    }
+    return region->is_phase && phase && !phase->is_unknown ? (double)phase->cover.covered_ns : zt__nan();
+}
+
 /* ==== results/results.h ================================================================================= */
 
 /* zt_get_region and the like: counts and statistics of regions. */
@@ -14386,6 +15341,7 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    info->busy_ns = zt__nan();
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =
@@ -14441,6 +15397,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt_profiler *locked = zt__mutable(profiler);
     zt__subject subject;
     zt__totals totals;
+    zt__busy_phases busy;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
     uint32_t pass;
@@ -14449,7 +15406,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->name = "";
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
-        info->host_ns = info->host_own_ns = zt__nan();
+        info->host_ns = info->host_own_ns = info->busy_ns = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);
@@ -14468,6 +15425,11 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         zt__get_column(locked, subject, zt__pass_time_column(profiler, pass), &pass_times[pass], NULL, NULL);
     }
     info->differs = profiler->pass_count > 1 ? zt__find_differences(profiler, pass_times) : 0;
+    if (info->is_phase) {
+        zt__measure_busy_phases(locked, &busy); /* without memory nothing is known */
+        info->busy_ns = zt__get_busy_time(&busy, subject.region, subject.path);
+        zt__free(&locked->config.allocator, busy.paths);
+    }
     return result;
 }
 
@@ -14504,6 +15466,253 @@ ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
     default:
         return profiler->availability_text.text;
     }
+}
+
+/* ==== results/attribution.h ============================================================================= */
+
+/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
+
+/* As in zt_info. */
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler);
+
+/* Returns a streamed metric whose index is below that count, and stores the number of its stream, from 1. */
+ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
+                                                    uint32_t *stream);
+
+/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
+   until `is_attributing` is 0. */
+ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
+
+/* Detaches all streams, so that threads that read them no longer use the profiler. Their data stays until all
+   are detached, because a thread that attributes the rows of one stream reads those of the others. Returns 0
+   if such a thread does not finish before the deadline. */
+ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline);
+
+/* Creates the timeline, and sets the functions by which the profiler calls it. If the clocks cannot be
+   compared, reports this and succeeds without a timeline. On failure, the caller destroys the profiler. */
+ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler);
+
+/* ==== results/attribution.c ============================================================================= */
+
+/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
+
+/* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
+
+/* The mutex of the stream is held. */
+static uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t index) {
+    const zt__kept_row *row = &data->rows[index % data->row_capacity];
+    return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
+}
+
+/* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
+   than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
+   once a row. Returns 0 if rows of that time may still come. */
+static int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
+    uint32_t metrics = data->group.metric_count, m;
+    uint64_t low, high;
+    int complete;
+    memset(data->sums, 0, metrics * sizeof *data->sums);
+    zt__lock(&data->mutex);
+    complete =
+        !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
+    low = complete ? zt__oldest_kept(data->rows_written, data->row_capacity) : data->rows_written;
+    high = data->rows_written;
+    while (low < high) { /* finds the first row by bisection */
+        uint64_t between = low + (high - low) / 2;
+        if (zt__middle_of_row(data, between) < begin_ns) {
+            low = between + 1;
+        } else {
+            high = between;
+        }
+    }
+    for (; low < data->rows_written && zt__middle_of_row(data, low) < end_ns; low++) {
+        size_t place = (size_t)(low % data->row_capacity);
+        const double *values = data->row_values + place * metrics;
+        double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
+        for (m = 0; m < metrics; m++) {
+            int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
+            if (!zt__is_nan(values[m])) {
+                zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
+            }
+        }
+    }
+    zt__unlock(&data->mutex);
+    return complete;
+}
+
+/* Attributes rows to the kept samples that ended before the newest row of every open stream. Without memory,
+   a sample gets no rows. The caller may hold the collector, or the reader of a stream, but no mutex. If
+   another thread is attributing rows already, that thread does this work, too. */
+static void zt__attribute_rows(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = profiler->timeline;
+    zt__lock(&profiler->mutex);
+    timeline->attribute_again = 1;
+    if (!profiler->attached_streams || timeline->is_attributing) {
+        zt__unlock(&profiler->mutex);
+        return;
+    }
+    timeline->is_attributing = 1;
+    while (timeline->attribute_again) {
+        uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
+        zt__stream_data *first = profiler->attached_streams, *data;
+        const zt__timeline_sample *sample;
+        zt__path *path;
+        uint32_t count = profiler->streamed_count, m;
+        int is_complete = 1;
+        timeline->attribute_again = 0;
+        if (timeline->attributed < oldest) {
+            timeline->attributed = oldest;
+        }
+        index = timeline->attributed;
+        if (index == timeline->written) {
+            continue;
+        }
+        sample = &timeline->samples[index % timeline->capacity];
+        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        path = zt__path_at(profiler, sample->path);
+        zt__unlock(&profiler->mutex);
+        /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
+           these fields, so they are read without the mutex. */
+        if (path->streamed_count < count) {
+            zt__moments *before = path->streamed;
+            zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+            if (streamed) {
+                zt__lock(&profiler->mutex);
+                if (before) {
+                    memcpy(streamed, before, path->streamed_count * sizeof *streamed);
+                }
+                path->streamed = streamed;
+                path->streamed_count = count;
+                zt__unlock(&profiler->mutex);
+                zt__free(allocator, before);
+            } else {
+                count = 0;
+            }
+        }
+        for (data = first; data && data->first_streamed < count && is_complete;
+             data = zt__load(&data->next)) {
+            is_complete = zt__sum_rows(data, begin_ns, end_ns);
+        }
+        zt__lock(&profiler->mutex);
+        if (!is_complete) {
+            continue; /* its rows may still come */
+        }
+        for (data = first; data && data->first_streamed < count; data = data->next) {
+            for (m = 0; m < data->group.metric_count; m++) {
+                zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
+            }
+        }
+        timeline->attributed = index + 1;
+        timeline->attribute_again = 1; /* for the next sample */
+    }
+    timeline->is_attributing = 0;
+    zt__unlock(&profiler->mutex);
+}
+
+/* ---- attached streams ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data) {
+    zt_profiler *profiler;
+    zt__lock(&data->mutex);
+    profiler = data->profiler;
+    data->is_attributing = profiler != NULL;
+    zt__unlock(&data->mutex);
+    if (!profiler) {
+        return;
+    }
+    zt__attribute_rows(profiler);
+    zt__lock(&data->mutex);
+    data->is_attributing = 0;
+    zt__unlock(&data->mutex);
+}
+
+ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__stream_data *data = NULL;
+    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
+        int is_attributing;
+        do {
+            zt__lock(&data->mutex);
+            data->profiler = NULL;
+            is_attributing = data->is_attributing;
+            zt__unlock(&data->mutex);
+        } while (is_attributing && zt__wait_again(&wait));
+        if (is_attributing) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ---- opening the timeline, which from then on is called when samples are collected ---------------------- */
+
+ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const char *call = "zeDeviceGetGlobalTimestamps";
+    zt__timeline *timeline = (zt__timeline *)zt__allocate(allocator, 1, sizeof *timeline);
+    zt__clock_pair pair;
+    ze_result_t result;
+    if (!timeline) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
+    }
+    profiler->timeline = timeline;
+    timeline->capacity = profiler->config.timeline;
+    timeline->samples =
+        (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
+    timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
+                                              profiler->row_length * sizeof *timeline->values);
+    timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
+    timeline->executions =
+        (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
+    timeline->phases =
+        (zt__phase_span *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->phases);
+    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions ||
+        !timeline->phases) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
+    }
+    zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
+                   profiler->tick_mask);
+    result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
+    if (zt__means_device_loss(result)) {
+        return zt__check(&profiler->diagnostics, result, call, "");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
+        zt__close_timeline(profiler);
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__add_clock_pair(&timeline->clock, pair);
+    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, timeline->clock.ticks_per_second,
+                   profiler->kernel_tick_mask);
+    if (profiler->passes[0].group_count == 0) {
+        zt__relate_kernel_clock(profiler);
+    }
+    profiler->before_collection = zt__timeline_before_collection;
+    profiler->sample_collected = zt__keep_sample;
+    profiler->sample_missing = zt__keep_missing;
+    profiler->lists_executed = zt__keep_execution;
+    profiler->phase_ended = zt__keep_phase;
+    profiler->batch_collected = zt__attribute_rows;
+    return result;
+}
+
+/* ---- streamed metrics ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
+    return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
+}
+
+ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
+                                                    uint32_t *stream) {
+    zt__stream_data *data = NULL;
+    *stream = 0;
+    do { /* what is counted belongs to a stream that is attached */
+        data = zt__next_attached_stream(zt__mutable(profiler), data);
+        ++*stream;
+    } while (index - data->first_streamed >= data->group.metric_count);
+    return &data->metrics[index - data->first_streamed];
 }
 
 /* ==== results/merging.h ================================================================================= */
@@ -14755,6 +15964,166 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt__unlock_timed(&into->collector);
     return has_memory ? ZE_RESULT_SUCCESS
                       : zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
+}
+
+/* ==== results/metrics.h ================================================================================= */
+
+/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
+
+/* Returns the index of a metric by its name, which is at the index in `metrics`. If there is none, returns UINT32_MAX
+   and reports the nearest names, which are also stored in `nearest` unless that is NULL. */
+ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
+                                     zt__name_fn name_at, uint32_t count, const char *name,
+                                     zt__nearest *nearest);
+
+/* For zt__find_metric in an array of zt_metric. */
+ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index);
+
+/* ==== results/metrics.c ================================================================================= */
+
+/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
+
+/* What a `metric` stands for. */
+typedef struct zt__metric_place {
+    const zt_metric *metric; /* NULL: there is none */
+    int is_streamed;
+    uint32_t column;    /* where its figures are in the row of a sample. Of a streamed metric: its index */
+    const char *counts; /* what `index` is of, as <counts>_count of zt_info, for a message */
+    uint32_t index;
+} zt__metric_place;
+
+/* ZT_GPU_TIME, ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY, without their highest bit. */
+static const zt_metric zt__times[1 + ZT__LATENCY_COUNT] = {
+    {"GPU time", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
+    {"queue latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
+    {"launch latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0}};
+
+/* The kind is in the highest four bits: ZT_TILE has 6 bits for the tile below the highest two. */
+static zt__metric_place zt__place_of_metric(const zt_profiler *profiler, uint32_t metric) {
+    zt__metric_place place = {NULL, 0, 0, "metric", metric};
+    uint32_t index = metric & 0x0FFFFFFFu, tile = metric >> 24 & 63, stream;
+    switch (metric >> 28) {
+    case 0x0:
+        if (index < profiler->metric_count) {
+            place.metric = &profiler->metrics[index];
+            place.column = 1 + index;
+        }
+        break;
+    case 0x4:
+    case 0x5:
+    case 0x6:
+    case 0x7:
+        place.index = metric & 0x00FFFFFFu;
+        if (place.index < profiler->metric_count && tile < profiler->tile_count) {
+            place.metric = &profiler->metrics[place.index];
+            place.column = zt__tile_column(profiler, tile, place.index);
+        } else if (place.index < profiler->metric_count) {
+            place.counts = "tile";
+            place.index = tile;
+        }
+        break;
+    case 0x8:
+        if (index < ZT__COUNT_OF(zt__times)) {
+            place.metric = &zt__times[index];
+            place.column = index ? zt__latency_column(profiler, index - 1) : 0;
+        }
+        break;
+    case 0x9:
+        place.counts = "pass";
+        place.index = index;
+        if (index < profiler->pass_count) {
+            place.metric = &zt__times[0];
+            place.column = zt__pass_time_column(profiler, index);
+        }
+        break;
+    case 0xA:
+        place.counts = "streamed";
+        place.index = place.column = index;
+        if (index < zt__get_streamed_count(profiler)) {
+            place.metric = zt__streamed_metric_at(profiler, index, &stream);
+            place.is_streamed = 1;
+        }
+        break;
+    default:
+        break;
+    }
+    return place;
+}
+
+ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
+    return profiler ? zt__place_of_metric(profiler, metric).metric : NULL;
+}
+
+ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index) {
+    return ((const zt_metric *)metrics)[index].name;
+}
+
+/* For zt__find_metric among the metrics of a profiler and then those of its streams. */
+static const char *zt__name_of_any(const void *user, uint32_t index) {
+    const zt_profiler *profiler = (const zt_profiler *)user;
+    uint32_t own = profiler->metric_count;
+    return zt_get_metric(profiler, index < own ? index : ZT_STREAMED(index - own))->name;
+}
+
+ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
+                                     zt__name_fn name_at, uint32_t count, const char *name,
+                                     zt__nearest *nearest) {
+    zt__nearest found;
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        if (strcmp(name_at(metrics, i), name) == 0) {
+            return i;
+        }
+    }
+    found = zt__find_nearest(name, metrics, count, name_at);
+    zt__report(diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, found.text);
+    if (nearest) {
+        *nearest = found;
+    }
+    return UINT32_MAX;
+}
+
+ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
+    uint32_t own, index;
+    if (!profiler || !name) {
+        return UINT32_MAX;
+    }
+    own = profiler->metric_count;
+    index = zt__find_metric(&zt__mutable(profiler)->diagnostics, "zt_find_metric", profiler, zt__name_of_any,
+                            own + zt__get_streamed_count(profiler), name, NULL);
+    return index < own || index == UINT32_MAX ? index : ZT_STREAMED(index - own);
+}
+
+ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                zt_stats *stats) {
+    const char *call = "zt_get_stats";
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__metric_place place;
+    zt__subject subject;
+    zt__moments rows;
+    ze_result_t result;
+    if (stats) {
+        zt__clear_stats(stats);
+    }
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    place = zt__place_of_metric(profiler, metric);
+    if (!place.metric) {
+        return zt__report_index(profiler, call, place.counts, place.index);
+    }
+    subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
+    if (subject.region && place.is_streamed) {
+        zt__lock(&locked->mutex);
+        rows = zt__sum_streamed(subject, place.column);
+        zt__unlock(&locked->mutex);
+        zt__get_moments(ZT_AGGREGATE_MEAN, &rows,
+                        stats); /* a row is in several samples, so there is no sum */
+        stats->rate = place.metric->aggregation == ZT_AGGREGATE_MEAN ? stats->mean : zt__nan();
+    } else if (subject.region) {
+        zt__get_column(locked, subject, place.column, stats, NULL, NULL);
+    }
+    return result;
 }
 
 /* ==== results/packing.c ================================================================================= */
@@ -15269,1261 +16638,6 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         zt__free_profiler(unpacked);
     }
     return result;
-}
-
-/* ==== results/roofline.h ================================================================================ */
-
-/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
-
-/* Returns the peaks that are given. Without any, the peak is the bandwidth for which the memory is designed, if
-   the driver reports it by ZE_extension_device_memory_properties. It cannot be computed from the clock rate and
-   bus width that every device reports: their units and the transfers in a clock cycle are not specified. Reads
-   and writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
-   uses. The mutex is not held. */
-ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler);
-
-/* ==== results/roofline.c ================================================================================ */
-
-/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
-
-ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
-    ze_device_memory_properties_t memories[2];
-    ze_device_memory_ext_properties_t extended[2];
-    uint32_t count = 2, i;
-    ze_result_t result;
-    zt__peaks peaks;
-    zt__lock(&profiler->mutex);
-    peaks = profiler->peaks;
-    zt__unlock(&profiler->mutex);
-    if (peaks.bytes > 0 || peaks.operations > 0 || !profiler->device || profiler->tile_count > 0 ||
-        zt__is_device_lost(&profiler->diagnostics)) {
-        return peaks;
-    }
-    memset(memories, 0, sizeof memories);
-    memset(extended, 0, sizeof extended);
-    for (i = 0; i < count; i++) {
-        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
-        memories[i].pNext = &extended[i];
-        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
-    if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
-        extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
-        uint32_t read = extended[0].readBandwidth, write = extended[0].writeBandwidth;
-        peaks.bytes = (read > write ? read : write) * 1e9;
-        strcpy(peaks.source, "reported by the driver");
-    }
-    return peaks;
-}
-
-/* Checks a figure that the application gives. `what` names it. */
-static ze_result_t zt__check_figure(zt_profiler *profiler, const char *call, const char *what,
-                                    double figure) {
-    if (zt__is_finite(figure) && figure >= 0) {
-        return ZE_RESULT_SUCCESS;
-    }
-    return zt__report(&profiler->diagnostics, BAD_FIGURE, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, what,
-                      figure);
-}
-
-ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
-                                const char *source) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return result;
-    }
-    result = zt__check_figure(profiler, "zt_set_peaks", "bytes_per_second", bytes_per_second);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__check_figure(profiler, "zt_set_peaks", "operations_per_second", operations_per_second);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    source = source ? source : "given by the program";
-    zt__lock(&profiler->mutex);
-    if (!profiler->peaks_are_overridden) {
-        profiler->peaks.bytes = bytes_per_second;
-        profiler->peaks.operations = operations_per_second;
-        zt__copy_text(profiler->peaks.source, sizeof profiler->peaks.source, source, strlen(source));
-    }
-    zt__unlock(&profiler->mutex);
-    return result;
-}
-
-ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations) {
-    zt__region_record *record;
-    zt_cause cause;
-    ze_result_t result;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__check_figure(profiler, "zt_set_operations", "operations", operations);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    zt__lock(&profiler->mutex);
-    record = zt__find_or_add_region(profiler, zt__shown_name(region), &cause);
-    if (record) {
-        record->operations = operations;
-    }
-    zt__unlock(&profiler->mutex);
-    if (!record && cause == ZT_DROPPED_TOO_MANY_NAMES) {
-        result = zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                            "zt_set_operations", (unsigned)ZT__MAX_REGIONS);
-    } else if (!record) {
-        result = zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
-    }
-    return result;
-}
-
-/* ==== results/timeline.h ================================================================================ */
-
-/* The timeline: the newest samples, and what a stream shares with a profiler. */
-
-enum { ZT__MAX_MARKERS = 4096 };
-
-typedef struct zt__marker {
-    uint32_t index;
-    const char *name; /* in the same allocation */
-} zt__marker;
-
-/* A row as it is kept for a profiler. */
-typedef struct zt__kept_row {
-    uint64_t begin_ns, end_ns; /* by the host's clock */
-    const char *marker;        /* the device ended the row at this marker, at the time end_ns; or NULL */
-    int gap;                   /* rows are missing before it */
-} zt__kept_row;
-
-/* What a stream measures, its markers, and, if it is attached to a profiler, its newest rows. An attached
-   stream shares this with the profiler, which keeps it until zt_close, so that reports show the rows of
-   streams that are closed. zt_stream_close frees all else of a stream. No thread locks this mutex and that of
-   a profiler at the same time. */
-typedef struct zt__stream_data {
-    zt_allocator allocator;
-    zt__group group;    /* constant, like the next three */
-    zt_metric *metrics; /* of the group */
-    uint32_t row_capacity;
-    uint64_t period_ns;
-    uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
-    struct zt__stream_data *next; /* attached to the same profiler. Atomic */
-
-    zt__mutex mutex; /* of the stream: guards what follows, and the stream's ring and counts */
-
-    zt_profiler *profiler; /* that it is attached to, or NULL */
-    int is_attributing;    /* a thread that reads the stream is using the profiler */
-    uint32_t owners;       /* stream and profiler: 2, 1 or 0 */
-    int is_open;           /* more rows may come */
-    uint64_t rows_written; /* ever */
-    zt__kept_row *rows;    /* a ring of the newest */
-    double *row_values;    /* of each, all metrics */
-    zt__moments *sums;     /* of each metric over one sample; the thread that attributes rows uses them */
-
-    zt__map marker_names; /* to zt__marker */
-    zt__marker *markers[ZT__MAX_MARKERS];
-    uint32_t marker_count;
-} zt__stream_data;
-
-typedef struct zt__timeline_sample {
-    uint64_t begin_ns, end_ns; /* of the device, unwrapped */
-    ze_command_list_handle_t list;
-    uint64_t submitted_ns; /* host time */
-    zt__origin origin;
-    uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
-    uint32_t region, path;
-    uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
-} zt__timeline_sample;
-
-enum { ZT__MISSING_KEPT = 1024 };
-
-/* A call that has executed command lists. */
-typedef struct zt__execution {
-    uint64_t begin_ns, end_ns; /* host time; `end_ns` is 0 until the call returns */
-    uint32_t thread;
-} zt__execution;
-
-/* How the samples of a timeline cover the time of the device. */
-typedef struct zt__coverage {
-    zt_overlap overlap;
-    double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
-    double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
-    double wall_share;   /* of samples in the time from first to last, in percent. NaN with fewer than two */
-} zt__coverage;
-
-/* The newest samples. Guarded by the profiler's mutex. */
-typedef struct zt__timeline {
-    zt__clock clock;
-    zt__clock kernel_clock;   /* of the time stamps of kernels. Has no pairs, but the rate of `clock` */
-    uint64_t kernel_offset;   /* ticks by which it is ahead of `clock` */
-    uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
-    uint32_t capacity;
-    uint64_t written;           /* ever */
-    uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
-    uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
-    zt__timeline_sample *samples;
-    double *values; /* of each, all columns */
-
-    uint64_t missing_written, executions_written, phases_written; /* ever */
-    zt__missing *missing;                                         /* a ring of the newest ZT__MISSING_KEPT */
-    zt__execution *executions; /* a ring of the newest, as many as samples */
-    zt__phase_span *phases;    /* the same */
-
-    uint64_t changes;      /* of samples that are kept or missing, ever */
-    zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
-    uint64_t coverage_changes, coverage_in_flight;
-
-    uint64_t attributed; /* rows are attributed to all samples before this one */
-    int is_attributing;  /* a thread is attributing rows */
-    int attribute_again; /* rows or samples may have come since it began */
-} zt__timeline;
-
-/* Returns the index of the oldest element that a ring still has, after `written` were written to it. */
-ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity);
-
-/* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
-ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data);
-
-ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, const double *values);
-
-/* Compares the clocks if that is due, or in any case with `now`. */
-ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now);
-
-ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
-
-/* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing);
-
-/* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
-   ends now. Hooks may execute lists inside of a call. The mutex is held. */
-ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
-
-/* Records that a phase has ended. The mutex is held. */
-ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span);
-
-/* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
-   such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
-   the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
-   than one attempt for. */
-ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler);
-
-/* Prepares a profiler that measures metrics for launches with times alone: makes probes without queries, and
-   relates the clock of kernels. Without memory, the first such launch makes the probes. */
-ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
-
-/* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
-   uncertain. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row);
-
-/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
-   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before);
-
-/* Releases the timeline and the data of the streams, which are detached. */
-ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
-
-/* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
-ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
-
-/* Copies a sample, with times of the host, and its row of values. Returns 0 if a newer one has replaced it. */
-ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
-                                     double *values);
-
-/* Gets the indices of kept rows, from *first up to but not including *end. */
-ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint64_t *end);
-
-/* ==== results/timeline.c ================================================================================ */
-
-/* The timeline: the newest samples, and what a stream shares with a profiler. */
-
-/* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
-
-ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
-    return written > capacity ? written - capacity : 0;
-}
-
-ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
-    zt_allocator allocator = data->allocator;
-    uint32_t owners, i;
-    zt__lock(&data->mutex);
-    owners = --data->owners;
-    zt__unlock(&data->mutex);
-    if (owners) {
-        return;
-    }
-    for (i = 0; i < data->marker_count; i++) {
-        zt__free(&allocator, data->markers[i]);
-    }
-    zt__map_free(&data->marker_names, &allocator);
-    zt__free(&allocator, data->rows);
-    zt__free(&allocator, data->row_values);
-    zt__free(&allocator, data->sums);
-    zt__free(&allocator, data->metrics);
-    zt__free_group(&allocator, &data->group);
-    zt__destroy_mutex(&data->mutex);
-    zt__free(&allocator, data);
-}
-
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
-    zt__stream_data *first;
-    if (before) {
-        return zt__load(&before->next);
-    }
-    zt__lock(&profiler->mutex);
-    first = profiler->attached_streams;
-    zt__unlock(&profiler->mutex);
-    return first;
-}
-
-ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, const double *values) {
-    size_t place, metrics = data->group.metric_count;
-    zt__lock(&data->mutex);
-    place = (size_t)(data->rows_written++ % data->row_capacity);
-    data->rows[place] = *row;
-    memcpy(data->row_values + place * metrics, values, metrics * sizeof *values);
-    zt__unlock(&data->mutex);
-}
-
-/* ---- samples --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now) {
-    zt__timeline *timeline = profiler->timeline;
-    zt__clock_pair pair;
-    int due;
-    if (!timeline || zt__is_device_lost(&profiler->diagnostics)) {
-        return;
-    }
-    zt__lock(&profiler->mutex);
-    due = now || zt__is_clock_pair_due(&timeline->clock);
-    zt__unlock(&profiler->mutex);
-    if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    zt__lock(&profiler->mutex);
-    zt__add_clock_pair(&timeline->clock, pair);
-    zt__unlock(&profiler->mutex);
-}
-
-ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler) {
-    zt__relate_clocks(profiler, 0);
-}
-
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing) {
-    zt__timeline *timeline = profiler->timeline;
-    zt__missing *newest =
-        &timeline->missing[(timeline->missing_written + ZT__MISSING_KEPT - 1) % ZT__MISSING_KEPT];
-    if (timeline->missing_written && newest->region == missing->region && newest->list == missing->list &&
-        newest->list_name == missing->list_name && newest->cause == missing->cause) {
-        newest->count++;
-    } else {
-        newest = &timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT];
-        *newest = *missing;
-    }
-    newest->kept_before = timeline->written;
-    timeline->changes++;
-}
-
-ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
-    zt__timeline *timeline = profiler->timeline;
-    uint32_t thread = zt__get_thread_number();
-    uint64_t i = timeline->executions_written;
-    zt__execution *execution;
-    if (begin_ns) {
-        execution = &timeline->executions[timeline->executions_written++ % timeline->capacity];
-        execution->begin_ns = begin_ns;
-        execution->end_ns = 0;
-        execution->thread = thread;
-        return;
-    }
-    for (; i > zt__oldest_kept(timeline->executions_written, timeline->capacity); i--) {
-        execution = &timeline->executions[(i - 1) % timeline->capacity];
-        if (execution->thread == thread && !execution->end_ns) {
-            execution->end_ns = zt__now_ns();
-            return;
-        }
-    }
-}
-
-ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span) {
-    zt__timeline *timeline = profiler->timeline;
-    timeline->phases[timeline->phases_written++ % timeline->capacity] = *span;
-}
-
-ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
-    enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
-    zt__timeline *timeline = profiler->timeline;
-    uint64_t mask = profiler->kernel_tick_mask;
-    zt__pass *pass = &profiler->passes[profiler->metric_count > 0 ? ZT__TIMES_PASS : 0];
-    ze_kernel_timestamp_result_t stamps;
-    uint64_t host, before = 0, after = 0, stamp, error_ns, slack = timeline->clock.ticks_per_second / 10000;
-    uint32_t i;
-    memset(&stamps, 0, sizeof stamps);
-    for (i = 0; i < MOST_ATTEMPTS && (i == 0 || timeline->kernel_error_ns > GOOD_ERROR_NS); i++) {
-        if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) !=
-                ZE_RESULT_SUCCESS ||
-            !zt__run_first_query(profiler, pass, &stamps) ||
-            profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) !=
-                ZE_RESULT_SUCCESS) {
-            return;
-        }
-        stamp = stamps.global.kernelEnd;
-        after = before + ((after - before) & profiler->tick_mask);
-        if (((stamp - before + slack) & mask) <= after - before + 2 * slack) {
-            return; /* it is the same clock, or as if it were */
-        }
-        error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
-        if (i == 0 || error_ns < timeline->kernel_error_ns) {
-            timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
-            timeline->kernel_error_ns = error_ns;
-        }
-    }
-}
-
-ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
-    zt__pass *pass = &profiler->passes[ZT__TIMES_PASS];
-    const char *call;
-    if (profiler->metric_count > 0 && pass->probe_count == 0 &&
-        zt__make_probes(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
-        ZT__INTERNAL(zt__relate_kernel_clock(profiler));
-    }
-}
-
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row) {
-    enum { CLOCK_ERROR_NS = 1000000 };
-    zt__timeline *timeline = profiler->timeline;
-    const zt__clock *clock = &timeline->clock;
-    const zt__sample_times *times = &reading->times;
-    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
-    size_t place = (size_t)(timeline->written % timeline->capacity);
-    size_t columns = profiler->row_length;
-    uint64_t submitted = zt__convert_time(clock, reading->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
-    uint64_t second = 1000000000u, rate = stamp_clock->ticks_per_second,
-             tolerance = zt__clock_tolerance(stamp_clock);
-    uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
-    zt__timeline_sample sample;
-    /* Only the first execution of a recorded list has a queue latency. */
-    if (reading->knows_execution && reading->origin.executions == 1) {
-        row[zt__latency_column(profiler, ZT__QUEUE_LATENCY)] =
-            (double)(reading->submitted_ns - reading->origin.appended_ns);
-    }
-    /* It ran between its submission and the moment at which it was seen complete. In that time the device's
-       clock may have wrapped around, and then the time stamps fit in two places, or in none. */
-    if (times->is_kernel) {
-        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & stamp_clock->mask;
-        uint64_t least_ticks = least / second * rate + least % second * rate / second;
-        if (stamp_clock->wrap_ns) {
-            ticks = least_ticks + ((ticks - least_ticks) & stamp_clock->mask);
-        }
-        sample.begin_ns = ticks / rate * second + ticks % rate * second / rate;
-    } else {
-        sample.begin_ns =
-            zt__unwrap_after(stamp_clock, zt__ticks_to_ns(stamp_clock, times->begin_ticks), least);
-    }
-    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
-    most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
-        zt__missing missing = {NULL, NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
-        missing.region = reading->region;
-        missing.list = times->list;
-        missing.list_name = reading->origin.list_name;
-        missing.since_ns = reading->submitted_ns;
-        timeline->ambiguous++;
-        zt__keep_missing(profiler, &missing);
-        return;
-    }
-    reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-    reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-    sample.list = times->list;
-    sample.submitted_ns = reading->submitted_ns;
-    sample.origin = reading->origin;
-    if ((sample.origin.executions > 0 && !reading->knows_execution) ||
-        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, reading->submitted_ns) < submitted) {
-        sample.origin.submitted_by = 0; /* it is not the execution that was submitted */
-    }
-    sample.bytes = reading->bytes;
-    sample.region = reading->region->index;
-    sample.path = reading->path->index;
-    sample.pass = profiler->batch.pass->index;
-    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
-        sample.origin.kind = ZT__REGION_AROUND_OTHERS;
-    }
-    /* The launch latency is known only if the sample is of the execution that was submitted. */
-    if (reading->knows_execution && sample.origin.submitted_by) {
-        double error_ns = (double)zt__clock_error(clock, reading->begin_ns) +
-                          (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
-        row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
-            (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
-        if (reading->path->launch_error_ns < error_ns) {
-            reading->path->launch_error_ns = error_ns;
-        }
-    }
-    if (timeline->written >= timeline->capacity &&
-        timeline->samples[place].end_ns > timeline->replaced_until_ns) {
-        timeline->replaced_until_ns = timeline->samples[place].end_ns;
-    }
-    timeline->samples[place] = sample;
-    memcpy(timeline->values + place * columns, row, columns * sizeof *row);
-    timeline->written++;
-    timeline->changes++;
-}
-
-/* ---- closing -------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    while (profiler->attached_streams) {
-        zt__stream_data *data = profiler->attached_streams;
-        profiler->attached_streams = data->next;
-        zt__release_stream_data(data);
-    }
-    profiler->timeline = NULL;
-    if (timeline) {
-        zt__free(allocator, timeline->samples);
-        zt__free(allocator, timeline->values);
-        zt__free(allocator, timeline->missing);
-        zt__free(allocator, timeline->executions);
-        zt__free(allocator, timeline->phases);
-        zt__free(allocator, timeline);
-    }
-}
-
-/* ---- for reports: kept samples and rows ------------------------------------------------------------------ */
-
-ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
-    const zt__timeline *timeline = profiler->timeline;
-    *first = *end = 0;
-    if (timeline) {
-        zt__lock(&profiler->mutex);
-        *end = timeline->written;
-        *first = zt__oldest_kept(timeline->written, timeline->capacity);
-        zt__unlock(&profiler->mutex);
-    }
-}
-
-ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
-                                     double *values) {
-    const zt__timeline *timeline = profiler->timeline;
-    size_t place = (size_t)(index % timeline->capacity), columns = profiler->row_length;
-    int is_kept;
-    zt__lock(&profiler->mutex);
-    is_kept = index >= zt__oldest_kept(timeline->written, timeline->capacity);
-    if (is_kept) {
-        *sample = timeline->samples[place];
-        sample->begin_ns =
-            zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        sample->end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        memcpy(values, timeline->values + place * columns, columns * sizeof *values);
-    }
-    zt__unlock(&profiler->mutex);
-    return is_kept;
-}
-
-ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint64_t *end) {
-    zt__lock(&data->mutex);
-    *end = data->rows_written;
-    *first = zt__oldest_kept(data->rows_written, data->row_capacity);
-    zt__unlock(&data->mutex);
-}
-
-/* ==== results/attribution.h ============================================================================= */
-
-/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
-
-/* As in zt_info. */
-ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler);
-
-/* Returns a streamed metric whose index is below that count, and stores the number of its stream, from 1. */
-ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
-                                                    uint32_t *stream);
-
-/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
-   until `is_attributing` is 0. */
-ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
-
-/* Detaches all streams, so that threads that read them no longer use the profiler. Their data stays until all
-   are detached, because a thread that attributes the rows of one stream reads those of the others. Returns 0
-   if such a thread does not finish before the deadline. */
-ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline);
-
-/* Creates the timeline, and sets the functions by which the profiler calls it. If the clocks cannot be
-   compared, reports this and succeeds without a timeline. On failure, the caller destroys the profiler. */
-ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler);
-
-/* ==== results/attribution.c ============================================================================= */
-
-/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
-
-/* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
-
-/* The mutex of the stream is held. */
-static uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t index) {
-    const zt__kept_row *row = &data->rows[index % data->row_capacity];
-    return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
-}
-
-/* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
-   than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
-   once a row. Returns 0 if rows of that time may still come. */
-static int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
-    uint32_t metrics = data->group.metric_count, m;
-    uint64_t low, high;
-    int complete;
-    memset(data->sums, 0, metrics * sizeof *data->sums);
-    zt__lock(&data->mutex);
-    complete =
-        !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
-    low = complete ? zt__oldest_kept(data->rows_written, data->row_capacity) : data->rows_written;
-    high = data->rows_written;
-    while (low < high) { /* finds the first row by bisection */
-        uint64_t between = low + (high - low) / 2;
-        if (zt__middle_of_row(data, between) < begin_ns) {
-            low = between + 1;
-        } else {
-            high = between;
-        }
-    }
-    for (; low < data->rows_written && zt__middle_of_row(data, low) < end_ns; low++) {
-        size_t place = (size_t)(low % data->row_capacity);
-        const double *values = data->row_values + place * metrics;
-        double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
-        for (m = 0; m < metrics; m++) {
-            int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
-            if (!zt__is_nan(values[m])) {
-                zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
-            }
-        }
-    }
-    zt__unlock(&data->mutex);
-    return complete;
-}
-
-/* Attributes rows to the kept samples that ended before the newest row of every open stream. Without memory,
-   a sample gets no rows. The caller may hold the collector, or the reader of a stream, but no mutex. If
-   another thread is attributing rows already, that thread does this work, too. */
-static void zt__attribute_rows(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    zt__lock(&profiler->mutex);
-    timeline->attribute_again = 1;
-    if (!profiler->attached_streams || timeline->is_attributing) {
-        zt__unlock(&profiler->mutex);
-        return;
-    }
-    timeline->is_attributing = 1;
-    while (timeline->attribute_again) {
-        uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
-        zt__stream_data *first = profiler->attached_streams, *data;
-        const zt__timeline_sample *sample;
-        zt__path *path;
-        uint32_t count = profiler->streamed_count, m;
-        int is_complete = 1;
-        timeline->attribute_again = 0;
-        if (timeline->attributed < oldest) {
-            timeline->attributed = oldest;
-        }
-        index = timeline->attributed;
-        if (index == timeline->written) {
-            continue;
-        }
-        sample = &timeline->samples[index % timeline->capacity];
-        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        path = zt__path_at(profiler, sample->path);
-        zt__unlock(&profiler->mutex);
-        /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
-           these fields, so they are read without the mutex. */
-        if (path->streamed_count < count) {
-            zt__moments *before = path->streamed;
-            zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
-            if (streamed) {
-                zt__lock(&profiler->mutex);
-                if (before) {
-                    memcpy(streamed, before, path->streamed_count * sizeof *streamed);
-                }
-                path->streamed = streamed;
-                path->streamed_count = count;
-                zt__unlock(&profiler->mutex);
-                zt__free(allocator, before);
-            } else {
-                count = 0;
-            }
-        }
-        for (data = first; data && data->first_streamed < count && is_complete;
-             data = zt__load(&data->next)) {
-            is_complete = zt__sum_rows(data, begin_ns, end_ns);
-        }
-        zt__lock(&profiler->mutex);
-        if (!is_complete) {
-            continue; /* its rows may still come */
-        }
-        for (data = first; data && data->first_streamed < count; data = data->next) {
-            for (m = 0; m < data->group.metric_count; m++) {
-                zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
-            }
-        }
-        timeline->attributed = index + 1;
-        timeline->attribute_again = 1; /* for the next sample */
-    }
-    timeline->is_attributing = 0;
-    zt__unlock(&profiler->mutex);
-}
-
-/* ---- attached streams ------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data) {
-    zt_profiler *profiler;
-    zt__lock(&data->mutex);
-    profiler = data->profiler;
-    data->is_attributing = profiler != NULL;
-    zt__unlock(&data->mutex);
-    if (!profiler) {
-        return;
-    }
-    zt__attribute_rows(profiler);
-    zt__lock(&data->mutex);
-    data->is_attributing = 0;
-    zt__unlock(&data->mutex);
-}
-
-ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    zt__stream_data *data = NULL;
-    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
-        int is_attributing;
-        do {
-            zt__lock(&data->mutex);
-            data->profiler = NULL;
-            is_attributing = data->is_attributing;
-            zt__unlock(&data->mutex);
-        } while (is_attributing && zt__wait_again(&wait));
-        if (is_attributing) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* ---- opening the timeline, which from then on is called when samples are collected ---------------------- */
-
-ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const char *call = "zeDeviceGetGlobalTimestamps";
-    zt__timeline *timeline = (zt__timeline *)zt__allocate(allocator, 1, sizeof *timeline);
-    zt__clock_pair pair;
-    ze_result_t result;
-    if (!timeline) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
-    }
-    profiler->timeline = timeline;
-    timeline->capacity = profiler->config.timeline;
-    timeline->samples =
-        (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
-    timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
-                                              profiler->row_length * sizeof *timeline->values);
-    timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
-    timeline->executions =
-        (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
-    timeline->phases =
-        (zt__phase_span *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->phases);
-    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions ||
-        !timeline->phases) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
-    }
-    zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
-                   profiler->tick_mask);
-    result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (zt__means_device_loss(result)) {
-        return zt__check(&profiler->diagnostics, result, call, "");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
-        zt__close_timeline(profiler);
-        return ZE_RESULT_SUCCESS;
-    }
-    zt__add_clock_pair(&timeline->clock, pair);
-    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, timeline->clock.ticks_per_second,
-                   profiler->kernel_tick_mask);
-    if (profiler->passes[0].group_count == 0) {
-        zt__relate_kernel_clock(profiler);
-    }
-    profiler->before_collection = zt__timeline_before_collection;
-    profiler->sample_collected = zt__keep_sample;
-    profiler->sample_missing = zt__keep_missing;
-    profiler->lists_executed = zt__keep_execution;
-    profiler->phase_ended = zt__keep_phase;
-    profiler->batch_collected = zt__attribute_rows;
-    return result;
-}
-
-/* ---- streamed metrics ------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
-    return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
-}
-
-ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
-                                                    uint32_t *stream) {
-    zt__stream_data *data = NULL;
-    *stream = 0;
-    do { /* what is counted belongs to a stream that is attached */
-        data = zt__next_attached_stream(zt__mutable(profiler), data);
-        ++*stream;
-    } while (index - data->first_streamed >= data->group.metric_count);
-    return &data->metrics[index - data->first_streamed];
-}
-
-/* ==== results/metrics.h ================================================================================= */
-
-/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
-
-/* Returns the index of a metric by its name, which is at the index in `metrics`. If there is none, returns UINT32_MAX
-   and reports the nearest names, which are also stored in `nearest` unless that is NULL. */
-ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
-                                     zt__name_fn name_at, uint32_t count, const char *name,
-                                     zt__nearest *nearest);
-
-/* For zt__find_metric in an array of zt_metric. */
-ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index);
-
-/* ==== results/metrics.c ================================================================================= */
-
-/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
-
-/* What a `metric` stands for. */
-typedef struct zt__metric_place {
-    const zt_metric *metric; /* NULL: there is none */
-    int is_streamed;
-    uint32_t column;    /* where its figures are in the row of a sample. Of a streamed metric: its index */
-    const char *counts; /* what `index` is of, as <counts>_count of zt_info, for a message */
-    uint32_t index;
-} zt__metric_place;
-
-/* ZT_GPU_TIME, ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY, without their highest bit. */
-static const zt_metric zt__times[1 + ZT__LATENCY_COUNT] = {
-    {"GPU time", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
-    {"queue latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
-    {"launch latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0}};
-
-/* The kind is in the highest four bits: ZT_TILE has 6 bits for the tile below the highest two. */
-static zt__metric_place zt__place_of_metric(const zt_profiler *profiler, uint32_t metric) {
-    zt__metric_place place = {NULL, 0, 0, "metric", metric};
-    uint32_t index = metric & 0x0FFFFFFFu, tile = metric >> 24 & 63, stream;
-    switch (metric >> 28) {
-    case 0x0:
-        if (index < profiler->metric_count) {
-            place.metric = &profiler->metrics[index];
-            place.column = 1 + index;
-        }
-        break;
-    case 0x4:
-    case 0x5:
-    case 0x6:
-    case 0x7:
-        place.index = metric & 0x00FFFFFFu;
-        if (place.index < profiler->metric_count && tile < profiler->tile_count) {
-            place.metric = &profiler->metrics[place.index];
-            place.column = zt__tile_column(profiler, tile, place.index);
-        } else if (place.index < profiler->metric_count) {
-            place.counts = "tile";
-            place.index = tile;
-        }
-        break;
-    case 0x8:
-        if (index < ZT__COUNT_OF(zt__times)) {
-            place.metric = &zt__times[index];
-            place.column = index ? zt__latency_column(profiler, index - 1) : 0;
-        }
-        break;
-    case 0x9:
-        place.counts = "pass";
-        place.index = index;
-        if (index < profiler->pass_count) {
-            place.metric = &zt__times[0];
-            place.column = zt__pass_time_column(profiler, index);
-        }
-        break;
-    case 0xA:
-        place.counts = "streamed";
-        place.index = place.column = index;
-        if (index < zt__get_streamed_count(profiler)) {
-            place.metric = zt__streamed_metric_at(profiler, index, &stream);
-            place.is_streamed = 1;
-        }
-        break;
-    default:
-        break;
-    }
-    return place;
-}
-
-ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
-    return profiler ? zt__place_of_metric(profiler, metric).metric : NULL;
-}
-
-ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index) {
-    return ((const zt_metric *)metrics)[index].name;
-}
-
-/* For zt__find_metric among the metrics of a profiler and then those of its streams. */
-static const char *zt__name_of_any(const void *user, uint32_t index) {
-    const zt_profiler *profiler = (const zt_profiler *)user;
-    uint32_t own = profiler->metric_count;
-    return zt_get_metric(profiler, index < own ? index : ZT_STREAMED(index - own))->name;
-}
-
-ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
-                                     zt__name_fn name_at, uint32_t count, const char *name,
-                                     zt__nearest *nearest) {
-    zt__nearest found;
-    uint32_t i;
-    for (i = 0; i < count; i++) {
-        if (strcmp(name_at(metrics, i), name) == 0) {
-            return i;
-        }
-    }
-    found = zt__find_nearest(name, metrics, count, name_at);
-    zt__report(diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, found.text);
-    if (nearest) {
-        *nearest = found;
-    }
-    return UINT32_MAX;
-}
-
-ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
-    uint32_t own, index;
-    if (!profiler || !name) {
-        return UINT32_MAX;
-    }
-    own = profiler->metric_count;
-    index = zt__find_metric(&zt__mutable(profiler)->diagnostics, "zt_find_metric", profiler, zt__name_of_any,
-                            own + zt__get_streamed_count(profiler), name, NULL);
-    return index < own || index == UINT32_MAX ? index : ZT_STREAMED(index - own);
-}
-
-ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                zt_stats *stats) {
-    const char *call = "zt_get_stats";
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__metric_place place;
-    zt__subject subject;
-    zt__moments rows;
-    ze_result_t result;
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    place = zt__place_of_metric(profiler, metric);
-    if (!place.metric) {
-        return zt__report_index(profiler, call, place.counts, place.index);
-    }
-    subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
-    if (subject.region && place.is_streamed) {
-        zt__lock(&locked->mutex);
-        rows = zt__sum_streamed(subject, place.column);
-        zt__unlock(&locked->mutex);
-        zt__get_moments(ZT_AGGREGATE_MEAN, &rows,
-                        stats); /* a row is in several samples, so there is no sum */
-        stats->rate = place.metric->aggregation == ZT_AGGREGATE_MEAN ? stats->mean : zt__nan();
-    } else if (subject.region) {
-        zt__get_column(locked, subject, place.column, stats, NULL, NULL);
-    }
-    return result;
-}
-
-/* ==== results/overlap.h ================================================================================= */
-
-/* What a timeline holds: when its samples cover the device, and which ran at once. */
-
-/* How long the outermost samples of a path ran, and how much of that beside others. */
-typedef struct zt__at_once {
-    double ns, of_ns;
-} zt__at_once;
-
-/* Measures how the samples of the timeline cover the time of the device. Adds up for each path how its samples ran,
-   unless `paths` is NULL. Returns 0 without memory. */
-ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
-                                     uint32_t path_count);
-
-/* Returns what zt__measure_coverage measures. While the timeline does not change, it is not measured again. */
-ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);
-
-/* ==== results/overlap.c ================================================================================= */
-
-/* What a timeline holds: when its samples cover the device, and which ran at once. */
-
-/* ---- the time of the device that samples cover ----------------------------------------------------------- */
-
-/* When a sample ran, in device time, and what it was. */
-typedef struct zt__interval {
-    uint64_t begin_ns, end_ns;
-    uint64_t beside_ns; /* up to here, it is counted how long it ran beside others */
-    uint32_t path;
-    zt__region_kind kind;
-    int is_outermost; /* it is inside no other region */
-} zt__interval;
-
-/* When the kept samples ran, and what is not known of that time. */
-typedef struct zt__intervals {
-    zt__interval *of_samples;
-    size_t count;
-    uint64_t since_ns; /* samples that are not kept any more have ended before this time */
-    uint64_t missing;  /* samples that were found missing since then, or are still on their way */
-} zt__intervals;
-
-static int zt__compare_intervals(const void *a, const void *b) {
-    const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
-    return one->begin_ns < other->begin_ns ? -1 : one->begin_ns > other->begin_ns;
-}
-
-/* The union of intervals that are added in the order of their begins. */
-typedef struct zt__cover {
-    uint64_t until_ns; /* up to here, all is counted */
-    uint64_t covered_ns;
-    uint64_t count; /* of the intervals */
-} zt__cover;
-
-static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
-    uint64_t begin_ns = interval->begin_ns > cover->until_ns ? interval->begin_ns : cover->until_ns;
-    cover->count++;
-    if (interval->end_ns > begin_ns) {
-        cover->covered_ns += interval->end_ns - begin_ns;
-        cover->until_ns = interval->end_ns;
-    }
-}
-
-/* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
-   memory. */
-static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
-    enum { AT_ONCE = 1024 };
-    const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, end, first, gap;
-    memset(intervals, 0, sizeof *intervals);
-    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
-    intervals->missing = profiler->awaited;
-    zt__unlock(&profiler->mutex);
-    zt__get_kept_samples(profiler, &i, &end);
-    if (i < end) {
-        intervals->of_samples = (zt__interval *)zt__allocate(&profiler->config.allocator, (size_t)(end - i),
-                                                             sizeof *intervals->of_samples);
-    }
-    if (i < end && !intervals->of_samples) {
-        return 0;
-    }
-    while (i < end) {
-        uint32_t locked;
-        zt__lock(&profiler->mutex);
-        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
-            i = zt__oldest_kept(timeline->written, timeline->capacity);
-        }
-        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
-            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
-            zt__interval *interval = &intervals->of_samples[intervals->count];
-            interval->begin_ns = interval->beside_ns = sample->begin_ns;
-            interval->end_ns = sample->end_ns;
-            interval->path = sample->path;
-            interval->kind = sample->origin.kind;
-            interval->is_outermost = zt__is_phase(zt__path_at(profiler, sample->path)->key.outer);
-            intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
-        }
-        if (i >= end) {
-            intervals->since_ns = timeline->replaced_until_ns;
-            first = zt__oldest_kept(timeline->written, timeline->capacity);
-            gap = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
-            for (; gap < timeline->missing_written; gap++) {
-                const zt__missing *missing = &timeline->missing[gap % ZT__MISSING_KEPT];
-                intervals->missing += first == 0 || missing->kept_before > first ? missing->count : 0;
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    return 1;
-}
-
-/* ---- samples that ran at once ---------------------------------------------------------------------------- */
-
-/* Outermost samples that are added in the order of their begins. */
-typedef struct zt__sweep {
-    zt__interval *running[64]; /* those that end last, if there are more */
-    uint32_t count;
-    uint64_t last_end_ns;   /* of all so far */
-    uint64_t at_once_until; /* up to here, it is counted when several ran */
-    double sum_ns, at_once_ns;
-} zt__sweep;
-
-/* Counts that a sample has run beside others up to this time. */
-static void zt__extend_beside(zt__interval *interval, uint64_t until_ns, zt__at_once *paths,
-                              uint32_t path_count) {
-    if (until_ns > interval->beside_ns) {
-        if (interval->path < path_count && paths) {
-            paths[interval->path].ns += (double)(until_ns - interval->beside_ns);
-        }
-        interval->beside_ns = until_ns;
-    }
-}
-
-static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once *paths, uint32_t path_count) {
-    uint64_t until_ns = added->end_ns < sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
-    uint64_t from_ns = added->begin_ns > sweep->at_once_until ? added->begin_ns : sweep->at_once_until;
-    uint32_t i, kept = 0, first = 0;
-    if (until_ns > from_ns) {
-        sweep->at_once_ns += (double)(until_ns - from_ns);
-        sweep->at_once_until = until_ns;
-    }
-    for (i = 0; i < sweep->count; i++) {
-        zt__interval *running = sweep->running[i];
-        if (running->end_ns > added->begin_ns) {
-            uint64_t both_ns = running->end_ns < added->end_ns ? running->end_ns : added->end_ns;
-            if (running->beside_ns < added->begin_ns) {
-                running->beside_ns = added->begin_ns;
-            }
-            zt__extend_beside(running, both_ns, paths, path_count);
-            zt__extend_beside(added, both_ns, paths, path_count);
-            sweep->running[kept] = running;
-            first = running->end_ns < sweep->running[first]->end_ns ? kept : first;
-            kept++;
-        }
-    }
-    if (kept == ZT__COUNT_OF(sweep->running)) {
-        sweep->running[first] = sweep->running[--kept];
-    }
-    sweep->running[kept++] = added;
-    sweep->count = kept;
-    sweep->last_end_ns = added->end_ns > sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
-    sweep->sum_ns += (double)(added->end_ns - added->begin_ns);
-    if (added->path < path_count && paths) {
-        paths[added->path].of_ns += (double)(added->end_ns - added->begin_ns);
-    }
-}
-
-/* ---- all of it ------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
-                                     uint32_t path_count) {
-    zt_overlap *overlap = &coverage->overlap;
-    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
-    zt__cover outermost;
-    zt__intervals intervals;
-    zt__sweep sweep;
-    uint64_t begin_ns = 0, end_ns = 0;
-    size_t i;
-    int has_memory;
-    memset(coverage, 0, sizeof *coverage);
-    overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
-    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = overlap->at_once_ns = zt__nan();
-    coverage->outermost_ns = coverage->covered_ns = coverage->wall_share = zt__nan();
-    if (!profiler || !profiler->timeline) {
-        return 1;
-    }
-    has_memory = zt__copy_intervals(profiler, &intervals);
-    if (intervals.count > 0) {
-        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
-        begin_ns = intervals.of_samples[0].begin_ns;
-    }
-    if (begin_ns < intervals.since_ns) {
-        begin_ns = intervals.since_ns;
-    }
-    memset(&all, 0, sizeof all);
-    memset(&sweep, 0, sizeof sweep);
-    all.until_ns = begin_ns;
-    innermost = kernels = copies = either = outermost = all;
-    for (i = 0; i < intervals.count; i++) {
-        zt__interval *interval = &intervals.of_samples[i];
-        if (interval->end_ns < begin_ns) {
-            continue;
-        }
-        overlap->samples++;
-        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
-        zt__extend_cover(&all, interval);
-        if (interval->kind != ZT__REGION_AROUND_OTHERS) {
-            zt__extend_cover(&innermost, interval);
-        }
-        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
-            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
-            zt__extend_cover(&either, interval);
-        }
-        if (interval->is_outermost) {
-            if (interval->begin_ns < begin_ns) { /* as the time begins then */
-                interval->begin_ns = interval->beside_ns = begin_ns;
-            }
-            zt__extend_cover(&outermost, interval);
-            zt__add_to_sweep(&sweep, interval, paths, path_count);
-        }
-    }
-    zt__free(&profiler->config.allocator, intervals.of_samples);
-    overlap->missing = intervals.missing;
-    if (overlap->samples > 0) {
-        overlap->span_ns = (double)(end_ns - begin_ns);
-    }
-    if (overlap->samples > 0 && !overlap->missing) {
-        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
-        overlap->kernel_ns = (double)kernels.covered_ns;
-        overlap->copy_ns = (double)copies.covered_ns;
-        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
-        overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
-        overlap->at_once_ns = sweep.at_once_ns;
-        coverage->outermost_ns = sweep.sum_ns;
-        coverage->covered_ns = (double)outermost.covered_ns;
-        if (overlap->samples > 1 && end_ns > begin_ns) {
-            coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
-        }
-    }
-    return has_memory;
-}
-
-ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
-    zt__timeline *timeline = profiler ? profiler->timeline : NULL;
-    zt__coverage coverage;
-    uint64_t changes, in_flight;
-    int is_current, has_memory;
-    if (!timeline) {
-        zt__measure_coverage(profiler, &coverage, NULL, 0);
-        return coverage;
-    }
-    zt__lock(&profiler->mutex);
-    changes = timeline->changes;
-    in_flight = profiler->awaited;
-    coverage = timeline->coverage;
-    is_current =
-        changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
-    zt__unlock(&profiler->mutex);
-    if (!is_current) {
-        has_memory = zt__measure_coverage(profiler, &coverage, NULL, 0);
-        zt__lock(&profiler->mutex);
-        if (has_memory && changes > 0) {
-            timeline->coverage = coverage;
-            timeline->coverage_changes = changes;
-            timeline->coverage_in_flight = in_flight;
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    return coverage;
-}
-
-/* ---- public ---------------------------------------------------------------------------------------------- */
-
-ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
-    zt_timeline_info info;
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__stream_data *data = NULL;
-    uint64_t first, end;
-    memset(&info, 0, sizeof info);
-    info.overlap = zt__get_coverage(locked).overlap;
-    if (!profiler || !profiler->timeline) {
-        return info;
-    }
-    zt__get_kept_samples(locked, &first, &end);
-    info.samples = end - first;
-    zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
-    info.pairs = locked->timeline->clock.pair_count;
-    zt__unlock(&locked->mutex);
-    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
-        zt__get_kept_rows(data, &first, &end);
-        info.rows += end - first;
-        info.lost_rows += first;
-    }
-    return info;
 }
 
 /* ==== results/roles.h =================================================================================== */
@@ -27251,6 +27365,7 @@ typedef struct zt__document {
     int out_of_memory;     /* the report is incomplete */
     zt__coverage coverage; /* of reports with shares */
     zt__at_once *at_once;  /* of each path */
+    zt__busy_phases busy_phases;
     double busy_ns; /* in which any of gpu_time_ns ran; NaN: not known. Shares are of it, else of that */
 } zt__document;
 
@@ -27431,6 +27546,8 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     document->operations = document->subject.region->operations;
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, region);
+    region->busy_ns =
+        zt__get_busy_time(&document->busy_phases, document->subject.region, document->subject.path);
     for (column = 1; column < profiler->layout.column_count; column++) {
         document->out_of_memory |=
             !zt__get_column(profiler, document->subject, column, &document->stats[column], NULL, NULL);
@@ -28409,6 +28526,8 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
                           region->host_ns);
         zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
+        zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
+                          region->busy_ns);
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
     zt__write_csv_text(writer, name, "limit", "", limit.name);
@@ -28891,6 +29010,7 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_count(writer, "incomplete", phase->incomplete);
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
     zt__write_text(writer, "}");
 }
 
@@ -28925,6 +29045,7 @@ static void zt__write_json_path(zt__document *document, const zt__json *json, co
     totals = zt__add_up(subject);
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, &info);
+    info.busy_ns = zt__get_busy_time(&document->busy_phases, subject.region, subject.path);
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_index(writer, "region", path->region);
@@ -29638,7 +29759,9 @@ static void zt__write_phases(zt__document *document) {
         {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
         {"zetools_phase_own_host_seconds", "counter", "seconds",
          "Host time of the entries of a phase outside of phases inside", 0},
-        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0}};
+        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0},
+        {"zetools_phase_gpu_busy_seconds", "counter", "seconds",
+         "Time in which at least one sample of a phase ran", 0}};
     zt__family entry_time = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
                              "GPU time of what was submitted in one entry of a phase", 0};
     zt_profiler *profiler = document->profiler;
@@ -29659,11 +29782,18 @@ static void zt__write_phases(zt__document *document) {
                 zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
             if (i < ZT__COUNT_OF(families)) {
                 const double figures[] = {
-                    (double)totals.entered, (double)totals.count,      (double)(totals.lost + totals.dropped),
-                    totals.host_ns * 1e-9,  totals.host_own_ns * 1e-9, row->total_ns * 1e-9};
-                zt__begin_sample(writer, &families[i], "_total");
-                zt__write_labels(writer, &labels);
-                zt__end_sample(writer, figures[i]);
+                    (double)totals.entered,
+                    (double)totals.count,
+                    (double)(totals.lost + totals.dropped),
+                    totals.host_ns * 1e-9,
+                    totals.host_own_ns * 1e-9,
+                    row->total_ns * 1e-9,
+                    1e-9 * zt__get_busy_time(&document->busy_phases, subject.region, subject.path)};
+                if (!zt__is_nan(figures[i])) {
+                    zt__begin_sample(writer, &families[i], "_total");
+                    zt__write_labels(writer, &labels);
+                    zt__end_sample(writer, figures[i]);
+                }
             } else {
                 document->out_of_memory |= !zt__get_column(profiler, subject, 0, &stats, NULL, NULL);
                 zt__write_summary(writer, &entry_time, &labels, &stats);
@@ -32132,7 +32262,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     const zt_allocator *allocator;
     zt__document *document;
     uint32_t size;
-    int stopped, reason;
+    int stopped, reason, is_of_samples = format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -32143,7 +32273,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if ((unsigned)format >= ZT__COUNT_OF(writers)) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
-    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
+    if (is_of_samples && !profiler->config.timeline) {
         return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
@@ -32160,11 +32290,12 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
     document->out_of_memory =
-        !document->stats ||
-        !zt__read_nesting(document, format != ZT_FORMAT_TRACE && format != ZT_FORMAT_INSTANCES &&
-                                        format != ZT_FORMAT_OPENMETRICS);
+        !document->stats || !zt__read_nesting(document, !is_of_samples && format != ZT_FORMAT_OPENMETRICS);
+    if (document->has_phases && !is_of_samples) {
+        document->out_of_memory |= !zt__measure_busy_phases(locked, &document->busy_phases);
+    }
 #ifdef ZETOOLS_TRACER
-    if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
+    if (!is_of_samples && format != ZT_FORMAT_OPENMETRICS) {
         zt__find_hotspot_lines(locked, call, 0);
     }
 #endif
@@ -32183,6 +32314,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__free(allocator, document->regions);
     zt__free(allocator, document->paths);
     zt__free(allocator, document->at_once);
+    zt__free(allocator, document->busy_phases.paths);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */
@@ -36527,6 +36659,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Host time is that of the threads that have begun the phase, while a profiler was open. A phase inside of
        itself counts once in the figures of its name. Fibers that change threads must not do so in a phase.
 
+       With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
+       Each call of zt_get_region for a phase then looks at all kept samples.
+
        An end without a begin, on whichever thread, does nothing, and each open profiler reports it. What is
        deeper than 64 phases, or beyond 4,096 different ones in a process, belongs to the phase around it.
 */
@@ -36686,6 +36821,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
+       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "busy_ns"}, as in
+                       zt_region_info. A path has it, too
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone
@@ -36714,6 +36851,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
+       - "entries", "incomplete entries", "host time", "own host time" and "busy GPU time" of a phase
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
@@ -37421,4 +37559,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: c1f3db6e072d5432 */
+/* Joined from src/ by src/join.py: 57213bd71e8a85aa */

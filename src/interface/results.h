@@ -22,9 +22,9 @@ struct zt_region_info {
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
-    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of each the
-                         sum of its samples. Entries without a sample, and those with one that is lost or dropped, are
-                         left out */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of
+                         each the sum of its samples. Entries without a sample, and those with one that is
+                         lost or dropped, are left out */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
@@ -33,10 +33,12 @@ struct zt_region_info {
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
     int is_phase;
-    uint64_t entered;           /* how often a phase was begun and ended while the profiler was open */
-    uint64_t incomplete;        /* of these, how often with samples that are lost or dropped */
-    double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside of the
-                                    phases inside. Of a region NaN */
+    uint64_t entered;            /* how often a phase was begun and ended while the profiler was open */
+    uint64_t incomplete;         /* of these, how often with samples that are lost or dropped */
+    double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside
+                                    of the phases inside. Of a region NaN */
+    double busy_ns; /* time in which at least one of the samples of a phase ran, but for waits. NaN: not
+                       known, because not all samples of the phase are on the timeline, or of a region */
 };
 
 #ifndef ZETOOLS_DISABLE

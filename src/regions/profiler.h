@@ -93,6 +93,7 @@ struct zt__path {
     int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
     uint64_t lost, dropped;
     uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time; open regions */
+    uint64_t kept;          /* collected samples that are on the timeline */
     uint64_t with_metrics;  /* collected samples that have metrics */
     uint64_t bytes;         /* that collected samples have copied or filled, */
     double bytes_ns;        /* and the GPU time of these samples */

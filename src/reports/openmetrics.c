@@ -248,7 +248,9 @@ static void zt__write_phases(zt__document *document) {
         {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
         {"zetools_phase_own_host_seconds", "counter", "seconds",
          "Host time of the entries of a phase outside of phases inside", 0},
-        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0}};
+        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0},
+        {"zetools_phase_gpu_busy_seconds", "counter", "seconds",
+         "Time in which at least one sample of a phase ran", 0}};
     zt__family entry_time = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
                              "GPU time of what was submitted in one entry of a phase", 0};
     zt_profiler *profiler = document->profiler;
@@ -269,11 +271,18 @@ static void zt__write_phases(zt__document *document) {
                 zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
             if (i < ZT__COUNT_OF(families)) {
                 const double figures[] = {
-                    (double)totals.entered, (double)totals.count,      (double)(totals.lost + totals.dropped),
-                    totals.host_ns * 1e-9,  totals.host_own_ns * 1e-9, row->total_ns * 1e-9};
-                zt__begin_sample(writer, &families[i], "_total");
-                zt__write_labels(writer, &labels);
-                zt__end_sample(writer, figures[i]);
+                    (double)totals.entered,
+                    (double)totals.count,
+                    (double)(totals.lost + totals.dropped),
+                    totals.host_ns * 1e-9,
+                    totals.host_own_ns * 1e-9,
+                    row->total_ns * 1e-9,
+                    1e-9 * zt__get_busy_time(&document->busy_phases, subject.region, subject.path)};
+                if (!zt__is_nan(figures[i])) {
+                    zt__begin_sample(writer, &families[i], "_total");
+                    zt__write_labels(writer, &labels);
+                    zt__end_sample(writer, figures[i]);
+                }
             } else {
                 document->out_of_memory |= !zt__get_column(profiler, subject, 0, &stats, NULL, NULL);
                 zt__write_summary(writer, &entry_time, &labels, &stats);

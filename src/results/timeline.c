@@ -12,6 +12,7 @@
 #include "metrics/groups.h"
 #include "regions/columns.h"
 #include "regions/first_query.h"
+#include "regions/names.h"
 #include "regions/probes.h"
 #include "regions/profiler.h"
 #include "results/clocks.h"
@@ -241,6 +242,10 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
         timeline->samples[place].end_ns > timeline->replaced_until_ns) {
         timeline->replaced_until_ns = timeline->samples[place].end_ns;
     }
+    if (timeline->written >= timeline->capacity) {
+        zt__path_at(profiler, timeline->samples[place].path)->kept--;
+    }
+    reading->path->kept++;
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;

@@ -22,6 +22,9 @@
        Host time is that of the threads that have begun the phase, while a profiler was open. A phase inside of
        itself counts once in the figures of its name. Fibers that change threads must not do so in a phase.
 
+       With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
+       Each call of zt_get_region for a phase then looks at all kept samples.
+
        An end without a begin, on whichever thread, does nothing, and each open profiler reports it. What is
        deeper than 64 phases, or beyond 4,096 different ones in a process, belongs to the phase around it.
 */

@@ -39,6 +39,8 @@
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
+       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "busy_ns"}, as in
+                       zt_region_info. A path has it, too
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone
