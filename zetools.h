@@ -14104,6 +14104,7 @@ typedef struct zt__timeline {
     uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
     uint32_t capacity;
     uint64_t written;           /* ever */
+    uint64_t opened_ns;         /* host time */
     uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
     uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
     zt__timeline_sample *samples;
@@ -14801,6 +14802,22 @@ ZT__PRIVATE int zt__measure_busy_phases(zt_profiler *profiler, zt__busy_phases *
 ZT__PRIVATE double zt__get_busy_time(const zt__busy_phases *busy, const zt__region_record *region,
                                      const zt__path *path);
 
+/* Of the entries of a phase on one path that are on the timeline, in which all samples are, too. */
+typedef struct zt__idle_phase {
+    double host_ns;
+    double idle_ns;     /* of that, in which nothing that is measured ran on the device; */
+    double own_idle_ns; /* and of that, outside of the phases inside on the same thread */
+} zt__idle_phase;
+
+typedef struct zt__idle_phases {
+    zt__idle_phase *paths; /* by index; NULL: nothing is known, because samples are missing */
+    uint32_t path_count;
+    double host_ns; /* of the phases that are inside no other on their thread */
+} zt__idle_phases;
+
+/* Measures how long the device was idle during each phase. The caller frees `paths`. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle);
+
 /* ==== results/phase_times.c ============================================================================= */
 
 /* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
@@ -14867,6 +14884,178 @@ ZT__PRIVATE double zt__get_busy_time(const zt__busy_phases *busy, const zt__regi
         phase = &busy->regions[region->index];
     }
     return region->is_phase && phase && !phase->is_unknown ? (double)phase->cover.covered_ns : zt__nan();
+}
+
+/* ---- the time in which nothing ran during a phase -------------------------------------------------------- */
+
+/* A time in which the device was busy all along. */
+typedef struct zt__busy_block {
+    uint64_t begin_ns, end_ns;
+    uint64_t before_ns; /* the lengths of all blocks before it */
+} zt__busy_block;
+
+/* An entry of a phase, in device time. */
+typedef struct zt__phase_entry {
+    uint64_t begin_ns, end_ns, idle_ns;
+    uint64_t kept; /* its place among the phases that have ended, ever: inner ones end first */
+    uint32_t path, thread;
+    uint32_t outer; /* the entry around it on its thread, or UINT32_MAX */
+} zt__phase_entry;
+
+/* Merges intervals into blocks, of which there is room for as many. Where kernels or copies are known, what is around
+   others does not count. Returns how many blocks there are. */
+static size_t zt__merge_into_blocks(const zt__intervals *intervals, zt__busy_block *blocks) {
+    size_t i, count = 0;
+    int knows_commands = 0;
+    for (i = 0; i < intervals->count; i++) {
+        zt__region_kind kind = intervals->of_samples[i].kind;
+        knows_commands |= kind == ZT__REGION_OF_KERNEL || kind == ZT__REGION_OF_COPY;
+    }
+    for (i = 0; i < intervals->count; i++) {
+        const zt__interval *interval = &intervals->of_samples[i];
+        zt__busy_block *last = count ? &blocks[count - 1] : NULL;
+        if (knows_commands && interval->kind == ZT__REGION_AROUND_OTHERS) {
+            continue;
+        }
+        if (last && interval->begin_ns <= last->end_ns) {
+            last->end_ns = interval->end_ns > last->end_ns ? interval->end_ns : last->end_ns;
+            continue;
+        }
+        blocks[count].begin_ns = interval->begin_ns;
+        blocks[count].end_ns = interval->end_ns;
+        blocks[count].before_ns = last ? last->before_ns + (last->end_ns - last->begin_ns) : 0;
+        count++;
+    }
+    return count;
+}
+
+/* Returns how long the device was busy before a time. */
+static uint64_t zt__busy_before(const zt__busy_block *blocks, size_t count, uint64_t time_ns) {
+    size_t low = 0, high = count; /* the first block that begins at this time or later is in between */
+    const zt__busy_block *last;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (blocks[middle].begin_ns < time_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == 0) {
+        return 0;
+    }
+    last = &blocks[low - 1];
+    return last->before_ns + (last->end_ns < time_ns ? last->end_ns : time_ns) - last->begin_ns;
+}
+
+/* For qsort: orders by thread and begin, with outer entries before inner ones. */
+static int zt__compare_entries_of_phases(const void *a, const void *b) {
+    const zt__phase_entry *one = (const zt__phase_entry *)a, *other = (const zt__phase_entry *)b;
+    if (one->thread != other->thread) {
+        return one->thread < other->thread ? -1 : 1;
+    }
+    if (one->begin_ns != other->begin_ns) {
+        return one->begin_ns < other->begin_ns ? -1 : 1;
+    }
+    return one->kept > other->kept ? -1 : one->kept < other->kept;
+}
+
+/* Copies the entries of phases that have begun since the profiler was opened, and since `since_ns`. Returns how many
+   there are. */
+static size_t zt__copy_entries(zt_profiler *profiler, uint64_t since_ns, zt__phase_entry *entries,
+                               size_t room) {
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, written;
+    size_t count = 0;
+    zt__lock(&profiler->mutex);
+    written = timeline->phases_written;
+    zt__unlock(&profiler->mutex);
+    for (i = zt__oldest_kept(written, timeline->capacity); i < written && count < room; i++) {
+        const zt__phase_span *span = &timeline->phases[i % timeline->capacity];
+        zt__phase_entry *entry = &entries[count];
+        zt__lock(&profiler->mutex);
+        entry->begin_ns =
+            zt__convert_time(&timeline->clock, span->begin_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+        entry->end_ns = zt__convert_time(&timeline->clock, span->end_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+        entry->kept = i;
+        entry->path = span->path;
+        entry->thread = span->thread;
+        count += span->begin_ns >= timeline->opened_ns && entry->begin_ns >= since_ns &&
+                 i >= zt__oldest_kept(timeline->phases_written, timeline->capacity);
+        zt__unlock(&profiler->mutex);
+    }
+    if (count > 0) {
+        qsort(entries, count, sizeof *entries, zt__compare_entries_of_phases);
+    }
+    return count;
+}
+
+/* Adds the idle time of each entry to that of its path. */
+static void zt__add_idle_times(zt__phase_entry *entries, size_t count, const zt__busy_block *blocks,
+                               size_t block_count, zt__idle_phases *idle) {
+    uint32_t outer = UINT32_MAX;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        zt__phase_entry *entry = &entries[i];
+        zt__idle_phase *phase = &idle->paths[entry->path];
+        uint64_t length_ns = entry->end_ns - entry->begin_ns;
+        while (outer != UINT32_MAX &&
+               (entries[outer].thread != entry->thread || entries[outer].end_ns <= entry->begin_ns)) {
+            outer = entries[outer].outer;
+        }
+        entry->idle_ns = length_ns - (zt__busy_before(blocks, block_count, entry->end_ns) -
+                                      zt__busy_before(blocks, block_count, entry->begin_ns));
+        phase->host_ns += (double)length_ns;
+        phase->idle_ns += (double)entry->idle_ns;
+        phase->own_idle_ns += (double)entry->idle_ns;
+        if (outer == UINT32_MAX) {
+            idle->host_ns += (double)length_ns;
+        } else {
+            idle->paths[entries[outer].path].own_idle_ns -= (double)entry->idle_ns;
+        }
+        entry->outer = outer;
+        outer = (uint32_t)i;
+    }
+}
+
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__intervals intervals;
+    zt__busy_block *blocks;
+    zt__phase_entry *entries;
+    size_t room, count;
+    int has_memory;
+    memset(idle, 0, sizeof *idle);
+    if (!profiler->timeline) {
+        return 1;
+    }
+    if (!zt__copy_intervals(profiler, &intervals)) {
+        return 0;
+    }
+    if (intervals.missing > 0 || intervals.count == 0) {
+        zt__free(allocator, intervals.of_samples);
+        return 1;
+    }
+    zt__lock(&profiler->mutex);
+    room = (size_t)(profiler->timeline->phases_written < profiler->timeline->capacity
+                        ? profiler->timeline->phases_written
+                        : profiler->timeline->capacity);
+    zt__unlock(&profiler->mutex);
+    blocks = (zt__busy_block *)zt__allocate(allocator, intervals.count, sizeof *blocks);
+    entries = (zt__phase_entry *)zt__allocate(allocator, room + 1, sizeof *entries);
+    count = entries ? zt__copy_entries(profiler, intervals.since_ns, entries, room) : 0;
+    zt__lock(&profiler->mutex);
+    idle->path_count = profiler->path_count; /* also those of the entries above */
+    zt__unlock(&profiler->mutex);
+    idle->paths = (zt__idle_phase *)zt__allocate(allocator, idle->path_count, sizeof *idle->paths);
+    has_memory = blocks && entries && idle->paths;
+    if (has_memory) {
+        zt__add_idle_times(entries, count, blocks, zt__merge_into_blocks(&intervals, blocks), idle);
+    }
+    zt__free(allocator, intervals.of_samples);
+    zt__free(allocator, blocks);
+    zt__free(allocator, entries);
+    return has_memory;
 }
 
 /* ==== results/results.h ================================================================================= */
@@ -15684,6 +15873,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     }
     zt__add_clock_pair(&timeline->clock, pair);
+    timeline->opened_ns = pair.ns[ZT__HOST_CLOCK];
     zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, timeline->clock.ticks_per_second,
                    profiler->kernel_tick_mask);
     if (profiler->passes[0].group_count == 0) {
@@ -28211,6 +28401,49 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     note(document, text);
 }
 
+/* Notes the phases in which the device waits most for the host. */
+static void zt__note_idle_phases(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3, LEAST_PERCENT = 10, LEAST_PERCENT_OF_ALL = 5 };
+    zt_profiler *profiler = document->profiler;
+    const zt__idle_phase *named[MOST_NAMED + 1];
+    zt__idle_phases idle;
+    uint32_t i, place, count = 0;
+    if (!document->has_phases) {
+        return;
+    }
+    document->out_of_memory |= !zt__measure_idle_phases(profiler, &idle);
+    for (i = 0; i < idle.path_count && i < document->path_count && idle.paths; i++) {
+        const zt__idle_phase *phase = &idle.paths[i];
+        if (!(phase->idle_ns * 100 >= phase->host_ns * LEAST_PERCENT &&
+              phase->own_idle_ns * 100 >= idle.host_ns * LEAST_PERCENT_OF_ALL && phase->own_idle_ns > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && phase->own_idle_ns > named[place - 1]->own_idle_ns; place--) {
+            named[place] = named[place - 1];
+        }
+        if (place < MOST_NAMED) {
+            named[place] = phase;
+            count += count < MOST_NAMED;
+        }
+    }
+    for (i = 0; i < count; i++) {
+        uint32_t index = (uint32_t)(named[i] - idle.paths);
+        const zt__nesting *nesting = &document->paths[index];
+        const zt__path *path = zt__subject_at(profiler, nesting->index).path;
+        char *name = zt__is_one_of_several(document, nesting) ? zt__name_path(document, path) : NULL;
+        char text[512] = "";
+        zt__append(text, sizeof text, "In \"%.200s\" the GPU is idle for %.0f%% of the time, ",
+                   name ? name : path->key.region->name, 100 * named[i]->idle_ns / named[i]->host_ns);
+        zt__append_time(text, sizeof text, named[i]->idle_ns);
+        zt__append(text, sizeof text, " of ");
+        zt__append_time(text, sizeof text, named[i]->host_ns);
+        zt__append(text, sizeof text, ", as far as its work is measured.");
+        note(document, text);
+        zt__free(&profiler->config.allocator, name);
+    }
+    zt__free(&profiler->config.allocator, idle.paths);
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
@@ -28267,6 +28500,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__note_at_once(document, note);
+    zt__note_idle_phases(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
         const zt__path *path = zt__path_at(profiler, i);
@@ -36660,7 +36894,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        itself counts once in the figures of its name. Fibers that change threads must not do so in a phase.
 
        With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
-       Each call of zt_get_region for a phase then looks at all kept samples.
+       Each call of zt_get_region for a phase then looks at all kept samples. Notes name the phases in which
+       the device waits most for the host: up to three in which nothing that is measured runs for a tenth of
+       their host time, and for a twentieth of that of all phases, outside of the phases inside. Only entries
+       count since whose begin all samples are on the timeline; there are no such notes while samples are in
+       flight, or where one is missing.
 
        An end without a begin, on whichever thread, does nothing, and each open profiler reports it. What is
        deeper than 64 phases, or beyond 4,096 different ones in a process, belongs to the phase around it.
@@ -37559,4 +37797,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 57213bd71e8a85aa */
+/* Joined from src/ by src/join.py: f25f33c7fc186047 */

@@ -1278,6 +1278,98 @@ static void let_time_pass(world *w, uint64_t ns) {
     gpu.set_clock(ticks + ns);
 }
 
+/* The device is idle for some time, and then busy for some. They are so long that what really passes does not matter. */
+static void work_in_phase(world *w, zt_profiler *profiler, const char *phase, held_region held,
+                          uint64_t idle_s, uint64_t busy_s) {
+    zt_phase_begin(phase);
+    let_time_pass(w, idle_s * 1000000000);
+    if (busy_s) {
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        w->launches++;
+        let_in(held);
+        let_time_pass(w, busy_s * 1000000000);
+        let_out(held);
+        finish_queue(w);
+    }
+    zt_phase_end();
+}
+
+/* Notes name the phases in which the device waits most, outside of the phases inside. */
+static void test_phases_in_which_the_device_is_idle(void **state) {
+    world *w = (world *)*state;
+    gpu.set_timestamps(64, 1000000000);
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    held_region held = append_held(w, profiler, "kernel");
+    zt_phase_begin("step");
+    work_in_phase(w, profiler, "assemble", held, 41000, 59000);
+    work_in_phase(w, profiler, "solve", held, 1000, 99000);
+    work_in_phase(w, profiler, "assemble", held, 82000, 118000);
+    work_in_phase(w, profiler, "output", held, 60000, 0);
+    work_in_phase(w, profiler, "short", held, 1000, 0);
+    zt_phase_end();
+    let_time_pass(w, UINT64_C(9000000000000));
+    work_in_phase(w, profiler, "assemble", held, 52000, 208000);
+    work_in_phase(w, profiler, "fourth", held, 49000, 191000);
+    collect_all(profiler);
+    assert_counts(profiler, counted(5, 5, 0, 0, 0));
+    const char *text = written_report(profiler, ZT_FORMAT_JSON);
+    static const char *const notes[] = {
+        "In \\\"step;assemble\\\" the GPU is idle for 41% of the time, 123000 s of 300000 s, as far as",
+        "In \\\"output\\\" the GPU is idle for 100% of the time, 60000 s of 60000 s, as far as",
+        "In \\\";assemble\\\" the GPU is idle for 20% of the time, 52000 s of 260000 s, as far as"};
+    const char *found = text;
+    for (int i = 0; i < 3; i++) {
+        found = strstr(found, "the GPU is idle");
+        if (!found)
+            fail_msg("%s", strstr(text, "\"notes\""));
+        assert_contains(found - 50, notes[i]);
+        found++;
+    }
+    assert_null(strstr(found, "the GPU is idle"));
+
+    /* A sample that is missing may have run meanwhile. */
+    ok(zt_release(profiler, w->list));
+    destroy_held(held);
+    ze_event_handle_t gate = append_gate(w, w->immediate);
+    append(w, profiler, w->immediate, "in flight");
+    w->launches++;
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_JSON), "the GPU is idle"));
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE),
+                    "In \"output\" the GPU is idle for 100% of the");
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* Entries that began before the oldest sample that is kept are left out, and those before the profiler was opened. */
+static void test_idle_phases_that_are_not_kept(void **state) {
+    world *w = (world *)*state;
+    gpu.set_timestamps(64, 1000000000);
+    zt_profiler *other = open_timeline(w, "", 2);
+    zt_phase_begin("before");
+    let_time_pass(w, UINT64_C(9000000000000));
+    zt_profiler *profiler = open_timeline(w, "", 2);
+    zt_phase_end();
+    held_region held = append_held(w, profiler, "kernel");
+    work_in_phase(w, profiler, "old", held, 41000, 59000);
+    collect_all(profiler);
+    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "In \\\"old\\\" the GPU is idle for 41% of");
+    work_in_phase(w, profiler, "new", held, 30000, 70000);
+    collect_all(profiler);
+    work_in_phase(w, profiler, "new", held, 30000, 70000);
+    collect_all(profiler);
+    const char *text = written_report(profiler, ZT_FORMAT_JSON);
+    assert_contains(text, "In \\\"new\\\" the GPU is idle for 30% of");
+    assert_null(strstr(text, "In \\\"old\\\""));
+    assert_null(strstr(text, "In \\\"before\\\""));
+    assert_null(strstr(written_report(other, ZT_FORMAT_JSON), "the GPU is idle")); /* it has no samples */
+    ok(zt_release(profiler, w->list));
+    destroy_held(held);
+    check_work(w);
+}
+
 /* Collected later than half a turn of the device's clock, a sample is shown where it was. */
 static void test_collected_late(void **state) {
     world *w = (world *)*state;
@@ -2199,6 +2291,8 @@ int main(void) {
         STREAM_TEST(test_times_are_unwrapped),
         PRETENDING(test_unknown_bits_of_time_stamps),
         STREAM_TEST(test_drift_is_corrected),
+        STREAM_TEST(test_phases_in_which_the_device_is_idle),
+        STREAM_TEST(test_idle_phases_that_are_not_kept),
         STREAM_TEST(test_collected_late),
         STREAM_TEST(test_collected_too_late),
         PRETENDING(test_a_clock_that_jumps),

@@ -27,3 +27,19 @@ ZT__PRIVATE int zt__measure_busy_phases(zt_profiler *profiler, zt__busy_phases *
    known, or it is no phase. */
 ZT__PRIVATE double zt__get_busy_time(const zt__busy_phases *busy, const zt__region_record *region,
                                      const zt__path *path);
+
+/* Of the entries of a phase on one path that are on the timeline, in which all samples are, too. */
+typedef struct zt__idle_phase {
+    double host_ns;
+    double idle_ns;     /* of that, in which nothing that is measured ran on the device; */
+    double own_idle_ns; /* and of that, outside of the phases inside on the same thread */
+} zt__idle_phase;
+
+typedef struct zt__idle_phases {
+    zt__idle_phase *paths; /* by index; NULL: nothing is known, because samples are missing */
+    uint32_t path_count;
+    double host_ns; /* of the phases that are inside no other on their thread */
+} zt__idle_phases;
+
+/* Measures how long the device was idle during each phase. The caller frees `paths`. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle);

@@ -88,6 +88,7 @@ typedef struct zt__timeline {
     uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
     uint32_t capacity;
     uint64_t written;           /* ever */
+    uint64_t opened_ns;         /* host time */
     uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
     uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
     zt__timeline_sample *samples;

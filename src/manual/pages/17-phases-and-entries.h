@@ -23,7 +23,11 @@
        itself counts once in the figures of its name. Fibers that change threads must not do so in a phase.
 
        With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
-       Each call of zt_get_region for a phase then looks at all kept samples.
+       Each call of zt_get_region for a phase then looks at all kept samples. Notes name the phases in which
+       the device waits most for the host: up to three in which nothing that is measured runs for a tenth of
+       their host time, and for a twentieth of that of all phases, outside of the phases inside. Only entries
+       count since whose begin all samples are on the timeline; there are no such notes while samples are in
+       flight, or where one is missing.
 
        An end without a begin, on whichever thread, does nothing, and each open profiler reports it. What is
        deeper than 64 phases, or beyond 4,096 different ones in a process, belongs to the phase around it.
