@@ -326,7 +326,7 @@ o2_TESTS := $(filter-out test_plugins,$(TESTS))
 $(eval $(call variant,asan,-O0 -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,tsan,-O0 -fsanitize=thread))
 tsan_TESTS := test_auto test_callbacks test_debug test_hotspots test_lists test_locks test_lost test_modules test_nesting \
-    test_passes test_plugins test_process test_reader test_regions test_reports test_sequences test_soak test_stamps \
+    test_passes test_phases test_plugins test_process test_reader test_regions test_reports test_sequences test_soak test_stamps \
     test_streams test_strict test_thread test_timeline test_trace test_trace_off test_watch
 asan_TESTS := $(sort $(tsan_TESTS) test_advice test_bad_input test_environment test_every_call test_faults test_interrupted \
     test_kernels test_merge test_open test_openmetrics test_softgpu_debug test_softgpu_modules test_statistics)
@@ -499,7 +499,7 @@ $(BUILD)/musl/%: private CXX = musl-gcc -fno-exceptions -fno-rtti
 # CONTRIBUTING.md says why the others are not run.
 ARM64_TESTS := test_advice test_lists test_merge test_modules test_nesting test_open test_passes test_regions test_stamps \
     test_statistics test_trace
-I386_TESTS := $(ARM64_TESTS) test_auto test_bad_input test_every test_environment test_lost test_process test_reader \
+I386_TESTS := $(ARM64_TESTS) test_auto test_bad_input test_phases test_every test_environment test_lost test_process test_reader \
     test_streams test_thread test_timeline test_softgpu test_softgpu_work
 MUSL_TESTS := $(I386_TESTS)
 

@@ -551,15 +551,18 @@ typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all 
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
 
-/* Open a profiler, make regions of the work, collect, report, close. USE has a complete program.
+/* Open a profiler, make regions and phases of the work, report, close. USE has a complete program.
 
        zt_profiler *profiler;
        zt_open(context, device, NULL, &profiler);
-       ZT_REGION(profiler, list, "saxpy")
+
+       ZT_REGION(profiler, list, "saxpy")     a region: around commands of a list
            zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-       ...                         the program waits for the list
-       zt_collect(profiler, 0);
-       zt_report(profiler, "-");
+
+       ZT_PHASE("solve")                      a phase: around whatever launches kernels
+           solve(problem);                    SYCL, OpenMP, oneDNN: with zt_trace_start before
+
+       zt_report(profiler, "-");              collects what is ready first
        zt_close(profiler); */
 
 /* A region that was begun. Its fields are private. A copy refers to the same region. */
@@ -2013,8 +2016,8 @@ struct zt_sample {
     uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
     uint64_t begin_ns, end_ns; /* host time (CLOCK_MONOTONIC) when it ran; 0 without config.timeline */
-    const double *values; /* in the order of zt_get_metric. NaN: not measured */
-    uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
+    const double *values;      /* in the order of zt_get_metric. NaN: not measured */
+    uint32_t pass;             /* from 0. Metrics of other passes are not measured. With times alone: 0 */
 };
 
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
@@ -5518,7 +5521,10 @@ typedef struct zt__phase_stack {
 /* Returns the stack of the calling thread. */
 ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void);
 
-/* Returns the frame of the calling thread that was begun last, or NULL if there is none. */
+/* Returns the frame of a stack that was begun last, or NULL if there is none. */
+ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack);
+
+/* The same of the calling thread. */
 ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void);
 
 /* Returns the phase of a name inside another one, which is NULL for none. Beyond the limits, or without memory, returns
@@ -5555,10 +5561,13 @@ ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
     return zt__known_phase_stack;
 }
 
-ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
+ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack) {
     uint32_t depth = stack->depth < ZT__MAX_PHASE_DEPTH ? stack->depth : (uint32_t)ZT__MAX_PHASE_DEPTH;
     return depth ? &stack->frames[depth - 1] : NULL;
+}
+
+ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
+    return zt__top_of_stack(zt__get_phase_stack());
 }
 
 /* Returns the phase of a name among those from `first` on, up to but not including `end`. */
@@ -5601,12 +5610,13 @@ static zt__phase *zt__add_phase(zt__process *process, zt__phase *outer, const ch
 }
 
 ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name) {
-    zt__process *process = zt__get_process();
+    zt__process *process = outer ? NULL : zt__get_process();
     zt__phase *around = outer ? (zt__phase *)(uintptr_t)outer : process ? &process->phases : NULL;
     zt__phase *phase = around ? zt__load(&around->latest) : NULL;
     if (phase && strcmp(phase->name, name) == 0) {
         return phase;
     }
+    process = zt__get_process();
     phase = around && around->depth < ZT__MAX_PHASE_DEPTH ? zt__add_phase(process, around, name) : NULL;
     if (phase) {
         zt__store(&around->latest, phase);
@@ -10083,12 +10093,15 @@ static void zt__end_if_over(zt_profiler *profiler, zt__entry *entry) {
     }
 }
 
-ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
-    zt__forget_entry(profiler, &probe->entry);
-    probe->entry = zt__current_entry(profiler);
-    if (probe->entry) {
-        probe->entry->uses++;
+static zt__entry *zt__use_entry(zt__entry *entry) {
+    if (entry) {
+        entry->uses++;
     }
+    return entry;
+}
+
+ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
+    probe->entry = zt__use_entry(zt__current_entry(profiler));
 }
 
 ZT__PRIVATE void zt__forget_entry(zt_profiler *profiler, zt__entry **place) {
@@ -10159,10 +10172,13 @@ ZT__PRIVATE void zt__prepare_phase(zt_profiler *profiler, zt__list *list) {
 ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recording) {
     zt__path *phase = zt__current_phase(profiler);
     const zt__phase_frame *top = zt__get_top_frame();
+    zt__entry *entry;
     zt__probe *probe;
     if (profiler->config.phases_at_append) {
         return;
     }
+    entry = zt__current_entry(profiler);
+    zt__use_entry(entry);
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = recording->phase == phase ? NULL : zt__find_placed(profiler, phase, probe->path);
         if (placed &&
@@ -10175,9 +10191,11 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
             continue;
         }
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
-        zt__join_entry(profiler, probe);
-        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : probe->entry;
+        zt__forget_entry(profiler, &probe->entry);
+        probe->entry = zt__use_entry(entry);
+        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : entry;
     }
+    zt__forget_entry(profiler, &entry);
     recording->phase = phase;
 }
 
@@ -10240,33 +10258,27 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     return NULL;
 }
 
-/* Returns the host time for the begin of a phase, or 0 if no profiler is open. */
-static uint64_t zt__begin_time(void) {
-    return zt__find_listeners().left > 0 ? zt__now_ns() : 0;
-}
-
-/* Adds a frame to the stack of the calling thread. Returns NULL if the stack is full. */
-static zt__phase_frame *zt__push_frame(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
-    zt__phase_frame *frame = NULL;
-    if (stack->depth < ZT__MAX_PHASE_DEPTH) {
-        frame = &stack->frames[stack->depth];
-        memset(frame, 0, sizeof *frame);
-        frame->begun_ns = zt__begin_time();
+/* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
+static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
+                           zt__phase_frame_kind kind) {
+    zt__process *process = zt__get_process();
+    uint32_t depth = stack->depth++;
+    if (depth < ZT__MAX_PHASE_DEPTH) {
+        zt__phase_frame *frame = &stack->frames[depth];
+        frame->phase = phase;
+        frame->kind = kind;
+        frame->entry = entry;
+        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
+        frame->inner_ns = 0;
     }
-    stack->depth++;
-    return frame;
 }
 
 ZT_API void zt_phase_begin(const char *name) {
-    const zt__phase_frame *around = zt__get_top_frame();
-    zt__phase_frame *frame = zt__push_frame();
-    if (frame) {
-        frame->phase = zt__find_or_add_phase(around ? around->phase : NULL, zt__shown_name(name));
-        if (around && around->phase == frame->phase) {
-            frame->kind = ZT__PHASE_FRAME_SAME;
-        }
-    }
+    zt__phase_stack *stack = zt__get_phase_stack();
+    const zt__phase_frame *around = zt__top_of_stack(stack);
+    const zt__phase *outer = around ? around->phase : NULL;
+    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
+    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
 }
 
 /* Notes in a profiler that a phase of this thread has ended. */
@@ -10312,14 +10324,11 @@ ZT_API void zt_phase_end(void) {
         }
         return;
     }
-    if (--stack->depth >= ZT__MAX_PHASE_DEPTH) {
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
         return;
     }
     frame = &stack->frames[stack->depth];
-    around = zt__get_top_frame();
-    if (listeners.left == 0) {
-        return;
-    }
+    around = zt__top_of_stack(stack);
     now = zt__now_ns();
     if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
         around->inner_ns += frame->inner_ns;
@@ -10354,12 +10363,8 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__phase_frame *frame = zt__push_frame();
-    if (frame) {
-        frame->phase = (const zt__phase *)phase.phase;
-        frame->entry = phase.entry;
-        frame->kind = ZT__PHASE_FRAME_ADOPTED;
-    }
+    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
+                   ZT__PHASE_FRAME_ADOPTED);
 }
 
 /* ==== regions/reading.h ================================================================================= */
@@ -12890,12 +12895,13 @@ static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__prob
     const zt__probe *outer = probe->outer;
     const zt__phase_frame *top = zt__get_top_frame();
     probe->outer_entry = NULL;
-    probe->appended_in = NULL;
+    probe->appended_in = top ? top->phase : NULL;
     if (!zt__takes_phase_at_append(profiler, list)) {
-        probe->appended_in = top ? top->phase : NULL;
         return;
     }
-    zt__join_entry(profiler, probe);
+    if (list->kind != ZT__LIST_RECORDED) {
+        zt__join_entry(profiler, probe);
+    }
     if (outer) {
         probe->outer_entry = outer->entry;
         if (zt__phase_of(outer->path) != zt__phase_of(probe->path)) {
@@ -37797,4 +37803,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f25f33c7fc186047 */
+/* Joined from src/ by src/join.py: 4742f0a2c2c79e6e */

@@ -108,6 +108,7 @@ int main(int argc, char **argv) {
     void *nothing = NULL;
     uint32_t zero = 0;
     (void)argc;
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1); /* for loaders before 1.15.7 */
     open_gpu();
     config.groups = "";
     CHECK(zt_open(gpu.context, gpu.device, &config, &l.profiler));

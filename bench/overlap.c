@@ -1,7 +1,6 @@
 /* What a tracer with times alone leaves of the overlap of kernels, and what a launch costs under it: without
-   an event; with one that is kept; with one that is shared between processes, which a command signals that
-   follows; and with one that has had time stamps before the start, so that the launch is measured between
-   barriers. And how much later the application's event signals in each of these ways. */
+   an event; with one that is kept; and with one that has had time stamps before the start, so that the launch
+   is measured between barriers. And how much later the application's event signals in each of these ways. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -13,9 +12,9 @@ enum { ROUNDS = 21, KERNELS = 16, KERNEL_US = 500, LAUNCHES = 64, BLOCKS = 64 };
 
 enum { QUEUE_IN_ORDER = 1 << 1 }; /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, which older headers lack */
 
-typedef enum mode { UNTRACED, STAMPS, EVENTS, COPIES, BARRIERS, MODES } mode;
+typedef enum mode { UNTRACED, STAMPS, EVENTS, BARRIERS, MODES } mode;
 
-static const char *const mode_names[MODES] = {"untraced", "stamps", "events", "copies", "barriers"};
+static const char *const mode_names[MODES] = {"untraced", "stamps", "events", "barriers"};
 
 typedef struct launcher {
     ze_module_handle_t module;
@@ -30,8 +29,6 @@ static void create_events(launcher *l, mode of, uint32_t count) {
                                  KERNELS};
     ze_event_desc_t event = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, ZE_EVENT_SCOPE_FLAG_HOST,
                              ZE_EVENT_SCOPE_FLAG_HOST};
-    if (of == COPIES)
-        desc.flags |= ZE_EVENT_POOL_FLAG_IPC;
     if (of == BARRIERS)
         desc.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
     CHECK(zeEventPoolCreate(gpu.context, &desc, 1, &gpu.device, &l->pools[of]));
@@ -65,7 +62,7 @@ static zt_profiler *begin(launcher *l, mode wanted) {
         CHECK(zt_open(gpu.context, gpu.device, &config, &profiler));
         CHECK(zt_trace_start(profiler, NULL));
     }
-    if (wanted == EVENTS || wanted == COPIES)
+    if (wanted == EVENTS)
         create_events(l, wanted, KERNELS);
     return profiler;
 }
@@ -109,14 +106,13 @@ static void measure_overlap(launcher *l) {
     }
     put_ratio("overlap_stamps", median(ratios[STAMPS], ROUNDS), AT_MOST, 1.1);
     put_ratio("overlap_events", median(ratios[EVENTS], ROUNDS), AT_MOST, 1.1);
-    put_ratio("overlap_copies", median(ratios[COPIES], ROUNDS), AT_MOST, 1.1);
     put_ratio("overlap_barriers", median(ratios[BARRIERS], ROUNDS), STATED, 0);
 }
 
 /* ---- the cost of a launch -------------------------------------------------------------------------------- */
 
 /* Nanoseconds of this thread a launch, with what it collects. The kernels run in the same thread. Events are
-   waited for and reset; not those that a copy signals, which a thread of the device may execute. */
+   waited for and reset. */
 static double time_launches(launcher *l, mode of) {
     zt_profiler *profiler = begin(l, of);
     double took[BLOCKS];
@@ -154,13 +150,12 @@ static void measure_cost(launcher *l) {
     printf("\n");
     put_ratio("launch_stamps", median(ratios[STAMPS], ROUNDS), AT_MOST, 1);
     put_ratio("launch_events", median(ratios[EVENTS], ROUNDS), AT_MOST, 1);
-    put_ratio("launch_copies", median(ratios[COPIES], ROUNDS), STATED, 0);
 }
 
 /* ---- the event of the application ------------------------------------------------------------------------ */
 
-/* Nanoseconds from a launch until the application sees its event. Where the library uses a second event, a
-   copy or a signal follows the kernel and signals that of the application. */
+/* Nanoseconds from a launch until the application sees its event. On a list in order, the library uses an event of its
+   own, and a signal of that of the application follows the kernel. */
 static double time_event(launcher *l, mode of, int is_in_order) {
     zt_profiler *profiler = begin(l, of);
     ze_event_handle_t event = of == UNTRACED ? l->done : l->events[of][0];
@@ -201,10 +196,9 @@ static void measure_delay(launcher *l, int is_in_order) {
         printf(" %s %.1f us", mode_names[m], median(delays[m], ROUNDS) / 1e3);
     printf("\n");
     if (is_in_order) {
-        put_ratio("event_signals", median(ratios[COPIES], ROUNDS), AT_MOST, 1.1);
+        put_ratio("event_signals", median(ratios[EVENTS], ROUNDS), AT_MOST, 1.1);
     } else {
         put_ratio("event_kept", median(ratios[EVENTS], ROUNDS), AT_MOST, 1.1);
-        put_ratio("event_copies", median(ratios[COPIES], ROUNDS), AT_MOST, 1.1);
         put_ratio("event_barriers", median(ratios[BARRIERS], ROUNDS), STATED, 0);
     }
 }

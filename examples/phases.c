@@ -50,8 +50,8 @@ int main(int argc, char **argv) {
         print_last_error();
     runtime = stepper_open(g.context, g.device, g.compute, g.kernels);
     right = runtime && output;
-    for (int step = 0; right && step < STEPS; step++)
-        right = run_step(runtime, step, output, &expected);
+    for (int step = 0; runtime && output && step < STEPS; step++)
+        right &= run_step(runtime, step, output, &expected);
     zt_trace_stop(profiler);
     zt_collect(profiler, TIMEOUT_NS);
 

@@ -6,9 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Loaders that cannot turn tracing on at run time look for this in the environment. */
+static int start_traced(void **state) {
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    return start(state);
+}
+
 /* ==== what is delivered =================================================================================== */
 
-enum { MOST_SAMPLES = 4096, PATH_LENGTH = 256 };
+enum { MOST_SAMPLES = 16384, PATH_LENGTH = 256 };
 
 static struct {
     char path[PATH_LENGTH];
@@ -407,6 +413,252 @@ static void test_adopted_when_it_is_over(void **state) {
     check_work(w);
 }
 
+/* ==== the tracer ========================================================================================== */
+
+/* A program that never sees a list: immediate and recorded lists of a runtime. */
+static void test_traced(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "");
+    ok(zt_trace_start(profiler, NULL));
+    zt_phase_begin("set-up");
+    launch_kernel(w->list, w->kernel);
+    ok(zeCommandListClose(w->list));
+    zt_phase_end();
+    for (int i = 0; i < 4; i++)
+        ZT_PHASE("step") {
+            ZT_PHASE("assemble") {
+                launch(w, w->immediate);
+                finish_immediate(w, w->immediate);
+            }
+            ZT_PHASE("solve")
+            for (int j = 0; j < 3; j++) {
+                execute_unprofiled(w, w->list);
+                w->launches++;
+            }
+        }
+    ok(zt_trace_stop(profiler));
+    collect_all(profiler);
+    expect_phase(profiler, "step", 4, 4);
+    expect_phase(profiler, "step;assemble", 4, 4);
+    expect_phase(profiler, "step;solve", 4, 4);
+    assert_int_equal(path_info(profiler, "step;solve").count, 12);
+    assert_int_equal(path_info(profiler, "set-up").entered, 1);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE),
+                    "12 samples were appended in another phase than the one in which their list was");
+    check_work(w);
+}
+
+/* ==== many at once ======================================================================================== */
+
+enum { DEEPEST = 5, OPERATIONS = 400, SEQUENCES = 12 };
+
+/* Begins, ends, immediate regions and executions in any order, by a model that has only a stack of names. */
+static void run_sequence(world *w, unsigned seed, zt_profiler *profiler, ze_command_list_handle_t immediate,
+                         ze_command_list_handle_t recorded, ze_command_queue_handle_t queue, char tag) {
+    static const char *const names[] = {"a", "b", "c"};
+    uint32_t depth = 0, random = seed * 2654435761u + 12345;
+    char name[8];
+    for (int i = 0; i < OPERATIONS; i++) {
+        random = random * 1664525u + 1013904223u;
+        switch (random >> 16 & 7) {
+        case 0:
+        case 1:
+            if (depth < DEEPEST) {
+                snprintf(name, sizeof name, "%c%s", tag, names[(random >> 20) % 3]);
+                zt_phase_begin(name);
+                depth++;
+            }
+            break;
+        case 2:
+        case 3:
+            if (depth > 0) {
+                zt_phase_end();
+                depth--;
+            }
+            break;
+        case 4:
+        case 5:
+            append(w, profiler, immediate, "kernel");
+            break;
+        case 6:
+            ok(zt_execute(profiler, queue, 1, &recorded, NULL));
+            break;
+        default:
+            ok(zt_collect(profiler, 0));
+        }
+    }
+    while (depth-- > 0)
+        zt_phase_end();
+    finish_immediate(w, immediate);
+    ok(zeCommandQueueSynchronize(queue, UINT64_MAX));
+}
+
+/* Each phase has the GPU time of the samples that were delivered inside, in all and by entry. */
+static void check_phases(const zt_profiler *profiler) {
+    uint32_t checked = 0;
+    for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++) {
+        zt_region_info info;
+        char path[PATH_LENGTH];
+        uint64_t count;
+        ok(zt_get_region(profiler, ZT_PATH(i), &info));
+        if (info.is_phase) {
+            name_path(profiler, ZT_PATH(i), path);
+            double ns = sum_in(path, &count);
+            assert_int_equal(info.count, count);
+            assert_close(info.total_ns, ns);
+            assert_int_equal(info.incomplete, 0);
+            assert_close(info.time_ns.count ? info.time_ns.sum : 0, ns);
+            assert_true(info.time_ns.count <= info.entered);
+            checked++;
+        }
+    }
+    assert_true(checked > 10);
+}
+
+static void test_sequences_of_phases(void **state) {
+    world *w = *state;
+    for (unsigned seed = 1; seed <= SEQUENCES; seed++) {
+        zt_profiler *profiler = open_delivering(w, seed % 2 ? "" : "ComputeBasic");
+        append(w, profiler, w->list, "kernel");
+        ok(zeCommandListClose(w->list));
+        run_sequence(w, seed, profiler, w->immediate, w->list, w->queue, 'x');
+        collect_all(profiler);
+        check_phases(profiler);
+        reset_list(w->list);
+        ok(zt_release(profiler, w->list));
+        close_profiler(w, profiler);
+    }
+}
+
+typedef struct sequence {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t immediate, recorded;
+    ze_command_queue_handle_t queue;
+    char tag;
+} sequence;
+
+static void *run_one(void *argument) {
+    const sequence *one = argument;
+    run_sequence(one->w, (unsigned)one->tag, one->profiler, one->immediate, one->recorded, one->queue,
+                 one->tag);
+    return NULL;
+}
+
+/* Three threads in phases of their own, with lists of their own, and one profiler. */
+static void test_sequences_of_threads(void **state) {
+    enum { THREADS = 3 };
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "");
+    sequence of[THREADS];
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        ze_command_queue_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, 0, 0};
+        of[i] = (sequence){w, profiler, NULL, NULL, NULL, (char)('x' + i)};
+        create_immediate(w, &of[i].immediate);
+        create_list(w, &of[i].recorded);
+        ok(zeCommandQueueCreate(w->context, w->device, &desc, &of[i].queue));
+        append(w, profiler, of[i].recorded, "kernel");
+        ok(zeCommandListClose(of[i].recorded));
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_one, &of[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        join_in_time(w, threads[i]);
+    collect_all(profiler);
+    check_phases(profiler);
+    for (int i = 0; i < THREADS; i++) {
+        ok(zt_release(profiler, of[i].recorded));
+        ok(zeCommandListDestroy(of[i].recorded));
+        ok(zeCommandListDestroy(of[i].immediate));
+        ok(zeCommandQueueDestroy(of[i].queue));
+    }
+}
+
+/* Each profiler has what was submitted by it, and both have the host time. */
+static void test_two_profilers(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *one = open_profiler(w, &config), *other = open_profiler(w, &config);
+    ZT_PHASE("solve") {
+        run(w, one, "kernel");
+        run(w, other, "kernel");
+        run(w, one, "kernel");
+    }
+    collect_all(one);
+    collect_all(other);
+    assert_int_equal(path_info(one, "solve").count, 2);
+    assert_int_equal(path_info(one, "solve").time_ns.count, 1);
+    assert_int_equal(path_info(other, "solve").count, 1);
+    assert_int_equal(path_info(other, "solve").entered, 1);
+    zt_close(one);
+    ZT_PHASE("solve")
+    run(w, other, "kernel");
+    collect_all(other);
+    assert_int_equal(path_info(other, "solve").time_ns.count, 2);
+    check_work(w);
+}
+
+/* What is packed and merged has its phases. */
+static void test_merged(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "ComputeBasic"), *back = NULL;
+    size_t size = 0;
+    for (int i = 0; i < 3; i++)
+        ZT_PHASE("step")
+    ZT_PHASE("solve")
+    run(w, profiler, "kernel");
+    collect_all(profiler);
+    ok(zt_pack(profiler, NULL, &size));
+    void *buffer = malloc(size);
+    assert_non_null(buffer);
+    ok(zt_pack(profiler, buffer, &size));
+    ok(zt_unpack(buffer, size, NULL, &back));
+    ok(zt_merge(back, profiler));
+    free(buffer);
+    zt_region_info before = path_info(profiler, "step;solve"), after = path_info(back, "step;solve");
+    assert_int_equal(after.entered, 6);
+    assert_int_equal(after.time_ns.count, 6);
+    assert_int_equal(after.count, 6);
+    assert_close(after.total_ns, 2 * before.total_ns);
+    assert_close(after.host_ns, 2 * before.host_ns);
+    assert_counts(back, counted(6, 6, 0, 0, 0));
+    zt_close(back);
+    check_work(w);
+}
+
+/* ==== reports ============================================================================================= */
+
+static void test_reports(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "ComputeBasic");
+    for (int i = 0; i < 2; i++)
+        ZT_PHASE("step")
+    ZT_PHASE(i ? "solve" : "assemble")
+    run(w, profiler, "kernel");
+    ZT_PHASE("output") {}
+    collect_all(profiler);
+    const char *table = written_report(profiler, ZT_FORMAT_TABLE);
+    assert_contains(table, "\nstep ");
+    assert_contains(table, "\n  solve ");
+    assert_contains(table, "\n    kernel ");
+    assert_contains(table, "\noutput ");
+    assert_contains(table, "Rows with a host time are phases");
+    const char *folded = written_report(profiler, ZT_FORMAT_FOLDED);
+    assert_contains(folded, "step;solve;kernel ");
+    assert_contains(folded, "step;assemble;kernel ");
+    const char *csv = written_report(profiler, ZT_FORMAT_CSV);
+    assert_contains(csv, "\"step\",\"entries\",\"\",\"profiler\",\"\",event,sum,2,");
+    assert_contains(csv, "\"step;solve;kernel\",\"GpuTime\"");
+    const char *json = written_report(profiler, ZT_FORMAT_JSON);
+    assert_contains(json, "\"phase\":{\"entered\":2,\"incomplete\":0,\"host_ns\":");
+    const char *prometheus = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    assert_contains(prometheus, "zetools_phase_entries_total{phase=\"solve\",path=\"step;solve\"} 1\n");
+    assert_contains(prometheus, "zetools_phase_samples_total{phase=\"output\",path=\";output\"} 0\n");
+    check_work(w);
+}
+
 /* ==== mistakes, and no profiler =========================================================================== */
 
 static void test_an_end_without_a_begin(void **state) {
@@ -608,6 +860,12 @@ int main(void) {
         TEST(test_recursion),
         TEST(test_threads),
         TEST(test_adopted_when_it_is_over),
+        TEST(test_traced),
+        TEST(test_sequences_of_phases),
+        TEST(test_sequences_of_threads),
+        TEST(test_two_profilers),
+        TEST(test_merged),
+        TEST(test_reports),
         TEST(test_an_end_without_a_begin),
         TEST(test_without_a_profiler),
         TEST(test_host_time),
@@ -616,5 +874,5 @@ int main(void) {
         TEST(test_busy_time_that_is_not_known),
         TEST(test_busy_time_in_reports),
     };
-    return cmocka_run_group_tests(tests, start, NULL);
+    return cmocka_run_group_tests(tests, start_traced, NULL);
 }

@@ -29,10 +29,13 @@ ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
     return zt__known_phase_stack;
 }
 
-ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
+ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack) {
     uint32_t depth = stack->depth < ZT__MAX_PHASE_DEPTH ? stack->depth : (uint32_t)ZT__MAX_PHASE_DEPTH;
     return depth ? &stack->frames[depth - 1] : NULL;
+}
+
+ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
+    return zt__top_of_stack(zt__get_phase_stack());
 }
 
 /* Returns the phase of a name among those from `first` on, up to but not including `end`. */
@@ -75,12 +78,13 @@ static zt__phase *zt__add_phase(zt__process *process, zt__phase *outer, const ch
 }
 
 ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name) {
-    zt__process *process = zt__get_process();
+    zt__process *process = outer ? NULL : zt__get_process();
     zt__phase *around = outer ? (zt__phase *)(uintptr_t)outer : process ? &process->phases : NULL;
     zt__phase *phase = around ? zt__load(&around->latest) : NULL;
     if (phase && strcmp(phase->name, name) == 0) {
         return phase;
     }
+    process = zt__get_process();
     phase = around && around->depth < ZT__MAX_PHASE_DEPTH ? zt__add_phase(process, around, name) : NULL;
     if (phase) {
         zt__store(&around->latest, phase);

@@ -31,7 +31,10 @@ typedef struct zt__phase_stack {
 /* Returns the stack of the calling thread. */
 ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void);
 
-/* Returns the frame of the calling thread that was begun last, or NULL if there is none. */
+/* Returns the frame of a stack that was begun last, or NULL if there is none. */
+ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack);
+
+/* The same of the calling thread. */
 ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void);
 
 /* Returns the phase of a name inside another one, which is NULL for none. Beyond the limits, or without memory, returns

@@ -9,8 +9,8 @@ struct zt_sample {
     uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
     uint64_t begin_ns, end_ns; /* host time (CLOCK_MONOTONIC) when it ran; 0 without config.timeline */
-    const double *values; /* in the order of zt_get_metric. NaN: not measured */
-    uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
+    const double *values;      /* in the order of zt_get_metric. NaN: not measured */
+    uint32_t pass;             /* from 0. Metrics of other passes are not measured. With times alone: 0 */
 };
 
 /* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */

@@ -97,15 +97,18 @@ typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all 
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
 
-/* Open a profiler, make regions of the work, collect, report, close. USE has a complete program.
+/* Open a profiler, make regions and phases of the work, report, close. USE has a complete program.
 
        zt_profiler *profiler;
        zt_open(context, device, NULL, &profiler);
-       ZT_REGION(profiler, list, "saxpy")
+
+       ZT_REGION(profiler, list, "saxpy")     a region: around commands of a list
            zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-       ...                         the program waits for the list
-       zt_collect(profiler, 0);
-       zt_report(profiler, "-");
+
+       ZT_PHASE("solve")                      a phase: around whatever launches kernels
+           solve(problem);                    SYCL, OpenMP, oneDNN: with zt_trace_start before
+
+       zt_report(profiler, "-");              collects what is ready first
        zt_close(profiler); */
 
 /* A region that was begun. Its fields are private. A copy refers to the same region. */

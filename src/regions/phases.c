@@ -200,12 +200,15 @@ static void zt__end_if_over(zt_profiler *profiler, zt__entry *entry) {
     }
 }
 
-ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
-    zt__forget_entry(profiler, &probe->entry);
-    probe->entry = zt__current_entry(profiler);
-    if (probe->entry) {
-        probe->entry->uses++;
+static zt__entry *zt__use_entry(zt__entry *entry) {
+    if (entry) {
+        entry->uses++;
     }
+    return entry;
+}
+
+ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
+    probe->entry = zt__use_entry(zt__current_entry(profiler));
 }
 
 ZT__PRIVATE void zt__forget_entry(zt_profiler *profiler, zt__entry **place) {
@@ -276,10 +279,13 @@ ZT__PRIVATE void zt__prepare_phase(zt_profiler *profiler, zt__list *list) {
 ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recording) {
     zt__path *phase = zt__current_phase(profiler);
     const zt__phase_frame *top = zt__get_top_frame();
+    zt__entry *entry;
     zt__probe *probe;
     if (profiler->config.phases_at_append) {
         return;
     }
+    entry = zt__current_entry(profiler);
+    zt__use_entry(entry);
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = recording->phase == phase ? NULL : zt__find_placed(profiler, phase, probe->path);
         if (placed &&
@@ -292,9 +298,11 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
             continue;
         }
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
-        zt__join_entry(profiler, probe);
-        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : probe->entry;
+        zt__forget_entry(profiler, &probe->entry);
+        probe->entry = zt__use_entry(entry);
+        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : entry;
     }
+    zt__forget_entry(profiler, &entry);
     recording->phase = phase;
 }
 
@@ -357,33 +365,27 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     return NULL;
 }
 
-/* Returns the host time for the begin of a phase, or 0 if no profiler is open. */
-static uint64_t zt__begin_time(void) {
-    return zt__find_listeners().left > 0 ? zt__now_ns() : 0;
-}
-
-/* Adds a frame to the stack of the calling thread. Returns NULL if the stack is full. */
-static zt__phase_frame *zt__push_frame(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
-    zt__phase_frame *frame = NULL;
-    if (stack->depth < ZT__MAX_PHASE_DEPTH) {
-        frame = &stack->frames[stack->depth];
-        memset(frame, 0, sizeof *frame);
-        frame->begun_ns = zt__begin_time();
+/* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
+static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
+                           zt__phase_frame_kind kind) {
+    zt__process *process = zt__get_process();
+    uint32_t depth = stack->depth++;
+    if (depth < ZT__MAX_PHASE_DEPTH) {
+        zt__phase_frame *frame = &stack->frames[depth];
+        frame->phase = phase;
+        frame->kind = kind;
+        frame->entry = entry;
+        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
+        frame->inner_ns = 0;
     }
-    stack->depth++;
-    return frame;
 }
 
 ZT_API void zt_phase_begin(const char *name) {
-    const zt__phase_frame *around = zt__get_top_frame();
-    zt__phase_frame *frame = zt__push_frame();
-    if (frame) {
-        frame->phase = zt__find_or_add_phase(around ? around->phase : NULL, zt__shown_name(name));
-        if (around && around->phase == frame->phase) {
-            frame->kind = ZT__PHASE_FRAME_SAME;
-        }
-    }
+    zt__phase_stack *stack = zt__get_phase_stack();
+    const zt__phase_frame *around = zt__top_of_stack(stack);
+    const zt__phase *outer = around ? around->phase : NULL;
+    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
+    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
 }
 
 /* Notes in a profiler that a phase of this thread has ended. */
@@ -429,14 +431,11 @@ ZT_API void zt_phase_end(void) {
         }
         return;
     }
-    if (--stack->depth >= ZT__MAX_PHASE_DEPTH) {
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
         return;
     }
     frame = &stack->frames[stack->depth];
-    around = zt__get_top_frame();
-    if (listeners.left == 0) {
-        return;
-    }
+    around = zt__top_of_stack(stack);
     now = zt__now_ns();
     if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
         around->inner_ns += frame->inner_ns;
@@ -471,10 +470,6 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__phase_frame *frame = zt__push_frame();
-    if (frame) {
-        frame->phase = (const zt__phase *)phase.phase;
-        frame->entry = phase.entry;
-        frame->kind = ZT__PHASE_FRAME_ADOPTED;
-    }
+    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
+                   ZT__PHASE_FRAME_ADOPTED);
 }

@@ -184,12 +184,13 @@ static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__prob
     const zt__probe *outer = probe->outer;
     const zt__phase_frame *top = zt__get_top_frame();
     probe->outer_entry = NULL;
-    probe->appended_in = NULL;
+    probe->appended_in = top ? top->phase : NULL;
     if (!zt__takes_phase_at_append(profiler, list)) {
-        probe->appended_in = top ? top->phase : NULL;
         return;
     }
-    zt__join_entry(profiler, probe);
+    if (list->kind != ZT__LIST_RECORDED) {
+        zt__join_entry(profiler, probe);
+    }
     if (outer) {
         probe->outer_entry = outer->entry;
         if (zt__phase_of(outer->path) != zt__phase_of(probe->path)) {

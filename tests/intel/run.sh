@@ -49,8 +49,8 @@ on_driver() { # SECONDS PROGRAM [ARGUMENT...]
 
 # ---- what is run -----------------------------------------------------------------------------------------------
 
-examples='groups regions replay scoped stream timeline trace instrument hotspots hang bench'
-benches='steps launches regions execute threads'
+examples='groups regions replay scoped phases stream timeline trace instrument hotspots hang bench'
+benches='steps launches regions execute threads phases'
 faults=$(sed -n 's/^    FAULT(\([a-z_]*\)).*/\1/p' tests/intel/faults.c)
 
 prepare() { # GOAL...
