@@ -376,11 +376,11 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     moved = profiler->moved_samples;
     zt__unlock(&profiler->mutex);
     if (incomplete > 0) {
-        zt__add_note(
-            document, note,
-            "%llu %s of phases left out of mean, median and p95, because samples in them are lost or "
-            "dropped.",
-            (unsigned long long)incomplete, incomplete == 1 ? "entry is" : "entries are");
+        zt__add_note(document, note,
+                     "%llu %s left out of mean, median and p95, because samples in %s are lost or dropped.",
+                     (unsigned long long)incomplete,
+                     incomplete == 1 ? "entry of a phase is" : "entries of phases are",
+                     incomplete == 1 ? "it" : "them");
     }
     if (moved > 0) {
         zt__add_note(document, note,
