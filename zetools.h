@@ -3547,6 +3547,10 @@ ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length);
    runs, so the caller has to look its key up again. Returns 0 without memory. */
 ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, zt__mutex *mutex);
 
+/* The same for so many entries more. */
+ZT__PRIVATE int zt__map_make_room_for(zt__map *map, uint32_t more, const zt_allocator *allocator,
+                                      zt__mutex *mutex);
+
 ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator);
 
 /* Frees a map and its values. The key of a value may be part of it. */
@@ -3599,8 +3603,13 @@ ZT__PRIVATE void *zt__map_find(const zt__map *map, const void *key, size_t lengt
     return map->capacity ? zt__map_place(map, zt__hash_key(key, length), key, length)->value : NULL;
 }
 
+/* Returns whether the map has no room for so many more entries. */
+static int zt__map_lacks_room(const zt__map *map, uint32_t more) {
+    return (map->count + more) * 2 > map->capacity;
+}
+
 ZT__PRIVATE int zt__map_is_full(const zt__map *map) {
-    return (map->count + 1) * 2 > map->capacity;
+    return zt__map_lacks_room(map, 1);
 }
 
 ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void *value) {
@@ -3634,7 +3643,12 @@ ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
 }
 
 ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, zt__mutex *mutex) {
-    while (zt__map_is_full(map)) {
+    return zt__map_make_room_for(map, 1, allocator, mutex);
+}
+
+ZT__PRIVATE int zt__map_make_room_for(zt__map *map, uint32_t more, const zt_allocator *allocator,
+                                      zt__mutex *mutex) {
+    while (zt__map_lacks_room(map, more)) {
         zt__map grown = {NULL, 64, 0};
         uint32_t i, before = map->capacity;
         zt__map_entry *unused;
@@ -3645,7 +3659,7 @@ ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, z
         grown.entries = (zt__map_entry *)zt__allocate(allocator, grown.capacity, sizeof *grown.entries);
         zt__lock(mutex);
         if (!grown.entries) {
-            return !zt__map_is_full(map);
+            return !zt__map_lacks_room(map, more);
         }
         unused = grown.entries;
         if (map->capacity == before) { /* else another thread has grown it */
@@ -5510,7 +5524,7 @@ typedef struct zt__phase_frame {
     zt__phase_frame_kind kind;
     uint32_t entry;    /* number of this entry among those of the process; 0: nobody has needed one yet */
     uint64_t begun_ns; /* host time; 0: no profiler was open */
-    uint64_t inner_ns; /* host time of the phases that the thread has begun and ended inside */
+    uint64_t inner_ns; /* host time of the phases that the thread was in inside */
 } zt__phase_frame;
 
 typedef struct zt__phase_stack {
@@ -5541,12 +5555,13 @@ ZT__PRIVATE uint32_t zt__number_entry(void);
 /* The stack of a thread is that of the copy that was first to need it. Others find it by the key. */
 static ZT__THREAD_LOCAL zt__phase_stack zt__own_phase_stack;
 static ZT__THREAD_LOCAL zt__phase_stack *zt__known_phase_stack;
+static ZT__THREAD_LOCAL zt__process *zt__process_of_stack; /* another one after a fork */
 
-static zt__phase_stack *zt__find_phase_stack(void) {
-    zt__process *process = zt__get_process();
+static zt__phase_stack *zt__find_phase_stack(zt__process *process) {
     zt__phase_stack *stack = process ? (zt__phase_stack *)zt__get_thread_value(process->phase_stack) : NULL;
     if (!stack) {
         stack = &zt__own_phase_stack;
+        stack->depth = 0; /* a forked child is in no phase of its parent */
         if (process && zt__set_thread_value(process->phase_stack, stack)) {
             zt__keep_loaded(); /* other copies refer to it for as long as the thread lives */
         }
@@ -5555,8 +5570,10 @@ static zt__phase_stack *zt__find_phase_stack(void) {
 }
 
 ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
-    if (!zt__known_phase_stack) {
-        zt__known_phase_stack = zt__find_phase_stack();
+    zt__process *process = zt__get_process();
+    if (!zt__known_phase_stack || process != zt__process_of_stack) {
+        zt__known_phase_stack = zt__find_phase_stack(process);
+        zt__process_of_stack = process;
     }
     return zt__known_phase_stack;
 }
@@ -8714,7 +8731,7 @@ typedef struct zt__path_key {
 
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
    move nor disappear.
-   Of a phase, a sample of `statistics` is the GPU time of one entry. All else is that of the paths inside. */
+   Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
 struct zt__path {
     zt__path_key key;
     uint32_t index, depth; /* a path inside no other has depth 1 */
@@ -8734,12 +8751,13 @@ struct zt__path {
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
-    const zt__path
-        *ran_inside; /* the phase of a region around its samples, if that is another one. Or NULL */
+    int is_inner; /* its samples ran inside of a region that is in another phase, and so on another path */
 
-    /* of a phase */
+    /* of a phase: what was submitted in it, but for what ran inside of a region that counts in it, too */
+    uint64_t samples;
+    double gpu_ns;
     uint64_t entered;              /* how often it was begun and ended */
-    uint64_t incomplete;           /* entries with samples that are lost or dropped */
+    uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
 };
 
@@ -8749,7 +8767,7 @@ typedef struct zt__entry {
     uint32_t number;        /* in the process */
     zt__path *path;
     struct zt__entry *outer; /* of the phase around it, or NULL */
-    uint32_t uses;           /* samples that are not collected, and entries inside */
+    uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;
 } zt__entry;
@@ -8780,12 +8798,14 @@ typedef struct zt__origin {
 struct zt__probe {
     zt__probe *next; /* in the pool or the recording */
     zt__region_record *region;
-    zt__path *path;               /* of the region, or of those that have no path of their own */
-    zt__list *list;               /* while it is open: its list, */
-    zt__probe *outer;             /* and the region around it, or NULL */
-    zt__entry *entry;             /* in which its sample was submitted, which is not collected. Or NULL */
-    const zt__entry *outer_entry; /* the same of a region around it, whose time includes that of the sample */
+    zt__path *path;   /* of the region, or of those that have no path of their own */
+    zt__list *list;   /* while it is open: its list, */
+    zt__probe *outer; /* and the region around it, or NULL */
+    zt__entry *entry; /* of its sample, until that is collected. NULL: none */
+    const zt__path
+        *outer_phase; /* of a region around it, whose time includes that of the sample. NULL: none */
     const zt__phase *appended_in; /* the phase in which it was begun, or NULL */
+    zt__path *placed;             /* its path in recording->next_phase; NULL without memory */
     uint64_t number;              /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
@@ -8888,8 +8908,10 @@ struct zt__recording {
     zt__probe *polled;       /* those before it that are not in order have ended */
 
     /* of the last execution */
-    const zt__path *phase; /* in which its probes were placed, or NULL; see zt__move_into_phase */
-    const void *runs_on;   /* the queue, or the immediate list that it was appended to */
+    zt__path *phase; /* in which all of its probes are. NULL: not in one */
+    zt__path
+        *next_phase;     /* in which they will be when the driver has accepted the call that is in progress */
+    const void *runs_on; /* the queue, or the immediate list that it was appended to */
     uint64_t submitted_ns; /* host time */
     uint64_t call_ns;      /* the same, of the call that is in progress */
     uint32_t thread;
@@ -8980,7 +9002,7 @@ typedef struct zt__reading {
     zt__path *path;
     zt__region_record *region;
     zt__entry *entry; /* this and the next as those of the probe */
-    const zt__entry *outer_entry;
+    const zt__path *outer_phase;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
     zt__owed owed;       /* by the probe: UNCOUNTED and AGAIN are counted as begun with the reading */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
@@ -9721,7 +9743,7 @@ ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler);
    may be closing it. */
 ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id);
 
-ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler);
+ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler);
 
 /* ==== regions/creation.c ================================================================================ */
 
@@ -9847,69 +9869,87 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
     return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
 }
 
-ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
-    if (zt__find_profiler(profiler->id) == profiler) {
-        zt__store(&zt__get_process()->profilers[profiler->id % ZT__MAX_PROFILERS], (zt_profiler *)NULL);
+ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler) {
+    zt__process *process = zt__find_process();
+    uint32_t i = profiler->id % ZT__MAX_PROFILERS;
+    zt__wait wait = zt__wait_until(UINT64_MAX);
+    if (!process || zt__find_profiler(profiler->id) != profiler) {
+        return;
+    }
+    zt__store(&process->profilers[i], (zt_profiler *)NULL);
+    /* A thread may still be reporting a phase, which no function of the application delays. */
+    while (zt__add(&process->listener_users[i], 0) > 0 && zt__wait_again(&wait)) {
+    }
+    if (profiler->takes_phases) {
+        zt__store(&profiler->takes_phases, 0);
+        zt__add(&process->listeners, UINT32_MAX); /* one less */
     }
 }
 
 /* ==== regions/phases.h ================================================================================== */
 
-/* Phases: what a thread submits belongs to those that it is in. */
+/* Phases: their paths and entries in a profiler. */
 
-/* All of this is called with the mutex held. */
+/* All of this is called with the mutex held. "Unlocks" means: while memory is allocated. */
 
-/* Returns the path of the phase that the calling thread is in, added if it is new, and makes room for the entries that
-   zt__join_entry needs; the profiler's root for none, or without memory. The mutex is unlocked while memory is allocated.
- */
-ZT__PRIVATE zt__path *zt__enter_phase(zt_profiler *profiler);
+/* Returns the path of a phase, or NULL if it has none yet. */
+ZT__PRIVATE zt__path *zt__known_path_of_phase(const zt_profiler *profiler, const zt__phase *phase);
 
-/* Returns whether a path is that of a phase, or the root. */
-ZT__PRIVATE int zt__is_phase(const zt__path *path);
+/* Returns the path of a phase, added if it is new. Without memory, or if there are too many paths, returns that of the
+   phase around it, or the profiler's root. Unlocks. */
+ZT__PRIVATE zt__path *zt__find_or_add_path_of_phase(zt_profiler *profiler, const zt__phase *phase);
+
+ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path);
 
 /* Returns the phase of a path, or the root. */
 ZT__PRIVATE zt__path *zt__phase_of(zt__path *path);
 
-/* Lets the sample of a probe be one of the entry of the phase that the calling thread is in. There is none if the thread
-   is in no phase, or in one that was adopted and is over, or without memory. */
-ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe);
-
-/* Takes that back: the sample has never begun, or begins anew. */
-ZT__PRIVATE void zt__forget_entry(zt_profiler *profiler, zt__entry **place);
-
-/* Adds the GPU time of a sample to its entry and to those around it, up to but not including that of the region around
-   the sample. NaN: the sample is lost or dropped. `entry` may be NULL. */
-ZT__PRIVATE void zt__leave_entry(zt_profiler *profiler, zt__entry *entry, const zt__entry *outer_entry,
-                                 double gpu_ns);
-
 /* Returns the path of the regions of `path` inside a phase instead of in those that it has, added if it is new. Returns
-   NULL without memory. The mutex is unlocked while memory is allocated. */
+   NULL without memory. Unlocks. */
 ZT__PRIVATE zt__path *zt__place_path(zt_profiler *profiler, zt__path *phase, zt__path *path);
 
-/* Called before a recording is submitted: adds the paths of its probes in the phase of the calling thread, which
-   zt__move_into_phase finds once the driver has accepted. The mutex is unlocked while memory is allocated. */
-ZT__PRIVATE void zt__prepare_phase(zt_profiler *profiler, zt__list *list);
+/* Returns the path of the phase that the calling thread is in, or the root, and makes room for what zt__current_entry
+   adds. Unlocks. */
+ZT__PRIVATE zt__path *zt__prepare_phase(zt_profiler *profiler);
 
-/* Moves the probes of a recording into the phase of the calling thread, which has submitted them. What they owe from
-   before must be lost already. */
-ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recording);
+/* Returns the entry of the phase that the calling thread is in, added if it is new. NULL: it is in no phase, or in one
+   that was adopted and is over, or there is no memory. */
+ZT__PRIVATE zt__entry *zt__current_entry(zt_profiler *profiler);
+
+/* Lets an entry have one more use, for a sample. Returns the entry, which may be NULL. */
+ZT__PRIVATE zt__entry *zt__use_entry(zt__entry *entry);
+
+/* Takes a use back: its sample has never run, or is submitted anew. `*place` becomes NULL; it may be NULL. */
+ZT__PRIVATE void zt__release_entry(zt_profiler *profiler, zt__entry **place);
+
+/* The same for a sample that is lost or dropped: its entry, and those around it, are incomplete. */
+ZT__PRIVATE void zt__miss_in_phases(zt_profiler *profiler, zt__entry **place);
+
+/* The same for a sample that is collected: adds its GPU time to its phases and their entries, but not to those that
+   count a region around it, which is in `outer_phase`. NaN: the GPU time is not known. */
+ZT__PRIVATE void zt__add_to_phases(zt_profiler *profiler, zt__path *path, const zt__path *outer_phase,
+                                   zt__entry **place, double gpu_ns);
+
+/* Notes that the entry of this number has ended. */
+ZT__PRIVATE void zt__end_entry(zt_profiler *profiler, const uint32_t *number);
 
 /* Returns an entry of profiler->ended_entries to the pool. */
 ZT__PRIVATE void zt__free_entry(zt_profiler *profiler, zt__entry *entry);
 
-/* From now on phases are reported to a profiler, until zt__stop_listening. No mutex is held. */
-ZT__PRIVATE void zt__start_listening(zt_profiler *profiler);
+/* Called before a recording is submitted: adds the paths of its probes in the phase of the calling thread. Unlocks. */
+ZT__PRIVATE void zt__prepare_recording_for_phase(zt_profiler *profiler, zt__list *list);
 
-/* Waits until no thread reports a phase to a profiler that is not registered any more. No mutex is held. */
-ZT__PRIVATE void zt__stop_listening(zt_profiler *profiler);
+/* Called when the driver has accepted: moves the probes of a recording into that phase. What they owe from before must be
+   lost already. */
+ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recording);
 
 /* ==== regions/phases.c ================================================================================== */
 
-/* Phases: what a thread submits belongs to those that it is in. */
+/* Phases: their paths and entries in a profiler. */
 
-/* ---- paths: with the mutex held -------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------------------- */
 
-static zt__path *zt__known_path_of_phase(const zt_profiler *profiler, const zt__phase *phase) {
+ZT__PRIVATE zt__path *zt__known_path_of_phase(const zt_profiler *profiler, const zt__phase *phase) {
     return phase && phase->index < profiler->phase_path_count ? profiler->phase_paths[phase->index] : NULL;
 }
 
@@ -9941,33 +9981,38 @@ static int zt__make_phase_room(zt_profiler *profiler, const zt__phase *phase) {
     return 1;
 }
 
-/* Returns the path of a phase, added if it is new; or the profiler's root without memory. */
-static zt__path *zt__path_of_phase(zt_profiler *profiler, const zt__phase *phase) {
+ZT__PRIVATE zt__path *zt__find_or_add_path_of_phase(zt_profiler *profiler, const zt__phase *phase) {
     zt__path *path = zt__known_path_of_phase(profiler, phase), *outer;
     zt__region_record *record;
     zt_cause cause;
     if (path || !phase || phase->depth == 0) {
         return path ? path : &profiler->root;
     }
-    outer = zt__path_of_phase(profiler, phase->outer);
+    outer = zt__find_or_add_path_of_phase(profiler, phase->outer);
     record = zt__find_or_add_phase_record(profiler, phase->name, &cause);
     path = record ? zt__find_or_add_path(profiler, outer, record) : NULL;
-    if (!path || !path->key.region->is_phase) {
-        return outer; /* without memory, or among the samples of too many paths */
+    if (!path || path->key.region != record || path->key.outer != outer ||
+        !zt__make_phase_room(profiler, phase)) {
+        return outer; /* without memory, or there are too many paths */
     }
-    if (zt__make_phase_room(profiler, phase)) {
-        profiler->phase_paths[phase->index] = path;
+    profiler->phase_paths[phase->index] = path;
+    return path;
+}
+
+ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path) {
+    return path->depth == 0 || path->key.region->is_phase;
+}
+
+ZT__PRIVATE zt__path *zt__phase_of(zt__path *path) {
+    while (!zt__is_phase_or_root(path)) {
+        path = path->key.outer;
     }
     return path;
 }
 
-ZT__PRIVATE int zt__is_phase(const zt__path *path) {
-    return path->depth == 0 || path->key.region->is_phase;
-}
-
 ZT__PRIVATE zt__path *zt__place_path(zt_profiler *profiler, zt__path *phase, zt__path *path) {
     zt__path *outer, *placed;
-    if (zt__is_phase(path)) {
+    if (zt__is_phase_or_root(path)) {
         return phase;
     }
     outer = zt__place_path(profiler, phase, path->key.outer);
@@ -9979,61 +10024,63 @@ ZT__PRIVATE zt__path *zt__place_path(zt_profiler *profiler, zt__path *phase, zt_
     return placed;
 }
 
-ZT__PRIVATE zt__path *zt__phase_of(zt__path *path) {
-    while (!zt__is_phase(path)) {
-        path = path->key.outer;
+/* Returns whether a phase is around a region in `outer_phase`, which may be NULL: then its figures include those of the
+   region, and of what ran inside. */
+static int zt__counts_region(const zt__path *phase, const zt__path *outer_phase) {
+    while (outer_phase && outer_phase != phase) {
+        outer_phase = outer_phase->key.outer;
     }
-    return path;
+    return outer_phase != NULL;
 }
 
-/* As zt__place_path, but adds nothing: NULL if there is no such path. */
-static zt__path *zt__find_placed(const zt_profiler *profiler, zt__path *phase, const zt__path *path) {
-    zt__path *outer;
-    if (zt__is_phase(path)) {
-        return phase;
-    }
-    outer = zt__find_placed(profiler, phase, path->key.outer);
-    return outer ? zt__find_path(profiler, outer, path->key.region) : NULL;
-}
+/* ---- entries --------------------------------------------------------------------------------------------- */
 
-/* ---- entries: with the mutex held ------------------------------------------------------------------------ */
-
-static int zt__make_entry_room(zt_profiler *profiler) {
+/* Makes room for the entries of a stack. Without memory there may be none, and then entries around are incomplete. */
+static void zt__make_entry_room(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    while (profiler->free_entry_count < ZT__MAX_PHASE_DEPTH) {
+    int has_memory = 1;
+    while (profiler->free_entry_count < ZT__MAX_PHASE_DEPTH && has_memory) {
         zt__entry_block *block;
         uint32_t i;
         zt__unlock(&profiler->mutex);
         block = (zt__entry_block *)zt__allocate(allocator, 1, sizeof *block);
         zt__lock(&profiler->mutex);
-        if (!block) {
-            return 0;
+        has_memory = block != NULL;
+        for (i = 0; i < ZT__ENTRIES_PER_BLOCK && block; i++) {
+            zt__free_entry(profiler, &block->entries[i]);
         }
-        block->next = profiler->entry_blocks;
-        profiler->entry_blocks = block;
-        for (i = 0; i < ZT__ENTRIES_PER_BLOCK; i++) {
-            block->entries[i].next = profiler->free_entries;
-            profiler->free_entries = &block->entries[i];
+        if (block) {
+            block->next = profiler->entry_blocks;
+            profiler->entry_blocks = block;
         }
-        profiler->free_entry_count += ZT__ENTRIES_PER_BLOCK;
     }
-    return zt__map_make_room(&profiler->entries, allocator, &profiler->mutex);
+    zt__map_make_room_for(&profiler->entries, ZT__MAX_PHASE_DEPTH, allocator, &profiler->mutex);
 }
 
 static zt__entry *zt__find_entry(const zt_profiler *profiler, const uint32_t *number) {
     return *number ? (zt__entry *)zt__map_find(&profiler->entries, number, sizeof *number) : NULL;
 }
 
-/* Returns the entry of a frame, added if it is new; NULL without memory. One that was adopted is never added: if it is
-   not there, it is over. */
+static void zt__mark_incomplete(zt__entry *entry) {
+    for (; entry; entry = entry->outer) {
+        entry->is_incomplete = 1;
+    }
+}
+
+/* Returns the entry of a frame, added if it is new. Without memory, and for the same phase once more, returns the one
+   around. Adopted entries are never added: not found means over. */
 static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *frame, zt__entry *outer) {
+    zt__path *path = zt__known_path_of_phase(profiler, frame->phase);
     zt__entry *entry = zt__find_entry(profiler, &frame->entry);
-    if (frame->kind == ZT__PHASE_FRAME_SAME) {
+    if (entry || frame->kind == ZT__PHASE_FRAME_ADOPTED) {
+        return entry;
+    }
+    if (frame->kind == ZT__PHASE_FRAME_SAME || !path) {
         return outer;
     }
-    if (entry || frame->kind == ZT__PHASE_FRAME_ADOPTED || !profiler->free_entries ||
-        zt__map_is_full(&profiler->entries)) {
-        return entry;
+    if (!profiler->free_entries || zt__map_is_full(&profiler->entries)) {
+        zt__mark_incomplete(outer);
+        return outer;
     }
     if (!frame->entry) {
         frame->entry = zt__number_entry();
@@ -10043,7 +10090,7 @@ static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *fra
     profiler->free_entry_count--;
     memset(entry, 0, sizeof *entry);
     entry->number = frame->entry;
-    entry->path = zt__known_path_of_phase(profiler, frame->phase);
+    entry->path = path;
     entry->outer = outer;
     entry->is_open = 1;
     if (outer) {
@@ -10053,11 +10100,11 @@ static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *fra
     return entry;
 }
 
-/* Returns the entry of the phase that the calling thread is in, or NULL. */
-static zt__entry *zt__current_entry(zt_profiler *profiler) {
-    zt__phase_frame *top = zt__get_top_frame(), *frame = top;
+ZT__PRIVATE zt__entry *zt__current_entry(zt_profiler *profiler) {
+    zt__phase_stack *stack = zt__get_phase_stack();
+    zt__phase_frame *top = zt__top_of_stack(stack), *frame = top;
     zt__entry *entry = NULL;
-    while (frame && frame->kind != ZT__PHASE_FRAME_ADOPTED && frame != zt__get_phase_stack()->frames) {
+    while (frame && frame->kind != ZT__PHASE_FRAME_ADOPTED && frame != stack->frames) {
         frame--; /* an adopted one knows those around it */
     }
     for (; frame && frame <= top; frame++) {
@@ -10073,14 +10120,12 @@ ZT__PRIVATE void zt__free_entry(zt_profiler *profiler, zt__entry *entry) {
 }
 
 /* Removes an entry that is over, and those around it that then are, too. */
-static void zt__end_if_over(zt_profiler *profiler, zt__entry *entry) {
+static void zt__remove_if_over(zt_profiler *profiler, zt__entry *entry) {
     while (entry && !entry->is_open && entry->uses == 0) {
         zt__entry *outer = entry->outer;
         zt__map_remove(&profiler->entries, &entry->number, sizeof entry->number);
-        if (entry->path && entry->is_incomplete) {
-            entry->path->incomplete++;
-        }
-        if (entry->path && entry->has_work && !entry->is_incomplete) {
+        entry->path->incomplete += (uint64_t)entry->is_incomplete;
+        if (entry->has_work && !entry->is_incomplete) {
             entry->next = profiler->ended_entries;
             profiler->ended_entries = entry;
         } else {
@@ -10093,278 +10138,119 @@ static void zt__end_if_over(zt_profiler *profiler, zt__entry *entry) {
     }
 }
 
-static zt__entry *zt__use_entry(zt__entry *entry) {
+ZT__PRIVATE void zt__end_entry(zt_profiler *profiler, const uint32_t *number) {
+    zt__entry *entry = zt__find_entry(profiler, number);
+    if (entry) {
+        entry->is_open = 0;
+        zt__remove_if_over(profiler, entry);
+    }
+}
+
+ZT__PRIVATE zt__entry *zt__use_entry(zt__entry *entry) {
     if (entry) {
         entry->uses++;
     }
     return entry;
 }
 
-ZT__PRIVATE void zt__join_entry(zt_profiler *profiler, zt__probe *probe) {
-    probe->entry = zt__use_entry(zt__current_entry(profiler));
-}
-
-ZT__PRIVATE void zt__forget_entry(zt_profiler *profiler, zt__entry **place) {
+ZT__PRIVATE void zt__release_entry(zt_profiler *profiler, zt__entry **place) {
     zt__entry *entry = *place;
     *place = NULL;
     if (entry) {
         entry->uses--;
-        zt__end_if_over(profiler, entry);
+        zt__remove_if_over(profiler, entry);
     }
 }
 
-ZT__PRIVATE void zt__leave_entry(zt_profiler *profiler, zt__entry *entry, const zt__entry *outer_entry,
-                                 double gpu_ns) {
-    zt__entry *each;
-    if (!entry) {
+ZT__PRIVATE void zt__miss_in_phases(zt_profiler *profiler, zt__entry **place) {
+    zt__mark_incomplete(*place);
+    zt__release_entry(profiler, place);
+}
+
+ZT__PRIVATE void zt__add_to_phases(zt_profiler *profiler, zt__path *path, const zt__path *outer_phase,
+                                   zt__entry **place, double gpu_ns) {
+    zt__path *phase;
+    zt__entry *entry;
+    if (zt__is_nan(gpu_ns)) {
+        zt__miss_in_phases(profiler, place);
         return;
     }
-    for (each = entry; each && each != outer_entry; each = each->outer) {
-        if (zt__is_nan(gpu_ns)) {
-            each->is_incomplete = 1;
-        } else {
-            each->has_work = 1;
-            each->gpu_ns += gpu_ns;
-        }
+    for (phase = zt__phase_of(path); phase->depth > 0 && !zt__counts_region(phase, outer_phase);
+         phase = phase->key.outer) {
+        phase->samples++;
+        phase->gpu_ns += gpu_ns;
     }
-    entry->uses--;
-    zt__end_if_over(profiler, entry);
+    for (entry = *place; entry && !zt__counts_region(entry->path, outer_phase); entry = entry->outer) {
+        entry->has_work = 1;
+        entry->gpu_ns += gpu_ns;
+    }
+    zt__release_entry(profiler, place);
 }
 
-/* ---- what is submitted: with the mutex held -------------------------------------------------------------- */
+/* ---- what is submitted ----------------------------------------------------------------------------------- */
 
-ZT__PRIVATE zt__path *zt__enter_phase(zt_profiler *profiler) {
+ZT__PRIVATE zt__path *zt__prepare_phase(zt_profiler *profiler) {
     const zt__phase_frame *top = zt__get_top_frame();
     if (!top) {
         return &profiler->root;
     }
     zt__make_entry_room(profiler);
-    return zt__path_of_phase(profiler, top->phase);
+    return zt__find_or_add_path_of_phase(profiler, top->phase);
 }
 
-/* Returns the path that zt__enter_phase has returned before on this thread. */
-static zt__path *zt__current_phase(zt_profiler *profiler) {
-    const zt__phase_frame *top = zt__get_top_frame();
-    const zt__phase *phase = top ? top->phase : NULL;
-    zt__path *path = NULL;
-    for (; phase && !path; phase = phase->outer) { /* without memory, what has a path is around it */
-        path = zt__known_path_of_phase(profiler, phase);
-    }
-    return path ? path : &profiler->root;
-}
-
-ZT__PRIVATE void zt__prepare_phase(zt_profiler *profiler, zt__list *list) {
+ZT__PRIVATE void zt__prepare_recording_for_phase(zt_profiler *profiler, zt__list *list) {
+    zt__recording *recording;
     zt__path *phase;
     zt__probe *probe;
     if (profiler->config.phases_at_append) {
         return;
     }
     list->open_count++; /* keeps the record of the list while the mutex is unlocked */
-    phase = zt__enter_phase(profiler);
-    if (list->current && list->current->phase != phase) {
-        for (probe = list->current->first; probe; probe = probe->next) {
-            zt__place_path(profiler, phase, probe->path);
-        }
+    phase = zt__prepare_phase(profiler);
+    recording = list->current;
+    if (recording && !recording->is_queue) {
+        recording->next_phase = phase;
+    }
+    for (probe = recording && recording->phase != phase ? recording->first : NULL; probe;
+         probe = probe->next) {
+        probe->placed = zt__place_path(profiler, phase, probe->path);
     }
     list->open_count--;
 }
 
 ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recording) {
-    zt__path *phase = zt__current_phase(profiler);
+    zt__path *phase = recording->next_phase;
     const zt__phase_frame *top = zt__get_top_frame();
+    int moves = recording->phase != phase;
     zt__entry *entry;
     zt__probe *probe;
-    if (profiler->config.phases_at_append) {
+    if (profiler->config.phases_at_append || !phase) {
         return;
     }
-    entry = zt__current_entry(profiler);
-    zt__use_entry(entry);
+    entry = zt__use_entry(zt__current_entry(profiler));
+    recording->phase = phase;
     for (probe = recording->first; probe; probe = probe->next) {
-        zt__path *placed = recording->phase == phase ? NULL : zt__find_placed(profiler, phase, probe->path);
+        zt__path *placed = moves ? probe->placed : NULL;
         if (placed &&
             probe->is_due) { /* it was counted at its end, because its list may have been immediate */
             probe->path->missing--;
             placed->missing++;
         }
-        probe->path = placed ? placed : probe->path;
+        if (placed) {
+            probe->path = placed;
+        } else if (moves) {
+            recording->phase = NULL; /* without memory: the next execution tries again */
+        }
         if (probe->is_dropped) {
+            zt__mark_incomplete(entry); /* a region around others may be missing */
             continue;
         }
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
-        zt__forget_entry(profiler, &probe->entry);
+        zt__release_entry(profiler, &probe->entry);
         probe->entry = zt__use_entry(entry);
-        probe->outer_entry = zt__is_phase(probe->path->key.outer) ? NULL : entry;
+        probe->outer_phase = zt__is_phase_or_root(probe->path->key.outer) ? NULL : zt__phase_of(probe->path);
     }
-    zt__forget_entry(profiler, &entry);
-    recording->phase = phase;
-}
-
-/* ---- the threads of the application ---------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
-    zt__store(&profiler->takes_phases, 1);
-    zt__add(&process->listeners, 1);
-}
-
-ZT__PRIVATE void zt__stop_listening(zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
-    zt__wait wait = zt__wait_until(UINT64_MAX);
-    int goes_on = process != NULL;
-    if (process && zt__load(&profiler->takes_phases)) {
-        zt__add(&process->listeners, UINT32_MAX); /* one less */
-    }
-    while (goes_on && zt__add(&process->listener_users[profiler->id % ZT__MAX_PROFILERS], 0) > 0) {
-        goes_on = zt__wait_again(&wait);
-    }
-}
-
-/* A walk over the profilers that phases are reported to. */
-typedef struct zt__listeners {
-    zt__process *process; /* NULL: there are none */
-    uint32_t next, left;
-    uint32_t *users; /* of the profiler that is visited */
-} zt__listeners;
-
-static zt__listeners zt__find_listeners(void) {
-    zt__listeners listeners = {zt__get_process(), 0, 0, NULL};
-    if (listeners.process) {
-        listeners.left = zt__load(&listeners.process->listeners);
-    }
-    return listeners;
-}
-
-/* Returns the next profiler, which is not freed until the next call; NULL after the last. */
-static zt_profiler *zt__next_listener(zt__listeners *listeners) {
-    zt__process *process = listeners->process;
-    if (listeners->users) {
-        zt__add(listeners->users, UINT32_MAX);
-    }
-    for (; listeners->left > 0 && listeners->next < ZT__MAX_PROFILERS; listeners->next++) {
-        zt_profiler *profiler = NULL;
-        if (zt__load(&process->profilers[listeners->next])) {
-            listeners->users = &process->listener_users[listeners->next];
-            zt__add(listeners->users, 1);
-            profiler = zt__load(&process->profilers[listeners->next]); /* it may just have been closed */
-            if (profiler && zt__load(&profiler->takes_phases)) {
-                listeners->left--;
-                listeners->next++;
-                return profiler;
-            }
-            zt__add(listeners->users, UINT32_MAX);
-        }
-    }
-    listeners->users = NULL;
-    return NULL;
-}
-
-/* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
-static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
-                           zt__phase_frame_kind kind) {
-    zt__process *process = zt__get_process();
-    uint32_t depth = stack->depth++;
-    if (depth < ZT__MAX_PHASE_DEPTH) {
-        zt__phase_frame *frame = &stack->frames[depth];
-        frame->phase = phase;
-        frame->kind = kind;
-        frame->entry = entry;
-        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
-        frame->inner_ns = 0;
-    }
-}
-
-ZT_API void zt_phase_begin(const char *name) {
-    zt__phase_stack *stack = zt__get_phase_stack();
-    const zt__phase_frame *around = zt__top_of_stack(stack);
-    const zt__phase *outer = around ? around->phase : NULL;
-    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
-    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
-}
-
-/* Notes in a profiler that a phase of this thread has ended. */
-static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now) {
-    zt__entry *entry;
-    zt__path *path;
-    zt__lock(&profiler->mutex);
-    path = zt__path_of_phase(profiler, frame->phase);
-    entry = zt__find_entry(profiler, &frame->entry);
-    if (entry) {
-        entry->is_open = 0;
-        zt__end_if_over(profiler, entry);
-    }
-    if (path->depth > 0) {
-        path->entered++;
-    }
-    if (path->depth > 0 && frame->begun_ns) {
-        path->host_ns += now - frame->begun_ns;
-        path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
-        if (profiler->phase_ended) {
-            zt__phase_span span = {frame->begun_ns,         now,          path->index,
-                                   zt__get_thread_number(), frame->entry, 0};
-            const zt__phase_frame *around = zt__get_top_frame();
-            while (around && around->kind == ZT__PHASE_FRAME_SAME) {
-                around--;
-            }
-            span.outer_entry = around ? around->entry : 0;
-            profiler->phase_ended(profiler, &span);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-}
-
-ZT_API void zt_phase_end(void) {
-    zt__phase_stack *stack = zt__get_phase_stack();
-    zt__listeners listeners = zt__find_listeners();
-    zt__phase_frame *frame, *around;
-    zt_profiler *profiler;
-    uint64_t now;
-    if (stack->depth == 0) {
-        while ((profiler = zt__next_listener(&listeners)) != NULL) {
-            zt__report(&profiler->diagnostics, PHASE_NOT_BEGUN, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        }
-        return;
-    }
-    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
-        return;
-    }
-    frame = &stack->frames[stack->depth];
-    around = zt__top_of_stack(stack);
-    now = zt__now_ns();
-    if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
-        around->inner_ns += frame->inner_ns;
-    } else if (around && frame->begun_ns) {
-        around->inner_ns += now - frame->begun_ns;
-    }
-    while (frame->kind == ZT__PHASE_FRAME_BEGUN && (profiler = zt__next_listener(&listeners)) != NULL) {
-        zt__end_phase(profiler, frame, now);
-    }
-}
-
-ZT_API zt_phase zt_phase_current(void) {
-    zt__listeners listeners = zt__find_listeners();
-    const zt__phase_frame *top = zt__get_top_frame();
-    zt_profiler *profiler;
-    zt_phase current = {NULL, 0};
-    /* Its entry is added now, so that other threads find it until it is over. */
-    while (top && (profiler = zt__next_listener(&listeners)) != NULL) {
-        zt__lock(&profiler->mutex);
-        zt__enter_phase(profiler);
-        zt__current_entry(profiler);
-        zt__unlock(&profiler->mutex);
-    }
-    while (top && top->kind == ZT__PHASE_FRAME_SAME) {
-        top--;
-    }
-    if (top) {
-        current.phase = top->phase;
-        current.entry = top->entry;
-    }
-    return current;
-}
-
-ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
-                   ZT__PHASE_FRAME_ADOPTED);
+    zt__release_entry(profiler, &entry);
 }
 
 /* ==== regions/reading.h ================================================================================= */
@@ -10594,7 +10480,7 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     if (decision.outcome != ZT__NO_SAMPLE) {
         reading->entry = probe->entry;
         reading->origin.entry = probe->entry ? probe->entry->number : 0;
-        reading->outer_entry = probe->outer_entry;
+        reading->outer_phase = probe->outer_phase;
         probe->entry = NULL;
         is_new = reading->owed != ZT__OWED_SAMPLE;
         visit->finds_run |= is_new;
@@ -11044,8 +10930,7 @@ ZT__PRIVATE void zt__lose_sample(zt_profiler *profiler, zt__recording *recording
     if (!recording->is_reported) {
         missing.since_ns = probe->begun_ns;
     }
-    zt__leave_entry(profiler, probe->entry, probe->outer_entry, zt__nan());
-    probe->entry = NULL;
+    zt__miss_in_phases(profiler, &probe->entry);
     probe->is_due = 0;
     recording->due--;
     profiler->awaited -= recording->state != ZT__RECORDING_DIRTY;
@@ -11297,8 +11182,7 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
     zt__list *list = probe->list;
     zt__count_drop(profiler, probe->path, probe->region, list, cause);
-    zt__leave_entry(profiler, probe->entry, probe->outer_entry, zt__nan());
-    probe->entry = NULL;
+    zt__miss_in_phases(profiler, &probe->entry);
     zt__leave_nesting(profiler, probe);
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;
@@ -11359,13 +11243,13 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
             reading->owed == ZT__OWED_AGAIN; /* there may have been more executions than this one */
     }
     if (reading->never_began) {
-        zt__forget_entry(profiler, &reading->entry);
+        zt__release_entry(profiler, &reading->entry);
         profiler->counts.begun--;
         path->missing--;
         return;
     }
-    zt__leave_entry(profiler, reading->entry, reading->outer_entry,
-                    reading->outcome == ZT__READ ? row[0] : zt__nan());
+    zt__add_to_phases(profiler, path, reading->outer_phase, &reading->entry,
+                      reading->outcome == ZT__READ ? row[0] : zt__nan());
     if (reading->outcome == ZT__MISSED) {
         zt__missing missing = {reading->region,
                                path,
@@ -12008,6 +11892,176 @@ ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
         profiler->thread_is_idle = 0;
     }
     return is_needed;
+}
+
+/* ==== regions/entering.h ================================================================================ */
+
+/* The threads of the application begin and end phases. */
+
+/* From now on phases are reported to a profiler, until it is unregistered. No mutex is held. */
+ZT__PRIVATE void zt__start_listening(zt_profiler *profiler);
+
+/* ==== regions/entering.c ================================================================================ */
+
+/* The threads of the application begin and end phases. */
+
+ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    zt__store(&profiler->takes_phases, 1);
+    zt__add(&process->listeners, 1);
+}
+
+/* A walk over the profilers that phases are reported to. */
+typedef struct zt__listeners {
+    zt__process *process; /* NULL: there are none */
+    uint32_t next, left;
+    uint32_t *users; /* of the profiler that is visited */
+} zt__listeners;
+
+static zt__listeners zt__find_listeners(void) {
+    zt__listeners listeners = {zt__get_process(), 0, 0, NULL};
+    if (listeners.process) {
+        listeners.left = zt__load(&listeners.process->listeners);
+    }
+    return listeners;
+}
+
+/* Returns the next profiler, which is not freed until the next call; NULL after the last. */
+static zt_profiler *zt__next_listener(zt__listeners *listeners) {
+    zt__process *process = listeners->process;
+    if (listeners->users) {
+        zt__add(listeners->users, UINT32_MAX);
+    }
+    for (; listeners->left > 0 && listeners->next < ZT__MAX_PROFILERS; listeners->next++) {
+        zt_profiler *profiler = NULL;
+        if (zt__load(&process->profilers[listeners->next])) {
+            listeners->users = &process->listener_users[listeners->next];
+            zt__add(listeners->users, 1);
+            profiler = zt__load(&process->profilers[listeners->next]); /* it may just have been closed */
+            if (profiler && zt__load(&profiler->takes_phases)) {
+                listeners->left--;
+                listeners->next++;
+                return profiler;
+            }
+            zt__add(listeners->users, UINT32_MAX);
+        }
+    }
+    listeners->users = NULL;
+    return NULL;
+}
+
+/* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
+static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
+                           zt__phase_frame_kind kind) {
+    zt__process *process = zt__get_process();
+    uint32_t depth = stack->depth++;
+    if (depth < ZT__MAX_PHASE_DEPTH) {
+        zt__phase_frame *frame = &stack->frames[depth];
+        frame->phase = phase;
+        frame->kind = kind;
+        frame->entry = entry;
+        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
+        frame->inner_ns = 0;
+    }
+}
+
+ZT_API void zt_phase_begin(const char *name) {
+    zt__phase_stack *stack = zt__get_phase_stack();
+    const zt__phase_frame *around = zt__top_of_stack(stack);
+    const zt__phase *outer = around ? around->phase : NULL;
+    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
+    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
+}
+
+/* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
+   once, unless another thread collects: then that thread sees to it. */
+static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now) {
+    zt__path *path;
+    int has_ended;
+    zt__lock(&profiler->mutex);
+    zt__find_or_add_path_of_phase(profiler, frame->phase);
+    path = zt__known_path_of_phase(profiler, frame->phase);
+    zt__end_entry(profiler, &frame->entry);
+    if (path) {
+        path->entered++;
+    }
+    if (path && frame->begun_ns) {
+        path->host_ns += now - frame->begun_ns;
+        path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
+        if (profiler->phase_ended) {
+            zt__phase_span span = {frame->begun_ns,         now,          path->index,
+                                   zt__get_thread_number(), frame->entry, 0};
+            const zt__phase_frame *around = zt__get_top_frame();
+            while (around && around->kind == ZT__PHASE_FRAME_SAME) {
+                around--;
+            }
+            span.outer_entry = around ? around->entry : 0;
+            profiler->phase_ended(profiler, &span);
+        }
+    }
+    has_ended = profiler->ended_entries != NULL;
+    zt__unlock(&profiler->mutex);
+    if (has_ended && zt__try_lock(&profiler->collector)) {
+        zt__lock(&profiler->mutex);
+        zt__add_ended_entries(profiler);
+        zt__unlock(&profiler->mutex);
+        zt__unlock_timed(&profiler->collector);
+    }
+}
+
+ZT_API void zt_phase_end(void) {
+    zt__phase_stack *stack = zt__get_phase_stack();
+    zt__listeners listeners = zt__find_listeners();
+    zt__phase_frame *frame, *around;
+    zt_profiler *profiler;
+    uint64_t now;
+    if (stack->depth == 0) {
+        while ((profiler = zt__next_listener(&listeners)) != NULL) {
+            zt__report(&profiler->diagnostics, PHASE_NOT_BEGUN, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        }
+        return;
+    }
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
+        return;
+    }
+    frame = &stack->frames[stack->depth];
+    around = zt__top_of_stack(stack);
+    now = zt__now_ns();
+    if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
+        around->inner_ns += frame->inner_ns;
+    } else if (around && frame->begun_ns) {
+        around->inner_ns += now - frame->begun_ns;
+    }
+    while (frame->kind == ZT__PHASE_FRAME_BEGUN && (profiler = zt__next_listener(&listeners)) != NULL) {
+        zt__end_phase(profiler, frame, now);
+    }
+}
+
+ZT_API zt_phase zt_phase_current(void) {
+    zt__listeners listeners = zt__find_listeners();
+    const zt__phase_frame *top = zt__get_top_frame();
+    zt_profiler *profiler;
+    zt_phase current = {NULL, 0};
+    /* Its entry is added now, so that other threads find it until it is over. */
+    while (top && (profiler = zt__next_listener(&listeners)) != NULL) {
+        zt__lock(&profiler->mutex);
+        zt__prepare_phase(profiler);
+        zt__current_entry(profiler);
+        zt__unlock(&profiler->mutex);
+    }
+    while (top && top->kind == ZT__PHASE_FRAME_SAME) {
+        top--;
+    }
+    if (top) {
+        current.phase = top->phase;
+        current.entry = top->entry;
+    }
+    return current;
+}
+
+ZT_API void zt_phase_adopt(zt_phase phase) {
+    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
+                   ZT__PHASE_FRAME_ADOPTED);
 }
 
 /* ==== regions/probes.h ================================================================================== */
@@ -12881,8 +12935,8 @@ static int zt__takes_phase_at_append(const zt_profiler *profiler, const zt__list
 /* Returns the path around a region that is begun now, or NULL without memory: phases stand outside regions. The mutex
    is held, and unlocked while memory is allocated. */
 static zt__path *zt__find_outer_path(zt_profiler *profiler, const zt__list *list) {
+    zt__path *phase = zt__takes_phase_at_append(profiler, list) ? zt__prepare_phase(profiler) : NULL;
     const zt__probe *innermost = list->innermost;
-    zt__path *phase = zt__takes_phase_at_append(profiler, list) ? zt__enter_phase(profiler) : NULL;
     if (!innermost) {
         return phase ? phase : &profiler->root;
     }
@@ -12894,20 +12948,33 @@ static zt__path *zt__find_outer_path(zt_profiler *profiler, const zt__list *list
 static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__probe *probe) {
     const zt__probe *outer = probe->outer;
     const zt__phase_frame *top = zt__get_top_frame();
-    probe->outer_entry = NULL;
+    probe->outer_phase = outer ? zt__phase_of(outer->path) : NULL;
     probe->appended_in = top ? top->phase : NULL;
-    if (!zt__takes_phase_at_append(profiler, list)) {
-        return;
+    if (list->kind == ZT__LIST_IMMEDIATE ||
+        (list->kind == ZT__LIST_UNKNOWN && !profiler->config.phases_at_append)) {
+        probe->entry = zt__use_entry(zt__current_entry(profiler));
     }
-    if (list->kind != ZT__LIST_RECORDED) {
-        zt__join_entry(profiler, probe);
+    if (outer && probe->outer_phase != zt__phase_of(probe->path)) {
+        outer->path->is_own_unknown = 1;
+        probe->path->is_inner = 1;
     }
-    if (outer) {
-        probe->outer_entry = outer->entry;
-        if (zt__phase_of(outer->path) != zt__phase_of(probe->path)) {
-            outer->path->is_own_unknown = 1;
-            probe->path->ran_inside = zt__phase_of(outer->path);
-        }
+}
+
+/* Counts a region for which there is no probe as dropped, also in its phase. With the mutex held. */
+static void zt__drop_unopened(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
+                              zt_cause cause) {
+    zt__path *phase =
+        list && zt__takes_phase_at_append(profiler, list)
+            ? zt__known_path_of_phase(profiler, zt__get_top_frame() ? zt__get_top_frame()->phase : NULL)
+            : NULL;
+    zt__count_drop(profiler, NULL, region, list, cause);
+    if (phase) {
+        zt__entry *entry = zt__use_entry(zt__current_entry(profiler));
+        phase->dropped++;
+        zt__miss_in_phases(profiler, &entry);
+    }
+    if (list && list->innermost) {
+        list->innermost->path->is_own_unknown = 1;
     }
 }
 
@@ -12986,10 +13053,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         }
         probe->begun_ns = list->begun_ns;
     } else {
-        zt__count_drop(profiler, NULL, region, list, *cause);
-        if (list && list->innermost) {
-            list->innermost->path->is_own_unknown = 1;
-        }
+        zt__drop_unopened(profiler, region, list, *cause);
     }
     zt__unlock(&profiler->mutex);
     return probe;
@@ -13440,8 +13504,8 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
 static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now, int by_tracer) {
     zt__recording *recording;
     zt__drop_open_regions(profiler, list);
+    zt__prepare_recording_for_phase(profiler, list);
     zt__await_reading(profiler, list);
-    zt__prepare_phase(profiler, list);
     recording = list->current;
     if (recording && recording->may_be_reset && by_tracer) {
         zt__request_look(profiler, recording); /* as if nobody had reported it */
@@ -14578,7 +14642,7 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
             interval->end_ns = sample->end_ns;
             interval->path = zt__path_at(profiler, sample->path);
             interval->kind = sample->origin.kind;
-            interval->is_outermost = zt__is_phase(interval->path->key.outer);
+            interval->is_outermost = zt__is_phase_or_root(interval->path->key.outer);
             intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {
@@ -15249,40 +15313,36 @@ static const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
     return path;
 }
 
-/* Returns whether the samples of a path inside a phase are part of its figures: they are those of a region, and those of
-   no region around are. */
-static int zt__counts_in_phase(const zt__path *path) {
-    return !path->key.region->is_phase && path->statistics.count > 0;
-}
-
-/* Returns whether samples on a path inside a phase ran inside of a region whose samples are part of the figures of that
-   phase, too. */
-static int zt__ran_in_counted(const zt__path *phase, const zt__path *path) {
-    const zt__path *around = path->ran_inside;
-    while (around && around != phase) {
-        around = around->key.outer;
-    }
-    return around != NULL;
-}
-
 /* Returns the next path inside `outer` after `path`, from which it goes in or not; NULL after the last. The mutex is
    held. */
-static const zt__path *zt__next_inside(const zt__path *outer, const zt__path *path, int goes_in) {
-    const zt__path *next = goes_in ? path->inner : NULL;
+static const zt__path *zt__next_inside(const zt__path *outer, const zt__path *path) {
+    const zt__path *next = path->inner;
     for (; !next && path != outer; path = path->key.outer) {
         next = path->next_inner;
     }
     return next;
 }
 
-/* Returns the path after `path`, or the first for NULL, whose samples make up a phase; NULL after the last. The mutex is
-   held. */
-static const zt__path *zt__next_in_phase(const zt__path *phase, const zt__path *path) {
-    const zt__path *next = zt__next_inside(phase, path ? path : phase, !path);
-    while (next && (zt__ran_in_counted(phase, next) || !zt__counts_in_phase(next))) {
-        next = zt__next_inside(phase, next, !zt__ran_in_counted(phase, next));
+/* Returns whether the samples of a path inside a phase are part of its metrics: they are of a region that is in no other,
+   or in one that is in another phase. */
+static int zt__counts_in_phase(const zt__path *phase, const zt__path *path) {
+    const zt__path *around = path->key.outer;
+    if (path->key.region->is_phase || zt__is_phase_or_root(around)) {
+        return !path->key.region->is_phase;
     }
-    return next;
+    while (!zt__is_phase_or_root(around)) {
+        around = around->key.outer;
+    }
+    return path->is_inner && around == phase;
+}
+
+/* Returns the path after `path`, or the first for NULL, whose samples make up the metrics of a phase; NULL after the last.
+   The mutex is held. */
+static const zt__path *zt__next_in_phase(const zt__path *phase, const zt__path *path) {
+    do {
+        path = zt__next_inside(phase, path ? path : phase);
+    } while (path && !zt__counts_in_phase(phase, path));
+    return path;
 }
 
 /* As zt__next_of, but of a phase the paths whose samples make it up. `*phase` is the path of the phase that the walk is
@@ -15309,7 +15369,7 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
     zt__totals totals;
     memset(&totals, 0, sizeof totals);
     while ((path = zt__next_sampled(subject, &phase, path)) != NULL) {
-        totals.count += path->statistics.count;
+        totals.count += subject.region->is_phase ? 0 : path->statistics.count;
         totals.with_metrics += path->with_metrics;
         totals.bytes += path->bytes;
         totals.bytes_ns += path->bytes_ns;
@@ -15324,6 +15384,7 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
     }
     for (path = NULL; (subject.path || totals.is_phase) && (path = zt__next_of(subject, path)) != NULL;) {
         const zt__path *inner = path;
+        totals.count += path->samples;
         totals.entered += path->entered;
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
@@ -15331,7 +15392,7 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         do {
             totals.lost += inner->lost;
             totals.dropped += inner->dropped;
-            inner = totals.is_phase ? zt__next_inside(path, inner, 1) : NULL;
+            inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
         } while (inner);
     }
     return totals;
@@ -15362,13 +15423,10 @@ ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
 }
 
 ZT__PRIVATE double zt__time_of(const zt__path *path) {
-    zt__subject subject = {path->key.region, path};
-    const zt__path *phase = NULL, *sampled = NULL;
-    double time_ns = 0;
-    while ((sampled = zt__next_sampled(subject, &phase, sampled)) != NULL) {
-        time_ns += sampled->statistics.moments ? sampled->statistics.moments[0].sum : 0;
+    if (path->key.region->is_phase) {
+        return path->gpu_ns;
     }
-    return time_ns;
+    return path->statistics.moments ? path->statistics.moments[0].sum : 0;
 }
 
 /* Locks the mutex, and copies the kept values of a column. Each call allocates room, because several threads may
@@ -16054,6 +16112,9 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.missing = path->missing;
             paths[i].from.lost = path->lost;
             paths[i].from.dropped = path->dropped;
+            paths[i].from.is_inner = path->is_inner;
+            paths[i].from.samples = path->samples;
+            paths[i].from.gpu_ns = path->gpu_ns;
             paths[i].from.entered = path->entered;
             paths[i].from.incomplete = path->incomplete;
             paths[i].from.host_ns = path->host_ns;
@@ -16077,6 +16138,9 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->missing += added->missing;
             to->lost += added->lost;
             to->dropped += added->dropped;
+            to->is_inner |= added->is_inner;
+            to->samples += added->samples;
+            to->gpu_ns += added->gpu_ns;
             to->entered += added->entered;
             to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
@@ -16667,6 +16731,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
+    zt__transfer_flag(packer, &path->is_inner);
     zt__transfer_u64(packer, &path->bytes, UINT64_MAX);
     zt__transfer_f64(packer, &path->bytes_ns);
     zt__transfer_f64(packer, &path->launch_error_ns);
@@ -16675,12 +16740,15 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
+    zt__transfer_u64(packer, &path->samples, ZT__MAX_PACKED_COUNT);
+    zt__transfer_f64(packer, &path->gpu_ns);
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
                                 (zt__is_nan(path->bytes_ns) ||
                                  (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
         zt__require(packer, path->with_metrics <= path->statistics.count);
+        zt__require(packer, zt__is_finite(path->gpu_ns) && path->gpu_ns >= 0);
         for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
              pass++) {
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
@@ -28526,7 +28594,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__add_note(document, note,
                      "%llu %s left out of mean, median and p95, because samples in %s are lost or dropped.",
                      (unsigned long long)incomplete,
-                     incomplete == 1 ? "entry of a phase is" : "entries of phases are",
+                     incomplete == 1 ? "entry of phases is" : "entries of phases are",
                      incomplete == 1 ? "it" : "them");
     }
     if (moved > 0) {
@@ -34812,7 +34880,6 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
-    zt__stop_listening(profiler);
     zt__close_timeline(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
@@ -37292,9 +37359,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
                u64 lost, dropped
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
-               one; u32 1 if its own time is not known
+               one; u32 1 if its own time is not known; u32 1 if it ran inside of a region in another phase
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
-               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host time
+               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host time, samples; f64 GPU time
                u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
@@ -37860,4 +37927,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: c33ecf6137277df5 */
+/* Joined from src/ by src/join.py: e057cfa151b84c74 */

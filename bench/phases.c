@@ -9,7 +9,7 @@ static void run_phases(void *argument, uint32_t phases) {
     start_watch();
     for (uint32_t i = 0; i < phases; i++)
         ZT_PHASE("solve")
-    __asm__ volatile("" ::: "memory");
+            __asm__ volatile("" ::: "memory");
     stop_watch();
 }
 
@@ -18,9 +18,9 @@ static void run_nested(void *argument, uint32_t phases) {
     start_watch();
     for (uint32_t i = 0; i < phases; i++)
         ZT_PHASE("step")
-    ZT_PHASE("solve")
-    ZT_PHASE("sweep")
-    __asm__ volatile("" ::: "memory");
+            ZT_PHASE("solve")
+                ZT_PHASE("sweep")
+                    __asm__ volatile("" ::: "memory");
     stop_watch();
 }
 
@@ -45,8 +45,8 @@ static void run_empty(void *argument, uint32_t phases) {
 static void run_in_phases(void *argument, uint32_t regions) {
     for (uint32_t done = 0; done < regions; done += BATCH)
         ZT_PHASE("step")
-    ZT_PHASE("solve")
-    run_library(argument, BATCH);
+            ZT_PHASE("solve")
+                run_library(argument, BATCH);
 }
 
 int main(void) {

@@ -20,14 +20,14 @@ static int run_step(stepper *runtime, int step, FILE *output, double *expected) 
     int right = 1;
     ZT_PHASE("step") {
         ZT_PHASE("assemble")
-        right &= run_kernels(runtime, 1, expected);
+            right &= run_kernels(runtime, 1, expected);
         ZT_PHASE("solve")
-        for (int sweep = 0; sweep < SWEEPS; sweep++)
-            ZT_PHASE("sweep")
-        right &= run_kernels(runtime, 4, expected);
+            for (int sweep = 0; sweep < SWEEPS; sweep++)
+                ZT_PHASE("sweep")
+                    right &= run_kernels(runtime, 4, expected);
         if (step % OUTPUT_EVERY == 0)
             ZT_PHASE("output")
-        fprintf(output, "step %d: sum %g\n", step, *expected);
+                fprintf(output, "step %d: sum %g\n", step, *expected);
     }
     return right;
 }

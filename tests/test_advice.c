@@ -201,11 +201,12 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u64(&packed, 0); /* missing, and what is not known of it */
         put_u32(&packed, 0);
         put_u32(&packed, 0);
+        put_u32(&packed, 0);
         put_u64(&packed, 0); /* bytes, their time, and the error of latencies */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_u64(&packed, metric_count > 0 ? passes : 0); /* with metrics */
-        for (int figure = 0; figure < 4; figure++)
+        for (int figure = 0; figure < 6; figure++)
             put_u64(&packed, 0);  /* of phases */
         put_u64(&packed, passes); /* collected */
         put_moments(&packed, region_ns, 1);

@@ -531,11 +531,11 @@ static void put_f32(unsigned char *bytes, float value) {
 enum {
     MISSING = 24,
     FLAGS = 32,
-    BYTES_NS = 48,
-    ERROR_NS = 56,
-    WITH_METRICS = 64, /* and then what phases have */
-    COLLECTED = 104,
-    COLUMNS = 112, /* and then the kept samples: their number, and a float of each kept column */
+    BYTES_NS = 52,
+    ERROR_NS = 60,
+    WITH_METRICS = 68, /* and then what phases have */
+    COLLECTED = 124,
+    COLUMNS = 132, /* and then the kept samples: their number, and a float of each kept column */
     COLUMN_SIZE = 7 * 8,
     LATENCIES = 2, /* of the queue, and of the launch */
     COUNT_SIZE = 4,

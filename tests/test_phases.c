@@ -295,6 +295,38 @@ static void test_a_phase_inside_of_a_region(void **state) {
     check_work(w);
 }
 
+/* Its inner samples are in phases that begin and end inside of it. The phase around all of them has the region. */
+static void test_phases_inside_of_a_region(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "");
+    zt_phase_begin("step");
+    zt_phase_begin("a");
+    zt_region outer = zt_begin(profiler, w->immediate, "outer");
+    zt_phase_end();
+    zt_phase_begin("b");
+    append(w, profiler, w->immediate, "inner");
+    zt_phase_end();
+    zt_end(&outer);
+    zt_phase_begin("b");
+    append(w, profiler, w->immediate, "outer");
+    zt_phase_end();
+    zt_phase_end();
+    w->launches += 2;
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    zt_region_info step = path_info(profiler, "step"), a = path_info(profiler, "step;a"),
+                   b = path_info(profiler, "step;b"), inner = path_info(profiler, "step;b;outer;inner"),
+                   beside = path_info(profiler, "step;b;outer");
+    assert_int_equal(step.count, 2);
+    assert_close(step.total_ns, a.total_ns + beside.total_ns);
+    assert_close(step.time_ns.sum, step.total_ns);
+    assert_int_equal(b.count, 2);
+    assert_close(b.total_ns, inner.total_ns + beside.total_ns);
+    assert_close(b.time_ns.sum, b.total_ns);
+    assert_int_equal(b.time_ns.count, 2);
+    check_work(w);
+}
+
 static void test_a_region_and_a_phase_of_one_name(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_delivering(w, "");
@@ -334,6 +366,72 @@ static void test_recursion(void **state) {
         strcat(path, i ? ";recursion" : "recursion");
     assert_int_equal(path_info(profiler, path).count, DEPTH - LIMIT + 1);
     check_work(w);
+}
+
+/* Each of many entries that are on their way, and each of a deep stack, has its work. */
+static void test_many_entries(void **state) {
+    world *w = *state;
+    enum { STEPS = 200, DEPTH = 40 };
+    static const char *const names[] = {"step", "solve", "sweep"};
+    zt_profiler *profiler = open_delivering(w, "");
+    for (int i = 0; i < STEPS; i++) {
+        for (int j = 0; j < 3; j++)
+            zt_phase_begin(names[j]);
+        append(w, profiler, w->immediate, "kernel");
+        for (int j = 0; j < 3; j++)
+            zt_phase_end();
+    }
+    for (int i = 0; i < DEPTH; i++)
+        zt_phase_begin("deep");
+    append(w, profiler, w->immediate, "kernel");
+    for (int i = 0; i < DEPTH; i++)
+        zt_phase_end();
+    w->launches += STEPS + 1;
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    expect_phase(profiler, "step", STEPS, STEPS);
+    expect_phase(profiler, "step;solve", STEPS, STEPS);
+    expect_phase(profiler, "step;solve;sweep", STEPS, STEPS);
+    assert_int_equal(path_info(profiler, "deep").time_ns.count, 1);
+    check_work(w);
+}
+
+/* An entry whose work is collected before it ends is in the statistics at its end. */
+static void test_the_last_entry(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "");
+    zt_phase_begin("main");
+    run(w, profiler, "kernel");
+    collect_all(profiler);
+    assert_int_equal(path_info(profiler, "main").time_ns.count, 0);
+    zt_phase_end();
+    expect_phase(profiler, "main", 1, 1);
+    check_work(w);
+}
+
+/* A region for which there is no probe is missing in its phase. */
+static void test_dropped(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.probes_per_step = config.max_probes = 1;
+    config.wait_timeout_ns = 1000;
+    zt_profiler *profiler = open_profiler(w, &config);
+    zt_phase_begin("main");
+    zt_region held = zt_begin(profiler, w->immediate, "held");
+    zt_region dropped = zt_begin(profiler, w->immediate, "dropped");
+    assert_null(dropped.probe);
+    zt_end(&dropped);
+    zt_end(&held);
+    zt_phase_end();
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    zt_region_info main_phase = path_info(profiler, "main");
+    assert_int_equal(main_phase.dropped, 1);
+    assert_int_equal(main_phase.incomplete, 1);
+    assert_int_equal(main_phase.time_ns.count, 0);
+    assert_int_equal(main_phase.count, 1);
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), "1 entry of phases is left out");
 }
 
 /* ==== threads ============================================================================================= */
@@ -431,10 +529,10 @@ static void test_traced(void **state) {
                 finish_immediate(w, w->immediate);
             }
             ZT_PHASE("solve")
-            for (int j = 0; j < 3; j++) {
-                execute_unprofiled(w, w->list);
-                w->launches++;
-            }
+                for (int j = 0; j < 3; j++) {
+                    execute_unprofiled(w, w->list);
+                    w->launches++;
+                }
         }
     ok(zt_trace_stop(profiler));
     collect_all(profiler);
@@ -594,7 +692,7 @@ static void test_two_profilers(void **state) {
     assert_int_equal(path_info(other, "solve").entered, 1);
     zt_close(one);
     ZT_PHASE("solve")
-    run(w, other, "kernel");
+        run(w, other, "kernel");
     collect_all(other);
     assert_int_equal(path_info(other, "solve").time_ns.count, 2);
     check_work(w);
@@ -605,10 +703,19 @@ static void test_merged(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_delivering(w, "ComputeBasic"), *back = NULL;
     size_t size = 0;
+    zt_stats of_one, of_both;
     for (int i = 0; i < 3; i++)
         ZT_PHASE("step")
-    ZT_PHASE("solve")
-    run(w, profiler, "kernel");
+            ZT_PHASE("solve")
+                run(w, profiler, "kernel");
+    ZT_PHASE("step") {
+        zt_region around = zt_begin(profiler, w->immediate, "around");
+        ZT_PHASE("inside")
+            append(w, profiler, w->immediate, "kernel");
+        zt_end(&around);
+    }
+    w->launches++;
+    finish_immediate(w, w->immediate);
     collect_all(profiler);
     ok(zt_pack(profiler, NULL, &size));
     void *buffer = malloc(size);
@@ -623,7 +730,16 @@ static void test_merged(void **state) {
     assert_int_equal(after.count, 6);
     assert_close(after.total_ns, 2 * before.total_ns);
     assert_close(after.host_ns, 2 * before.host_ns);
-    assert_counts(back, counted(6, 6, 0, 0, 0));
+    before = path_info(profiler, "step");
+    after = path_info(back, "step");
+    assert_int_equal(before.count, 4);
+    assert_int_equal(after.count, 8);
+    assert_close(after.total_ns, 2 * before.total_ns);
+    ok(zt_get_stats(profiler, zt_find_path(profiler, "step"), 0, &of_one));
+    ok(zt_get_stats(back, zt_find_path(back, "step"), 0, &of_both));
+    assert_int_equal(of_one.count, 4);
+    assert_int_equal(of_both.count, 8);
+    assert_counts(back, counted(10, 10, 0, 0, 0));
     zt_close(back);
     check_work(w);
 }
@@ -635,9 +751,10 @@ static void test_reports(void **state) {
     zt_profiler *profiler = open_delivering(w, "ComputeBasic");
     for (int i = 0; i < 2; i++)
         ZT_PHASE("step")
-    ZT_PHASE(i ? "solve" : "assemble")
-    run(w, profiler, "kernel");
-    ZT_PHASE("output") {}
+            ZT_PHASE(i ? "solve" : "assemble")
+                run(w, profiler, "kernel");
+    ZT_PHASE("output") {
+    }
     collect_all(profiler);
     const char *table = written_report(profiler, ZT_FORMAT_TABLE);
     assert_contains(table, "\nstep ");
@@ -856,7 +973,11 @@ int main(void) {
         TEST(test_by_the_append_if_the_program_says_so),
         TEST(test_lost_in_its_own_phase),
         TEST(test_a_phase_inside_of_a_region),
+        TEST(test_phases_inside_of_a_region),
         TEST(test_a_region_and_a_phase_of_one_name),
+        TEST(test_many_entries),
+        TEST(test_the_last_entry),
+        TEST(test_dropped),
         TEST(test_recursion),
         TEST(test_threads),
         TEST(test_adopted_when_it_is_over),

@@ -18,6 +18,9 @@
    - A region has the parent in which it was begun. Its own time is that of its samples less that of the
    samples directly inside it, or not known; and it is known unless one of these was not collected, they
    overlap, or their list was executed again by plain calls.
+   - A sample is in a phase in which its region was submitted: of the thread that appended it to an immediate list, or
+   executed its list. A phase has the GPU time of the samples inside, and so have its entries together if nothing is
+   missing in them.
    - begun = collected + lost + dropped + in_flight, at any time and on any thread.
    - The application's memory is right, and the device's ledger has no leak and no finding but those that the
      application's plain executions make themselves.
@@ -57,7 +60,8 @@ enum {
     OF_TRACERS = 1 << 14, /* bytes that they may keep for later calls of all threads */
     HANG = 60,            /* seconds for one sequence */
     LOOKS = 10000,        /* a millisecond apart, at what a thread of the library's own may still count */
-    MOST_FAILURES = 10    /* shown of a test */
+    MOST_FAILURES = 10,   /* shown of a test */
+    PHASES = 7            /* none; "A", "B"; "A;A", "A;B", "B;A", "B;B" */
 };
 
 /* config.wait_timeout_ns: regions of a recording that was reset, of which nobody told, can be waited for in
@@ -83,7 +87,8 @@ typedef struct record {
     uint32_t may;     /* and that can be */
     uint32_t surplus; /* losses that may be counted beyond: see expect_execution */
     uint32_t samples;
-    double time_ns; /* of these samples */
+    uint32_t phases; /* bits of those in which it may have been submitted */
+    double time_ns;  /* of these samples */
 
     /* nesting */
     struct record *outer; /* the region around it when it was begun */
@@ -141,6 +146,8 @@ typedef struct worker {
     list lists[LISTS];
     ze_command_list_handle_t destroyed; /* the last */
     int is_untold;                      /* that the last one was destroyed */
+    uint32_t phase_depth;
+    int phases[2]; /* that it is in: 0 is "A" */
     int steps;
     char log[16384];
     size_t log_used;
@@ -151,8 +158,10 @@ typedef struct measured {
     struct sequence *sequence;
     int index;
     zt_profiler *profiler;
-    uint32_t fill, copy; /* metrics */
-    uint32_t probes;     /* that it can use */
+    uint32_t fill, copy;     /* metrics */
+    uint32_t probes;         /* that it can use */
+    double phase_ns[PHASES]; /* of the samples in each, but for those inside of other regions */
+    uint32_t phase_samples[PHASES];
 } measured;
 
 typedef struct sequence {
@@ -449,7 +458,8 @@ static void run_in_sample(sequence *s, zt_profiler *profiler) {
     if (s->left_in_sample && s->record_count < RECORDS) {
         snprintf(name, sizeof name, "in sample %u", s->left_in_sample--);
         r = add_record(s, l, 0, name);
-        r->may_drop = 1; /* no room can be made in here */
+        r->phases = UINT32_MAX; /* those of the thread that collects */
+        r->may_drop = 1;        /* no room can be made in here */
         r->units = s->left_in_sample + 1;
         r->is_ended = 1;
         r->must = r->may = 1;
@@ -465,19 +475,111 @@ static void run_in_sample(sequence *s, zt_profiler *profiler) {
         s->channels[l->channel].shadow[unit] = work.value;
 }
 
+/* ==== phases ============================================================================================== */
+
+/* Of the first `depth` that are named, the outermost first. */
+static uint32_t phase_number(const int *named, uint32_t depth) {
+    return depth == 0   ? 0
+           : depth == 1 ? 1 + (uint32_t)named[0]
+                        : 3 + 2 * (uint32_t)named[0] + (uint32_t)named[1];
+}
+
+static uint32_t phase_bit(const worker *w) {
+    return 1u << phase_number(w->phases, w->phase_depth);
+}
+
+/* Phases change only while no region is open, so that nested regions are in the same. */
+static void change_phase(worker *w) {
+    for (int i = 0; i < LISTS; i++)
+        if (w->lists[i].open_count)
+            return;
+    if (w->phase_depth < 2 && chance(&w->random, 60)) {
+        w->phases[w->phase_depth] = chance(&w->random, 50);
+        note(w, " phase(%c)", 'A' + w->phases[w->phase_depth]);
+        zt_phase_begin(w->phases[w->phase_depth++] ? "B" : "A");
+    } else if (w->phase_depth > 0) {
+        note(w, " end");
+        zt_phase_end();
+        w->phase_depth--;
+    }
+}
+
+static void note_phase(worker *w, const list *l, uint32_t bits) {
+    pthread_mutex_lock(&w->sequence->lock);
+    for (uint32_t i = 0; i < l->record_count; i++)
+        l->records[i]->phases |= bits;
+    pthread_mutex_unlock(&w->sequence->lock);
+}
+
+/* The phase of a path, and whether no region is around it. */
+static uint32_t phase_of_path(const zt_profiler *profiler, uint32_t path, int *is_outermost) {
+    int named[8];
+    uint32_t depth = 0;
+    zt_region_info info = {.parent = path};
+    *is_outermost = 1;
+    for (int is_own = 1; info.parent != UINT32_MAX; is_own = 0) {
+        if (zt_get_region(profiler, info.parent, &info) != ZE_RESULT_SUCCESS)
+            return PHASES;
+        *is_outermost &= is_own || info.is_phase;
+        if (info.is_phase)
+            named[depth++] = info.name[0] == 'B';
+    }
+    if (depth == 2) {
+        int inner = named[0];
+        named[0] = named[1];
+        named[1] = inner;
+    }
+    return depth <= 2 ? phase_number(named, depth) : PHASES;
+}
+
+static void check_phase(sequence *s, int profiler, uint32_t path) {
+    const measured *of = &s->measured[profiler];
+    zt_region_info of_path, *info = &of_path;
+    if (zt_get_region(of->profiler, path, info) != ZE_RESULT_SUCCESS || !info->is_phase)
+        return;
+    int is_outermost,
+        is_complete = info->incomplete + info->lost + info->dropped == 0 && s->plain_executions == 0;
+    uint32_t phase = phase_of_path(of->profiler, path, &is_outermost), count = 0;
+    double ns = 0, entries_ns = info->time_ns.count ? info->time_ns.sum : 0;
+    if (phase == 0 || phase >= PHASES) {
+        complain(s, "a phase \"%s\" that nobody began", info->name);
+        return;
+    }
+    for (uint32_t i = phase; i < PHASES; i++)
+        if (i == phase || (phase <= 2 && i >= 3 && (i - 3) / 2 == phase - 1)) {
+            ns += of->phase_ns[i];
+            count += of->phase_samples[i];
+        }
+    if (info->count != count || fabs(info->total_ns - ns) > 1e-6 * ns)
+        complain(s, "phase \"%s\" has %llu samples and %g ns; delivered were %u and %g", info->name,
+                 (unsigned long long)info->count, info->total_ns, count, ns);
+    else if (is_complete && fabs(entries_ns - ns) > 1e-6 * ns)
+        complain(s, "the entries of phase \"%s\" have %g ns of %g", info->name, entries_ns, ns);
+}
+
+/* ==== samples ============================================================================================= */
+
 static void check_sample(const zt_sample *sample, void *user) {
     measured *of = user;
     sequence *s = of->sequence;
     double fills = sample->values[of->fill], copies = sample->values[of->copy];
     const record *near = NULL;
     record *found = NULL;
+    int is_outermost;
+    uint32_t phase = phase_of_path(of->profiler, sample->path, &is_outermost);
+    if (phase >= PHASES) {
+        complain(s, "a sample of \"%s\" in phases that nobody began", sample->name);
+        return;
+    }
     pthread_mutex_lock(&s->lock);
+    of->phase_ns[phase] += is_outermost ? sample->gpu_time_ns : 0;
+    of->phase_samples[phase] += (uint32_t)is_outermost;
     for (uint32_t i = 0; i < s->record_count && !found; i++) {
         record *r = &s->records[i];
         if (r->profiler != of->index || strcmp(r->name, sample->name) != 0)
             continue;
         near = r;
-        if (r->samples < r->may && units_of(r->channel, fills, copies) == r->units)
+        if (r->samples < r->may && units_of(r->channel, fills, copies) == r->units && r->phases >> phase & 1)
             found = r;
     }
     if (found) {
@@ -488,10 +590,12 @@ static void check_sample(const zt_sample *sample, void *user) {
     if (!found && !near)
         complain(s, "a sample of \"%s\", which nobody began", sample->name);
     else if (!found)
-        complain(
-            s,
-            "a sample of \"%s\": fills %g, copies %g. It has %u units of channel %d; submitted %u, came %u",
-            sample->name, fills, copies, near->units, near->channel, near->may, near->samples);
+        complain(s,
+                 "a sample of \"%s\" in phase %u: fills %g, copies %g. It has %u units of channel %d; phases "
+                 "0x%x; "
+                 "submitted %u, came %u",
+                 sample->name, phase, fills, copies, near->units, near->channel, near->phases, near->may,
+                 near->samples);
     if (s->kind == BUSY_SAMPLE && of->index == 0) {
         sched_yield();
         run_in_sample(s, of->profiler);
@@ -660,6 +764,8 @@ static void begin(worker *w, list *l) {
             snprintf(name, sizeof name, "w%d.%u", w->index, s->record_count);
         int fits = most_probes_held(s, profiler) < s->measured[profiler].probes;
         r = add_record(s, l, profiler, name);
+        /* Where the kind of a list is not known, it may be immediate; what runs unreported is in no phase. */
+        r->phases = (l->is_immediate || !can_tell_immediate() ? phase_bit(w) : 0) | !l->is_immediate;
         r->may_drop = s->injects || !(s->is_roomy || (fits && s->kind == FEW_PROBES && !s->has_bystander &&
                                                       s->worker_count == 1 && !s->never_delivered));
     }
@@ -751,8 +857,10 @@ static void execute_by(worker *w, list **lists, uint32_t count, int profiler) {
     for (uint32_t i = 0; i < count; i++)
         note(w, "%s%d", i ? "," : "", place_of(w, lists[i]));
     note(w, ")");
-    for (uint32_t i = 0; i < distinct; i++)
+    for (uint32_t i = 0; i < distinct; i++) {
         expect_execution(s, lists[i], profiler, times);
+        note_phase(w, lists[i], phase_bit(w));
+    }
     ze_result_t result;
     if (profiler < 0)
         result = zeCommandQueueExecuteCommandLists(on.queues[w->index], count, handles, NULL);
@@ -1012,7 +1120,9 @@ static void step(worker *w) {
         begin(w, l);
     else if (what < 40)
         work(w, l);
-    else if (what < 46 && l->open_count)
+    else if (what < 42)
+        change_phase(w);
+    else if (what < 47 && l->open_count)
         end_region(w, l, below(&w->random, l->open_count));
     else if (what < 60)
         execute_some(w, l, 0);
@@ -1040,6 +1150,8 @@ static void *run_worker(void *argument) {
     worker *w = argument;
     for (int i = 0; i < w->steps && !w->sequence->failure[0]; i++)
         step(w);
+    for (; w->phase_depth > 0; w->phase_depth--)
+        zt_phase_end();
     return NULL;
 }
 
@@ -1133,6 +1245,8 @@ static void check_region(sequence *s, int profiler, uint32_t index) {
             complain(s, "region %u cannot be had", index);
             return;
         }
+        if (info.is_phase)
+            return; /* check_phase */
         sum = total_of(s, profiler, info.name);
         if (info.count == sum.samples && info.count == fills.count)
             break;
@@ -1183,7 +1297,10 @@ static const char *wrong_nesting(sequence *s, const record *r, const zt_region_i
     double own_ns = r->time_ns;
     int has_inner = r->has_unknown, may_miss = misses_samples(s, r) || r->has_unknown;
     uint32_t parent = r->outer ? find_region(of, r->outer->name) : UINT32_MAX;
-    if (r->is_known && info->parent != parent)
+    zt_region_info around = {.is_phase = 0};
+    if (info->parent != UINT32_MAX)
+        zt_get_region(of, info->parent, &around);
+    if (r->is_known && info->parent != parent && (r->outer || !around.is_phase))
         return "it has another parent";
     for (uint32_t i = 0; i < s->record_count; i++) {
         const record *inner = &s->records[i];
@@ -1374,6 +1491,8 @@ static void check_profiler(sequence *s, int profiler) {
     }
     for (uint32_t i = 0; i < zt_get_info(of).region_count; i++)
         check_region(s, profiler, i);
+    for (uint32_t i = 0; i < zt_get_info(of).path_count; i++)
+        check_phase(s, profiler, ZT_PATH(i));
     for (uint32_t i = 0; i < s->record_count; i++) {
         const record *r = &s->records[i];
         if (r->profiler == profiler && r->must && !r->may_drop && find_region(of, r->name) == UINT32_MAX)

@@ -49,8 +49,13 @@ ZT__PRIVATE void *zt__map_find(const zt__map *map, const void *key, size_t lengt
     return map->capacity ? zt__map_place(map, zt__hash_key(key, length), key, length)->value : NULL;
 }
 
+/* Returns whether the map has no room for so many more entries. */
+static int zt__map_lacks_room(const zt__map *map, uint32_t more) {
+    return (map->count + more) * 2 > map->capacity;
+}
+
 ZT__PRIVATE int zt__map_is_full(const zt__map *map) {
-    return (map->count + 1) * 2 > map->capacity;
+    return zt__map_lacks_room(map, 1);
 }
 
 ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void *value) {
@@ -84,7 +89,12 @@ ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length) {
 }
 
 ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, zt__mutex *mutex) {
-    while (zt__map_is_full(map)) {
+    return zt__map_make_room_for(map, 1, allocator, mutex);
+}
+
+ZT__PRIVATE int zt__map_make_room_for(zt__map *map, uint32_t more, const zt_allocator *allocator,
+                                      zt__mutex *mutex) {
+    while (zt__map_lacks_room(map, more)) {
         zt__map grown = {NULL, 64, 0};
         uint32_t i, before = map->capacity;
         zt__map_entry *unused;
@@ -95,7 +105,7 @@ ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, z
         grown.entries = (zt__map_entry *)zt__allocate(allocator, grown.capacity, sizeof *grown.entries);
         zt__lock(mutex);
         if (!grown.entries) {
-            return !zt__map_is_full(map);
+            return !zt__map_lacks_room(map, more);
         }
         unused = grown.entries;
         if (map->capacity == before) { /* else another thread has grown it */

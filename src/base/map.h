@@ -40,6 +40,10 @@ ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length);
    runs, so the caller has to look its key up again. Returns 0 without memory. */
 ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, zt__mutex *mutex);
 
+/* The same for so many entries more. */
+ZT__PRIVATE int zt__map_make_room_for(zt__map *map, uint32_t more, const zt_allocator *allocator,
+                                      zt__mutex *mutex);
+
 ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator);
 
 /* Frees a map and its values. The key of a value may be part of it. */

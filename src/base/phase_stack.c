@@ -9,12 +9,13 @@
 /* The stack of a thread is that of the copy that was first to need it. Others find it by the key. */
 static ZT__THREAD_LOCAL zt__phase_stack zt__own_phase_stack;
 static ZT__THREAD_LOCAL zt__phase_stack *zt__known_phase_stack;
+static ZT__THREAD_LOCAL zt__process *zt__process_of_stack; /* another one after a fork */
 
-static zt__phase_stack *zt__find_phase_stack(void) {
-    zt__process *process = zt__get_process();
+static zt__phase_stack *zt__find_phase_stack(zt__process *process) {
     zt__phase_stack *stack = process ? (zt__phase_stack *)zt__get_thread_value(process->phase_stack) : NULL;
     if (!stack) {
         stack = &zt__own_phase_stack;
+        stack->depth = 0; /* a forked child is in no phase of its parent */
         if (process && zt__set_thread_value(process->phase_stack, stack)) {
             zt__keep_loaded(); /* other copies refer to it for as long as the thread lives */
         }
@@ -23,8 +24,10 @@ static zt__phase_stack *zt__find_phase_stack(void) {
 }
 
 ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
-    if (!zt__known_phase_stack) {
-        zt__known_phase_stack = zt__find_phase_stack();
+    zt__process *process = zt__get_process();
+    if (!zt__known_phase_stack || process != zt__process_of_stack) {
+        zt__known_phase_stack = zt__find_phase_stack(process);
+        zt__process_of_stack = process;
     }
     return zt__known_phase_stack;
 }

@@ -20,7 +20,7 @@ typedef struct zt__phase_frame {
     zt__phase_frame_kind kind;
     uint32_t entry;    /* number of this entry among those of the process; 0: nobody has needed one yet */
     uint64_t begun_ns; /* host time; 0: no profiler was open */
-    uint64_t inner_ns; /* host time of the phases that the thread has begun and ended inside */
+    uint64_t inner_ns; /* host time of the phases that the thread was in inside */
 } zt__phase_frame;
 
 typedef struct zt__phase_stack {

@@ -18,8 +18,8 @@
 #include "regions/configuration.h"
 #include "regions/creation.h"
 #include "regions/ending.h"
+#include "regions/entering.h"
 #include "regions/first_query.h"
-#include "regions/phases.h"
 #include "regions/probes.h"
 #include "regions/profiler.h"
 #include "results/attribution.h"
@@ -158,7 +158,6 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
-    zt__stop_listening(profiler);
     zt__close_timeline(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {

@@ -27,13 +27,13 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
             reading->owed == ZT__OWED_AGAIN; /* there may have been more executions than this one */
     }
     if (reading->never_began) {
-        zt__forget_entry(profiler, &reading->entry);
+        zt__release_entry(profiler, &reading->entry);
         profiler->counts.begun--;
         path->missing--;
         return;
     }
-    zt__leave_entry(profiler, reading->entry, reading->outer_entry,
-                    reading->outcome == ZT__READ ? row[0] : zt__nan());
+    zt__add_to_phases(profiler, path, reading->outer_phase, &reading->entry,
+                      reading->outcome == ZT__READ ? row[0] : zt__nan());
     if (reading->outcome == ZT__MISSED) {
         zt__missing missing = {reading->region,
                                path,

@@ -22,4 +22,4 @@ ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler);
    may be closing it. */
 ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id);
 
-ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler);
+ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler);

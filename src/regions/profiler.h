@@ -81,7 +81,7 @@ typedef struct zt__path_key {
 
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
    move nor disappear.
-   Of a phase, a sample of `statistics` is the GPU time of one entry. All else is that of the paths inside. */
+   Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
 struct zt__path {
     zt__path_key key;
     uint32_t index, depth; /* a path inside no other has depth 1 */
@@ -101,12 +101,13 @@ struct zt__path {
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
-    const zt__path
-        *ran_inside; /* the phase of a region around its samples, if that is another one. Or NULL */
+    int is_inner; /* its samples ran inside of a region that is in another phase, and so on another path */
 
-    /* of a phase */
+    /* of a phase: what was submitted in it, but for what ran inside of a region that counts in it, too */
+    uint64_t samples;
+    double gpu_ns;
     uint64_t entered;              /* how often it was begun and ended */
-    uint64_t incomplete;           /* entries with samples that are lost or dropped */
+    uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
 };
 
@@ -116,7 +117,7 @@ typedef struct zt__entry {
     uint32_t number;        /* in the process */
     zt__path *path;
     struct zt__entry *outer; /* of the phase around it, or NULL */
-    uint32_t uses;           /* samples that are not collected, and entries inside */
+    uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;
 } zt__entry;
@@ -147,12 +148,14 @@ typedef struct zt__origin {
 struct zt__probe {
     zt__probe *next; /* in the pool or the recording */
     zt__region_record *region;
-    zt__path *path;               /* of the region, or of those that have no path of their own */
-    zt__list *list;               /* while it is open: its list, */
-    zt__probe *outer;             /* and the region around it, or NULL */
-    zt__entry *entry;             /* in which its sample was submitted, which is not collected. Or NULL */
-    const zt__entry *outer_entry; /* the same of a region around it, whose time includes that of the sample */
+    zt__path *path;   /* of the region, or of those that have no path of their own */
+    zt__list *list;   /* while it is open: its list, */
+    zt__probe *outer; /* and the region around it, or NULL */
+    zt__entry *entry; /* of its sample, until that is collected. NULL: none */
+    const zt__path
+        *outer_phase; /* of a region around it, whose time includes that of the sample. NULL: none */
     const zt__phase *appended_in; /* the phase in which it was begun, or NULL */
+    zt__path *placed;             /* its path in recording->next_phase; NULL without memory */
     uint64_t number;              /* its position among all regions that have ended on the list */
     uint32_t generation; /* Atomic. Increased when a region begins, ends or is dropped: a zt_region with
                             another one is stale */
@@ -255,8 +258,10 @@ struct zt__recording {
     zt__probe *polled;       /* those before it that are not in order have ended */
 
     /* of the last execution */
-    const zt__path *phase; /* in which its probes were placed, or NULL; see zt__move_into_phase */
-    const void *runs_on;   /* the queue, or the immediate list that it was appended to */
+    zt__path *phase; /* in which all of its probes are. NULL: not in one */
+    zt__path
+        *next_phase;     /* in which they will be when the driver has accepted the call that is in progress */
+    const void *runs_on; /* the queue, or the immediate list that it was appended to */
     uint64_t submitted_ns; /* host time */
     uint64_t call_ns;      /* the same, of the call that is in progress */
     uint32_t thread;
@@ -347,7 +352,7 @@ typedef struct zt__reading {
     zt__path *path;
     zt__region_record *region;
     zt__entry *entry; /* this and the next as those of the probe */
-    const zt__entry *outer_entry;
+    const zt__path *outer_phase;
     int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
     zt__owed owed;       /* by the probe: UNCOUNTED and AGAIN are counted as begun with the reading */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */

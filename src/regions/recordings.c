@@ -193,8 +193,7 @@ ZT__PRIVATE void zt__lose_sample(zt_profiler *profiler, zt__recording *recording
     if (!recording->is_reported) {
         missing.since_ns = probe->begun_ns;
     }
-    zt__leave_entry(profiler, probe->entry, probe->outer_entry, zt__nan());
-    probe->entry = NULL;
+    zt__miss_in_phases(profiler, &probe->entry);
     probe->is_due = 0;
     recording->due--;
     profiler->awaited -= recording->state != ZT__RECORDING_DIRTY;
@@ -446,8 +445,7 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__probe *probe) {
 ZT__PRIVATE void zt__drop_region(zt_profiler *profiler, zt__probe *probe, zt_cause cause, int has_commands) {
     zt__list *list = probe->list;
     zt__count_drop(profiler, probe->path, probe->region, list, cause);
-    zt__leave_entry(profiler, probe->entry, probe->outer_entry, zt__nan());
-    probe->entry = NULL;
+    zt__miss_in_phases(profiler, &probe->entry);
     zt__leave_nesting(profiler, probe);
     zt__add(&probe->generation, 1);
     probe->is_dropped = 1;

@@ -170,8 +170,8 @@ static int zt__takes_phase_at_append(const zt_profiler *profiler, const zt__list
 /* Returns the path around a region that is begun now, or NULL without memory: phases stand outside regions. The mutex
    is held, and unlocked while memory is allocated. */
 static zt__path *zt__find_outer_path(zt_profiler *profiler, const zt__list *list) {
+    zt__path *phase = zt__takes_phase_at_append(profiler, list) ? zt__prepare_phase(profiler) : NULL;
     const zt__probe *innermost = list->innermost;
-    zt__path *phase = zt__takes_phase_at_append(profiler, list) ? zt__enter_phase(profiler) : NULL;
     if (!innermost) {
         return phase ? phase : &profiler->root;
     }
@@ -183,20 +183,33 @@ static zt__path *zt__find_outer_path(zt_profiler *profiler, const zt__list *list
 static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__probe *probe) {
     const zt__probe *outer = probe->outer;
     const zt__phase_frame *top = zt__get_top_frame();
-    probe->outer_entry = NULL;
+    probe->outer_phase = outer ? zt__phase_of(outer->path) : NULL;
     probe->appended_in = top ? top->phase : NULL;
-    if (!zt__takes_phase_at_append(profiler, list)) {
-        return;
+    if (list->kind == ZT__LIST_IMMEDIATE ||
+        (list->kind == ZT__LIST_UNKNOWN && !profiler->config.phases_at_append)) {
+        probe->entry = zt__use_entry(zt__current_entry(profiler));
     }
-    if (list->kind != ZT__LIST_RECORDED) {
-        zt__join_entry(profiler, probe);
+    if (outer && probe->outer_phase != zt__phase_of(probe->path)) {
+        outer->path->is_own_unknown = 1;
+        probe->path->is_inner = 1;
     }
-    if (outer) {
-        probe->outer_entry = outer->entry;
-        if (zt__phase_of(outer->path) != zt__phase_of(probe->path)) {
-            outer->path->is_own_unknown = 1;
-            probe->path->ran_inside = zt__phase_of(outer->path);
-        }
+}
+
+/* Counts a region for which there is no probe as dropped, also in its phase. With the mutex held. */
+static void zt__drop_unopened(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
+                              zt_cause cause) {
+    zt__path *phase =
+        list && zt__takes_phase_at_append(profiler, list)
+            ? zt__known_path_of_phase(profiler, zt__get_top_frame() ? zt__get_top_frame()->phase : NULL)
+            : NULL;
+    zt__count_drop(profiler, NULL, region, list, cause);
+    if (phase) {
+        zt__entry *entry = zt__use_entry(zt__current_entry(profiler));
+        phase->dropped++;
+        zt__miss_in_phases(profiler, &entry);
+    }
+    if (list && list->innermost) {
+        list->innermost->path->is_own_unknown = 1;
     }
 }
 
@@ -275,10 +288,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         }
         probe->begun_ns = list->begun_ns;
     } else {
-        zt__count_drop(profiler, NULL, region, list, *cause);
-        if (list && list->innermost) {
-            list->innermost->path->is_own_unknown = 1;
-        }
+        zt__drop_unopened(profiler, region, list, *cause);
     }
     zt__unlock(&profiler->mutex);
     return probe;

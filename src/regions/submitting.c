@@ -138,8 +138,8 @@ ZT__PRIVATE void zt__note_idle(zt_profiler *profiler, const void *runs_on) {
 static void zt__submit_recording(zt_profiler *profiler, zt__list *list, uint64_t now, int by_tracer) {
     zt__recording *recording;
     zt__drop_open_regions(profiler, list);
+    zt__prepare_recording_for_phase(profiler, list);
     zt__await_reading(profiler, list);
-    zt__prepare_phase(profiler, list);
     recording = list->current;
     if (recording && recording->may_be_reset && by_tracer) {
         zt__request_look(profiler, recording); /* as if nobody had reported it */

@@ -379,7 +379,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__add_note(document, note,
                      "%llu %s left out of mean, median and p95, because samples in %s are lost or dropped.",
                      (unsigned long long)incomplete,
-                     incomplete == 1 ? "entry of a phase is" : "entries of phases are",
+                     incomplete == 1 ? "entry of phases is" : "entries of phases are",
                      incomplete == 1 ? "it" : "them");
     }
     if (moved > 0) {

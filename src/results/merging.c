@@ -147,6 +147,9 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.missing = path->missing;
             paths[i].from.lost = path->lost;
             paths[i].from.dropped = path->dropped;
+            paths[i].from.is_inner = path->is_inner;
+            paths[i].from.samples = path->samples;
+            paths[i].from.gpu_ns = path->gpu_ns;
             paths[i].from.entered = path->entered;
             paths[i].from.incomplete = path->incomplete;
             paths[i].from.host_ns = path->host_ns;
@@ -170,6 +173,9 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->missing += added->missing;
             to->lost += added->lost;
             to->dropped += added->dropped;
+            to->is_inner |= added->is_inner;
+            to->samples += added->samples;
+            to->gpu_ns += added->gpu_ns;
             to->entered += added->entered;
             to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;

@@ -56,7 +56,7 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
             interval->end_ns = sample->end_ns;
             interval->path = zt__path_at(profiler, sample->path);
             interval->kind = sample->origin.kind;
-            interval->is_outermost = zt__is_phase(interval->path->key.outer);
+            interval->is_outermost = zt__is_phase_or_root(interval->path->key.outer);
             intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {

@@ -361,6 +361,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
+    zt__transfer_flag(packer, &path->is_inner);
     zt__transfer_u64(packer, &path->bytes, UINT64_MAX);
     zt__transfer_f64(packer, &path->bytes_ns);
     zt__transfer_f64(packer, &path->launch_error_ns);
@@ -369,12 +370,15 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
+    zt__transfer_u64(packer, &path->samples, ZT__MAX_PACKED_COUNT);
+    zt__transfer_f64(packer, &path->gpu_ns);
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
                                 (zt__is_nan(path->bytes_ns) ||
                                  (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
         zt__require(packer, path->with_metrics <= path->statistics.count);
+        zt__require(packer, zt__is_finite(path->gpu_ns) && path->gpu_ns >= 0);
         for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
              pass++) {
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;

@@ -13,6 +13,7 @@
 #include "metrics/statistics.h"
 #include "regions/columns.h"
 #include "regions/names.h"
+#include "regions/phases.h"
 #include "regions/profiler.h"
 #include "results/phase_times.h"
 
@@ -108,40 +109,36 @@ static const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
     return path;
 }
 
-/* Returns whether the samples of a path inside a phase are part of its figures: they are those of a region, and those of
-   no region around are. */
-static int zt__counts_in_phase(const zt__path *path) {
-    return !path->key.region->is_phase && path->statistics.count > 0;
-}
-
-/* Returns whether samples on a path inside a phase ran inside of a region whose samples are part of the figures of that
-   phase, too. */
-static int zt__ran_in_counted(const zt__path *phase, const zt__path *path) {
-    const zt__path *around = path->ran_inside;
-    while (around && around != phase) {
-        around = around->key.outer;
-    }
-    return around != NULL;
-}
-
 /* Returns the next path inside `outer` after `path`, from which it goes in or not; NULL after the last. The mutex is
    held. */
-static const zt__path *zt__next_inside(const zt__path *outer, const zt__path *path, int goes_in) {
-    const zt__path *next = goes_in ? path->inner : NULL;
+static const zt__path *zt__next_inside(const zt__path *outer, const zt__path *path) {
+    const zt__path *next = path->inner;
     for (; !next && path != outer; path = path->key.outer) {
         next = path->next_inner;
     }
     return next;
 }
 
-/* Returns the path after `path`, or the first for NULL, whose samples make up a phase; NULL after the last. The mutex is
-   held. */
-static const zt__path *zt__next_in_phase(const zt__path *phase, const zt__path *path) {
-    const zt__path *next = zt__next_inside(phase, path ? path : phase, !path);
-    while (next && (zt__ran_in_counted(phase, next) || !zt__counts_in_phase(next))) {
-        next = zt__next_inside(phase, next, !zt__ran_in_counted(phase, next));
+/* Returns whether the samples of a path inside a phase are part of its metrics: they are of a region that is in no other,
+   or in one that is in another phase. */
+static int zt__counts_in_phase(const zt__path *phase, const zt__path *path) {
+    const zt__path *around = path->key.outer;
+    if (path->key.region->is_phase || zt__is_phase_or_root(around)) {
+        return !path->key.region->is_phase;
     }
-    return next;
+    while (!zt__is_phase_or_root(around)) {
+        around = around->key.outer;
+    }
+    return path->is_inner && around == phase;
+}
+
+/* Returns the path after `path`, or the first for NULL, whose samples make up the metrics of a phase; NULL after the last.
+   The mutex is held. */
+static const zt__path *zt__next_in_phase(const zt__path *phase, const zt__path *path) {
+    do {
+        path = zt__next_inside(phase, path ? path : phase);
+    } while (path && !zt__counts_in_phase(phase, path));
+    return path;
 }
 
 /* As zt__next_of, but of a phase the paths whose samples make it up. `*phase` is the path of the phase that the walk is
@@ -168,7 +165,7 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
     zt__totals totals;
     memset(&totals, 0, sizeof totals);
     while ((path = zt__next_sampled(subject, &phase, path)) != NULL) {
-        totals.count += path->statistics.count;
+        totals.count += subject.region->is_phase ? 0 : path->statistics.count;
         totals.with_metrics += path->with_metrics;
         totals.bytes += path->bytes;
         totals.bytes_ns += path->bytes_ns;
@@ -183,6 +180,7 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
     }
     for (path = NULL; (subject.path || totals.is_phase) && (path = zt__next_of(subject, path)) != NULL;) {
         const zt__path *inner = path;
+        totals.count += path->samples;
         totals.entered += path->entered;
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
@@ -190,7 +188,7 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         do {
             totals.lost += inner->lost;
             totals.dropped += inner->dropped;
-            inner = totals.is_phase ? zt__next_inside(path, inner, 1) : NULL;
+            inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
         } while (inner);
     }
     return totals;
@@ -221,13 +219,10 @@ ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
 }
 
 ZT__PRIVATE double zt__time_of(const zt__path *path) {
-    zt__subject subject = {path->key.region, path};
-    const zt__path *phase = NULL, *sampled = NULL;
-    double time_ns = 0;
-    while ((sampled = zt__next_sampled(subject, &phase, sampled)) != NULL) {
-        time_ns += sampled->statistics.moments ? sampled->statistics.moments[0].sum : 0;
+    if (path->key.region->is_phase) {
+        return path->gpu_ns;
     }
-    return time_ns;
+    return path->statistics.moments ? path->statistics.moments[0].sum : 0;
 }
 
 /* Locks the mutex, and copies the kept values of a column. Each call allocates room, because several threads may

@@ -17,9 +17,9 @@
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
                u64 lost, dropped
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
-               one; u32 1 if its own time is not known
+               one; u32 1 if its own time is not known; u32 1 if it ran inside of a region in another phase
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
-               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host time
+               u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host time, samples; f64 GPU time
                u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value

@@ -1,0 +1,173 @@
+/* The threads of the application begin and end phases. */
+
+#include "regions/entering.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/phase_stack.h"
+#include "base/platform.h"
+#include "base/shared.h"
+#include "base/threads.h"
+#include "regions/adding.h"
+#include "regions/names.h"
+#include "regions/phases.h"
+#include "regions/profiler.h"
+
+ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    zt__store(&profiler->takes_phases, 1);
+    zt__add(&process->listeners, 1);
+}
+
+/* A walk over the profilers that phases are reported to. */
+typedef struct zt__listeners {
+    zt__process *process; /* NULL: there are none */
+    uint32_t next, left;
+    uint32_t *users; /* of the profiler that is visited */
+} zt__listeners;
+
+static zt__listeners zt__find_listeners(void) {
+    zt__listeners listeners = {zt__get_process(), 0, 0, NULL};
+    if (listeners.process) {
+        listeners.left = zt__load(&listeners.process->listeners);
+    }
+    return listeners;
+}
+
+/* Returns the next profiler, which is not freed until the next call; NULL after the last. */
+static zt_profiler *zt__next_listener(zt__listeners *listeners) {
+    zt__process *process = listeners->process;
+    if (listeners->users) {
+        zt__add(listeners->users, UINT32_MAX);
+    }
+    for (; listeners->left > 0 && listeners->next < ZT__MAX_PROFILERS; listeners->next++) {
+        zt_profiler *profiler = NULL;
+        if (zt__load(&process->profilers[listeners->next])) {
+            listeners->users = &process->listener_users[listeners->next];
+            zt__add(listeners->users, 1);
+            profiler = zt__load(&process->profilers[listeners->next]); /* it may just have been closed */
+            if (profiler && zt__load(&profiler->takes_phases)) {
+                listeners->left--;
+                listeners->next++;
+                return profiler;
+            }
+            zt__add(listeners->users, UINT32_MAX);
+        }
+    }
+    listeners->users = NULL;
+    return NULL;
+}
+
+/* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
+static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
+                           zt__phase_frame_kind kind) {
+    zt__process *process = zt__get_process();
+    uint32_t depth = stack->depth++;
+    if (depth < ZT__MAX_PHASE_DEPTH) {
+        zt__phase_frame *frame = &stack->frames[depth];
+        frame->phase = phase;
+        frame->kind = kind;
+        frame->entry = entry;
+        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
+        frame->inner_ns = 0;
+    }
+}
+
+ZT_API void zt_phase_begin(const char *name) {
+    zt__phase_stack *stack = zt__get_phase_stack();
+    const zt__phase_frame *around = zt__top_of_stack(stack);
+    const zt__phase *outer = around ? around->phase : NULL;
+    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
+    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
+}
+
+/* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
+   once, unless another thread collects: then that thread sees to it. */
+static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now) {
+    zt__path *path;
+    int has_ended;
+    zt__lock(&profiler->mutex);
+    zt__find_or_add_path_of_phase(profiler, frame->phase);
+    path = zt__known_path_of_phase(profiler, frame->phase);
+    zt__end_entry(profiler, &frame->entry);
+    if (path) {
+        path->entered++;
+    }
+    if (path && frame->begun_ns) {
+        path->host_ns += now - frame->begun_ns;
+        path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
+        if (profiler->phase_ended) {
+            zt__phase_span span = {frame->begun_ns,         now,          path->index,
+                                   zt__get_thread_number(), frame->entry, 0};
+            const zt__phase_frame *around = zt__get_top_frame();
+            while (around && around->kind == ZT__PHASE_FRAME_SAME) {
+                around--;
+            }
+            span.outer_entry = around ? around->entry : 0;
+            profiler->phase_ended(profiler, &span);
+        }
+    }
+    has_ended = profiler->ended_entries != NULL;
+    zt__unlock(&profiler->mutex);
+    if (has_ended && zt__try_lock(&profiler->collector)) {
+        zt__lock(&profiler->mutex);
+        zt__add_ended_entries(profiler);
+        zt__unlock(&profiler->mutex);
+        zt__unlock_timed(&profiler->collector);
+    }
+}
+
+ZT_API void zt_phase_end(void) {
+    zt__phase_stack *stack = zt__get_phase_stack();
+    zt__listeners listeners = zt__find_listeners();
+    zt__phase_frame *frame, *around;
+    zt_profiler *profiler;
+    uint64_t now;
+    if (stack->depth == 0) {
+        while ((profiler = zt__next_listener(&listeners)) != NULL) {
+            zt__report(&profiler->diagnostics, PHASE_NOT_BEGUN, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        }
+        return;
+    }
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
+        return;
+    }
+    frame = &stack->frames[stack->depth];
+    around = zt__top_of_stack(stack);
+    now = zt__now_ns();
+    if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
+        around->inner_ns += frame->inner_ns;
+    } else if (around && frame->begun_ns) {
+        around->inner_ns += now - frame->begun_ns;
+    }
+    while (frame->kind == ZT__PHASE_FRAME_BEGUN && (profiler = zt__next_listener(&listeners)) != NULL) {
+        zt__end_phase(profiler, frame, now);
+    }
+}
+
+ZT_API zt_phase zt_phase_current(void) {
+    zt__listeners listeners = zt__find_listeners();
+    const zt__phase_frame *top = zt__get_top_frame();
+    zt_profiler *profiler;
+    zt_phase current = {NULL, 0};
+    /* Its entry is added now, so that other threads find it until it is over. */
+    while (top && (profiler = zt__next_listener(&listeners)) != NULL) {
+        zt__lock(&profiler->mutex);
+        zt__prepare_phase(profiler);
+        zt__current_entry(profiler);
+        zt__unlock(&profiler->mutex);
+    }
+    while (top && top->kind == ZT__PHASE_FRAME_SAME) {
+        top--;
+    }
+    if (top) {
+        current.phase = top->phase;
+        current.entry = top->entry;
+    }
+    return current;
+}
+
+ZT_API void zt_phase_adopt(zt_phase phase) {
+    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
+                   ZT__PHASE_FRAME_ADOPTED);
+}
