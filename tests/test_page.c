@@ -86,19 +86,20 @@ static void run_phases(world *w, zt_profiler *profiler) {
             run(w, profiler, "scatter");
         }
         ZT_PHASE("solve")
-        for (int sweep = 0; sweep < 3; sweep++)
-            ZT_PHASE("sweep") {
-                ZT_REGION(profiler, w->immediate, "smooth")
-                run(w, profiler, "spmv");
-                finish_immediate(w, w->immediate);
-                run(w, profiler, "dot");
-            }
+            for (int sweep = 0; sweep < 3; sweep++)
+                ZT_PHASE("sweep") {
+                    ZT_REGION(profiler, w->immediate, "smooth")
+                    run(w, profiler, "spmv");
+                    finish_immediate(w, w->immediate);
+                    run(w, profiler, "dot");
+                }
         gpu.behave(SOFTGPU_REPORT_LOST, step == 0);
         if (step % 10 == 0)
             ZT_PHASE("output") {
                 run(w, profiler, "dot");
                 collect_all(profiler);
-                ZT_PHASE("write") {}
+                ZT_PHASE("write") {
+                }
             }
         gpu.behave(SOFTGPU_REPORT_LOST, 0);
         zt_phase_end();

@@ -853,11 +853,12 @@ static void test_busy_time(void **state) {
         ZT_PHASE("step") {
             run(w, profiler, "kernel");
             ZT_PHASE("solve")
-            run(w, profiler, "kernel");
+                run(w, profiler, "kernel");
         }
     ZT_PHASE("solve")
-    run(w, profiler, "other");
-    ZT_PHASE("empty") {}
+        run(w, profiler, "other");
+    ZT_PHASE("empty") {
+    }
     run(w, profiler, "kernel");
     collect_all(profiler);
     zt_region_info step = path_info(profiler, "step"), inner = path_info(profiler, "step;solve"),
@@ -881,7 +882,7 @@ static void test_busy_time_of_samples_at_once(void **state) {
     ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
     let_in(held);
     ZT_PHASE("inside")
-    run(w, profiler, "kernel");
+        run(w, profiler, "kernel");
     let_out(held);
     zt_phase_end();
     finish_queue(w);
@@ -902,16 +903,16 @@ static void test_busy_time_that_is_not_known(void **state) {
     world *w = *state;
     zt_profiler *without = open_timeline(w, 0);
     ZT_PHASE("solve")
-    run(w, without, "kernel");
+        run(w, without, "kernel");
     collect_all(without);
     assert_true(isnan(path_info(without, "solve").busy_ns));
     close_profiler(w, without);
 
     zt_profiler *profiler = open_timeline(w, 2);
     ZT_PHASE("step")
-    for (int i = 0; i < 3; i++)
-        ZT_PHASE(i < 2 ? "first" : "second")
-    run(w, profiler, "kernel");
+        for (int i = 0; i < 3; i++)
+            ZT_PHASE(i < 2 ? "first" : "second")
+                run(w, profiler, "kernel");
     assert_true(isnan(path_info(profiler, "step").busy_ns)); /* nothing is collected yet */
     collect_all(profiler);
     assert_true(isnan(path_info(profiler, "step").busy_ns)); /* a newer sample has replaced one */
@@ -933,8 +934,8 @@ static void test_busy_time_in_reports(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_timeline(w, 100);
     ZT_PHASE("solve")
-    for (int i = 0; i < 3; i++)
-        run(w, profiler, "kernel");
+        for (int i = 0; i < 3; i++)
+            run(w, profiler, "kernel");
     collect_all(profiler);
     double busy_ns = path_info(profiler, "solve").busy_ns;
     assert_true(busy_ns > 0);
@@ -957,7 +958,7 @@ static void test_busy_time_in_reports(void **state) {
 
     profiler = open_timeline(w, 0);
     ZT_PHASE("solve")
-    run(w, profiler, "kernel");
+        run(w, profiler, "kernel");
     collect_all(profiler);
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"busy_ns\":null");
     assert_null(strstr(written_report(profiler, ZT_FORMAT_OPENMETRICS), "gpu_busy_seconds_total"));

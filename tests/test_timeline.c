@@ -470,9 +470,10 @@ static void test_phases(void **state) {
             run(w, profiler, "kernel");
         }
         ZT_PHASE("solve")
-        execute(w, profiler, w->list);
+            execute(w, profiler, w->list);
         w->launches++;
-        ZT_PHASE("idle") {}
+        ZT_PHASE("idle") {
+        }
         zt_phase_end();
         run(w, profiler, "kernel");
     }
@@ -540,11 +541,11 @@ static void test_phases_that_overlap(void **state) {
     zt_profiler *profiler = open_timeline(w, "", 100);
     held_region held = append_held(w, profiler, "held");
     ZT_PHASE("early")
-    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
     let_in(held);
     ZT_PHASE("late")
-    ZT_PHASE("inside")
-    run(w, profiler, "kernel");
+        ZT_PHASE("inside")
+            run(w, profiler, "kernel");
     let_out(held);
     finish_queue(w);
     w->launches++;
@@ -566,7 +567,7 @@ static zt_phase adopted;
 static void *append_in_adopted(void *argument) {
     zt_phase_adopt(adopted);
     ZT_PHASE("inside")
-    append_elsewhere(argument);
+        append_elsewhere(argument);
     zt_phase_end();
     return NULL;
 }
@@ -619,8 +620,8 @@ static void test_phases_that_are_not_kept(void **state) {
     zt_profiler *profiler = open_timeline(w, "", 4);
     for (int i = 0; i < 6; i++)
         ZT_PHASE(i < 2 ? "old" : "new")
-    if (i < 2)
-        run(w, profiler, "kernel");
+            if (i < 2)
+                run(w, profiler, "kernel");
     collect_all(profiler);
     trace_since(profiler, low);
     expect_line("list 1: kernel x2");
@@ -2178,7 +2179,7 @@ static void test_memory_runs_out(void **state) {
     assert_non_null(profiler);
     allocations_left = 100;
     ZT_PHASE("phase")
-    run(w, profiler, "region");
+        run(w, profiler, "region");
     ok(zt_collect(profiler, A_WHILE));
     zt_stream *stream = attach(w, profiler, SLOW_PERIOD);
     for (int i = 0; i < 2; i++) /* the first report ends no row */
