@@ -43,8 +43,12 @@ RUN_NEEDS := $(BUILD)/has_device $(BUILD)/libze_softgpu.so $(KERNELS:%=$(BUILD)/
 CC_ranks := mpicc
 RUN_ranks := mpirun -n 4 --oversubscribe --allow-run-as-root
 LIBS_bench_google := -lbenchmark
+LIBS_onednn := -ldnnl
+LIBS_primitives := -ldnnl
+LIBS_loops := -ltrilinos_kokkoscore
 LIBS_trace = -L$(@D) -lstepper -Wl,-rpath,'$$ORIGIN'
 LIBS_phases = $(LIBS_trace)
+RUN_onednn = env INTEL_LIBITTNOTIFY64='$(abspath $(BUILD))/libzt_auto.so' ONEDNN_ITT_TASK_LEVEL=1 ZE_ENABLE_TRACING_LAYER=1
 $(foreach name,trace phases timeline instrument hotspots,$(eval RUN_$(name) := env ZE_ENABLE_TRACING_LAYER=1))
 
 ifndef V
@@ -91,7 +95,10 @@ NEEDS_spirv = clang:clang $(foreach version,$(CLANG_VERSION),llvm-spirv-$(versio
 NEEDS_ranks := mpicc:libopenmpi-dev mpirun:openmpi-bin
 NEEDS_scoped = $(NEEDS_cxx)
 NEEDS_bench_google = $(NEEDS_cxx) libbenchmark-dev
-ALL_NEEDS := build test check page fuzz matrix coverage analysis lint arm64 i386 musl windows spirv $(EXAMPLES)
+NEEDS_onednn = $(NEEDS_cxx) oneapi/dnnl/dnnl.h+dnnl:libdnnl-dev
+NEEDS_primitives = $(NEEDS_onednn)
+NEEDS_loops = $(NEEDS_cxx) libtrilinos-kokkos-dev
+ALL_NEEDS := build test check page fuzz matrix coverage analysis lint arm64 i386 musl windows spirv loops $(EXAMPLES)
 
 deps-%:
 	CC='$(CC)' ZE_FLAGS='$(ZE_HEADERS) $(ZE_LOADER)' tests/deps.sh $(NEEDS_$*)
@@ -175,6 +182,22 @@ $(eval $(call examples,$(BUILD)/examples,$(if $(ZE_DIR),-Wl$(comma)--disable-new
 # For the tests, which run examples, and have no use for optimised ones.
 $(eval $(call examples,$(BUILD)/examples-O0,-O0,$(BUILD)/examples-O0))
 
+# Programs that only tests run, as examples: they name their work for other tools.
+$(BUILD)/examples-O0/programs/loops: private CXX_FLAGS = -std=c++17 $(CXXFLAGS) -pthread -MMD -MP -isystem /usr/include/trilinos $(ZE_HEADERS)
+$(BUILD)/examples-O0/programs/%: tests/programs/%.c $(BUILD)/examples-O0/libstepper.so | deps-build deps-%
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CC) $(C_FLAGS) -O0 -o $@ $< -L$(BUILD)/examples-O0 -lstepper -Wl,-rpath,'$$ORIGIN/..' $(LIBS_$*) $(ZE_LIBS)
+$(BUILD)/examples-O0/programs/%: tests/programs/%.cpp $(BUILD)/examples-O0/libstepper.so | deps-build deps-%
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CXX) $(CXX_FLAGS) -O0 -o $@ $< -L$(BUILD)/examples-O0 -lstepper -Wl,-rpath,'$$ORIGIN/..' $(LIBS_$*) $(ZE_LIBS)
+$(BUILD)/examples-O0/programs/itt_auto: tests/programs/itt.c $(BUILD)/examples-O0/libstepper.so | deps-build
+	mkdir -p $(@D)
+	echo "  $@"
+	$(CC) $(C_FLAGS) -O0 -DWITH_ZT_AUTO -o $@ $< -L$(BUILD)/examples-O0 -lstepper -Wl,-rpath,'$$ORIGIN/..' $(ZE_LIBS)
+-include $(wildcard $(BUILD)/examples-O0/programs/*.d)
+
 .PHONY: preload
 preload: $(BUILD)/libzt_auto.so ## the library that profiles programs which nobody recompiled: LD_PRELOAD
 	echo 'LD_PRELOAD=$(abspath $<) ZT_AUTO=run.html PROGRAM'
@@ -193,6 +216,7 @@ $(BUILD)/has_device: tests/has_device.c | deps-build
 .PHONY: examples
 examples: $(EXAMPLES:%=$(BUILD)/examples/%) $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate $(RUN_NEEDS) ## build all examples to build/examples/
 
+run-onednn: $(BUILD)/libzt_auto.so
 run-%: $(BUILD)/examples/% $(RUN_NEEDS) ## build and run one example
 	if tests/run-on-device.sh; then $(MAKE) --no-print-directory spirv; fi
 	touch $(BUILD)/started
@@ -325,7 +349,7 @@ o2_TESTS := $(filter-out test_plugins,$(TESTS))
 # asan, tsan: what has threads, or bytes from outside.
 $(eval $(call variant,asan,-O0 -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,tsan,-O0 -fsanitize=thread))
-tsan_TESTS := test_auto test_callbacks test_debug test_hotspots test_lists test_locks test_lost test_modules test_nesting \
+tsan_TESTS := test_auto test_callbacks test_debug test_hotspots test_lists test_locks test_lost test_memory test_modules test_nesting \
     test_passes test_phases test_plugins test_process test_reader test_regions test_reports test_sequences test_soak test_stamps \
     test_streams test_strict test_thread test_timeline test_trace test_trace_off test_watch
 asan_TESTS := $(sort $(tsan_TESTS) test_advice test_bad_input test_environment test_every_call test_faults test_interrupted \
@@ -371,9 +395,10 @@ $(BUILD)/tests/plugins/failing.so: $(BUILD)/tests/plugins/%.so: tests/plugins/%.
 # What tests load and run, whatever their variant.
 LOADED := $(BUILD)/libze_softgpu.so $(ALL_KERNELS:%=$(BUILD)/kernels/%.so) $(BUILD)/tests/plugins/failing.so
 RUN_BY_test_preload := libzt_auto.so simulate
+RUN_BY_test_connectors := libzt_auto.so simulate $(addprefix programs/,itt itt_auto kokkos loops primitives)
 RUN_BY_test_watch := hang
 RUN_BY_test_hotspots := libzt_auto.so simulate hotspots
-RUN_BY_test_every_call := libzt_auto.so simulate $(filter-out bench_google hang ranks,$(EXAMPLES))
+RUN_BY_test_every_call := libzt_auto.so simulate $(filter-out bench_google hang onednn ranks,$(EXAMPLES))
 run_by = $(patsubst %,$(BUILD)/examples-O0/%,$(sort $(foreach test,$(1),$(RUN_BY_$(test)))))
 
 .PHONY: test
@@ -442,7 +467,7 @@ matrix: | deps-test deps-matrix ## compile the header in every language, compile
 # Test programs that run under valgrind in two minutes together. Not run are those that take half a minute or more each,
 # or fail there as their deadlines are too short; that interrupt kernels by signals; that run other programs; and
 # test_process, whose child processes end with memory in use; and test_cost, whose malloc valgrind replaces.
-ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_cost test_debug test_every test_every_call \
+ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_connectors test_cost test_debug test_every test_every_call \
     test_faults test_hotspots test_interrupted test_lists test_locks test_minute test_preload test_process test_reports \
     test_sequences test_soak test_softgpu_debug test_softgpu_sampling test_timeline test_watch,$(TESTS))
 
@@ -464,7 +489,7 @@ parts: $(PARTS_DONE) ## compile each part of the header alone, as C99 and C++11,
 $(PARTS_DONE): $(BUILD)/parts/%.done: src/%.c $(wildcard src/*/*.h) zetools.h | deps-build deps-cxx
 	mkdir -p $(@D)
 	for options in '' -DZETOOLS_TRACER -DZETOOLS_DEBUG '-DZETOOLS_TRACER -DZETOOLS_DEBUG' \
-	    '-DZETOOLS_TRACER -DZETOOLS_DEBUG -DZETOOLS_NO_THREADS'; do \
+	    '-DZETOOLS_TRACER -DZETOOLS_DEBUG -DZETOOLS_NO_THREADS' -DZETOOLS_CONNECTORS; do \
 	    $(CC) -std=c99 $(PART_WARNINGS) -Isrc -I. $(ZE_HEADERS) -DZT__PARTS $$options -c -o /dev/null $< && \
 	    $(CXX) -std=c++11 -x c++ $(PART_WARNINGS) -Isrc -I. $(ZE_HEADERS) -DZT__PARTS $$options -c -o /dev/null $< || exit 1; \
 	done

@@ -241,8 +241,8 @@
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       By zt_trace_config, the tracer also measures copies, times calls on the host, writes MODULES to files,
-       and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
+       By zt_trace_config, the tracer also measures copies, times calls, watches MEMORY, writes MODULES to
+       files, and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
 
    AUTOMATIC TRACING
 
@@ -334,12 +334,10 @@
 
    PROCESSES
 
-       A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_6, which the first call of the library sets: no other
-       thread may use the environment during that call, and nobody may change the variable. See COPIES OF
-       THE HEADER.
-
-       A forked child must not use the profilers, streams and debuggers of its parent, and may open its own.
+       Copies of this header in a process, in plugins and libraries, find each other by the environment
+       variable ZETOOLS_PROCESS_7, which the first call of the library sets: no other thread may use the
+       environment during that call. A forked child is in no phase, and must not use the profilers, streams
+       and debuggers of its parent. See COPIES OF THE HEADER.
 
    ENVIRONMENT
 
@@ -349,12 +347,13 @@
        ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
-       ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
-                                "off", "0" or "": nothing is traced
+       ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
-       ZT_COPIES, ZT_HOTSPOTS   override zt_trace_config.copies and zt_auto_config.hotspots: "1", or "0"
+       ZT_ITT                   domains of ITT whose tasks are phases: patterns as in ZT_KERNELS. "0": none
+       ZT_COPIES, ZT_MEMORY,    override copies and memory of zt_trace_config and hotspots of
+       ZT_HOTSPOTS              zt_auto_config: "1", or "0"
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
@@ -374,20 +373,18 @@
        ZETOOLS_IMPLEMENTATION   in one file of the program: compiles the functions. Elsewhere the header
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
-                                is left, and Level Zero is not needed. zt_execute and zt_reset make only the
-                                calls of Level Zero. Figures are NaN, benchmarks fail. Pass no profiler and no
-                                structure of the library between files with it and without
+                                is left, and Level Zero is not needed. Figures are NaN, benchmarks fail. Pass
+                                nothing of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
-                                ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
-                                that can be traced
+                                ZETOOLS_IMPLEMENTATION: it adds code for every call that can be traced
        ZETOOLS_DEBUG            the same, for debuggers and watches
+       ZETOOLS_CONNECTORS       with ZETOOLS_IMPLEMENTATION: exports the functions by which ITT and Kokkos name
+                                phases. In one file of a shared library; see NAMES FROM ITT AND KOKKOS
        ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them
-       ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
-                                has no effect, zt_stream_config.thread and zt_watch are refused, and
-                                zt_collect reads samples of hot spots
-       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB);
-                                zt_report says so if one is asked for
+       ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. What needs one
+                                is refused, or done by zt_collect
+       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB)
 
    PAGES
 
@@ -397,7 +394,7 @@
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
-                       INSTRUCTIONS
+                       INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
        Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
@@ -493,6 +490,7 @@ typedef struct zt_cause_count zt_cause_count;         /* samples that were lost 
 typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
+typedef struct zt_memory_info zt_memory_info;         /* memory that the application has allocated */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
 typedef struct zt_region_info zt_region_info; /* a region or a path: its counts, times and parent */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
@@ -696,7 +694,7 @@ ZT_API void zt_close(zt_profiler *profiler);
 
 /* Starts to measure what is launched in the profiler's context and on its device, without regions in the
    code; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS, or
        DEPENDENCY_UNAVAILABLE  the loader's tracing layer is off
        INVALID_NULL_HANDLE     the profiler is from zt_unpack
@@ -781,18 +779,18 @@ struct zt_stats {
    path is a region or a phase inside certain others, such as "step;solve"; see NESTING and PHASES. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
-/* A region or a phase, or a path of it. A sample of a phase is one of those inside that are in no other region. */
+/* A region or a phase, or a path of it. A sample of a phase is one of those submitted in it, but for what ran inside of a
+   region that counts in it. See PHASES AND ENTRIES. */
 struct zt_region_info {
     const char *name; /* of a path, that of its last region */
     uint32_t region;  /* the index of the region with that name */
-    uint32_t parent;  /* the region that it is directly inside; of a path, ZT_PATH of what is before its last
-                         region. UINT32_MAX: none, or not the same each time */
+    uint32_t
+        parent; /* the region or phase that it is directly inside; of a path, ZT_PATH of what is before its
+                         last name. UINT32_MAX: none, or not the same each time */
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
-    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of
-                         each the sum of its samples. Entries without a sample, and those with one that is
-                         lost or dropped, are left out */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`; of a phase, of its entries */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
@@ -801,12 +799,18 @@ struct zt_region_info {
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
     int is_phase;
-    uint64_t entered;            /* how often a phase was begun and ended while the profiler was open */
-    uint64_t incomplete;         /* of these, how often with samples that are lost or dropped */
-    double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside
-                                    of the phases inside. Of a region NaN */
-    double busy_ns; /* time in which at least one of the samples of a phase ran, but for waits. NaN: not
-                       known, because not all samples of the phase are on the timeline, or of a region */
+    uint64_t entered;    /* how often a phase was ended while the profiler was open */
+    uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
+    double host_ns;      /* host time of a phase, on the threads that have begun it. Of a region NaN */
+    double host_own_ns;  /* the same outside of the phases inside */
+    double busy_ns;      /* time in which at least one of the samples of a phase ran, but for waits. NaN: not
+                            known, because not all samples of the phase are on the timeline, or of a region */
+
+    /* of a phase, where zt_trace_config.memory was set; see MEMORY. Otherwise 0 and NaN */
+    uint64_t allocations, unfreed; /* that were made in it and in the phases inside; of these, not freed */
+    double unfreed_bytes;
+    double peak_bytes; /* of device and shared memory that were in use at once while it was open */
+    double end_bytes;  /* the same when it last ended */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -966,15 +970,17 @@ struct zt_cause_count {
 
 /* ---- what there is ------------------------------------------------------------------------------------- */
 
-/* Launches, and copies, barriers and waits if they are measured (zt_trace_config.copies): launches = measured + filtered + elsewhere. zt_counts has what
-   became of those that are measured. */
+/* Launches, executions of graphs, and copies, barriers and waits if they are measured (zt_trace_config.copies):
+   launches = measured + filtered + elsewhere. zt_counts has what became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;   /* a region was begun */
-    uint64_t filtered;   /* left out by the configuration */
-    uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
+    uint64_t measured;  /* a region was begun */
+    uint64_t filtered;  /* left out by the configuration */
+    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a
                             copy engine, unless the profiler measures times alone; one that can be cloned or
-                            changed, or is captured into a graph; and by_pointer */
+                            changed; by_pointer; and captured */
+    uint64_t captured; /* of those elsewhere: into a graph. Each execution of a graph is measured as one, in a
+                            region such as "graph 1 (saxpy x3)"; see TRACED LISTS */
     uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
                             returned while tracing; see TRACED LISTS */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
@@ -996,6 +1002,16 @@ struct zt_hotspots_counts {
     uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
                            or no counts. How many samples they had is not known */
     uint64_t drops;     /* how often the device has dropped samples */
+};
+
+/* Memory that was allocated while tracing with zt_trace_config.memory; see MEMORY. */
+struct zt_memory_info {
+    int is_watched;                       /* not 0: it is, or was, watched. Otherwise all is 0 */
+    uint64_t allocations;                 /* of device, shared and host memory */
+    uint64_t unfreed, unfreed_bytes;      /* of these, not freed */
+    uint64_t unseen;                      /* further allocations, for which there was no room */
+    uint64_t bytes, peak_bytes;           /* of device and shared memory: in use, and the most at once */
+    uint64_t host_bytes, host_peak_bytes; /* the same of host memory */
 };
 
 /* What a watch does, and what it has found. */
@@ -1022,6 +1038,7 @@ struct zt_info {
     uint32_t kernel_count;                 /* kernels that were launched while tracing */
     uint32_t call_count;                   /* different calls that were timed */
     zt_hotspots_counts hotspots;
+    zt_memory_info memory;
     uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
     zt_watch_info watch;
 };
@@ -1233,6 +1250,7 @@ struct zt_trace_config {
                                none. */
     uint32_t profile_flags; /* zet_profile_flags_t: modules that are created while tracing are built with
                                -zet-profile-flags and these; see MODULES. 0: as the application builds. */
+    int memory; /* Not 0: allocations of device, shared and host memory are watched; see MEMORY. */
 };
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
@@ -2342,8 +2360,8 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
-      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = NAN;
-      info->host_ns = info->host_own_ns = info->busy_ns = NAN; } return ZT__SUCCESS; }
+      zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = info->unfreed_bytes =
+          info->peak_bytes = info->end_bytes = info->host_ns = info->host_own_ns = info->busy_ns = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
@@ -4729,16 +4747,19 @@ typedef struct zt__attachment {
     uint32_t pid;
 } zt__attachment;
 
+enum { ZT__MAX_PHASES = 4096, ZT__PHASE_PLACES = 2 * ZT__MAX_PHASES };
+
 /* A name inside certain others. There is one for each such path in the process, for as long as that lives. */
 typedef struct zt__phase {
-    struct zt__phase *outer;      /* NULL: this is the root, which is no phase */
-    struct zt__phase *next_inner; /* the next of those directly inside `outer` */
-    struct zt__phase *inner;      /* the newest directly inside. Atomic, like the next */
-    struct zt__phase *latest;     /* the one directly inside that was begun last: a guess. NULL: none */
-    const char *name;             /* a copy */
-    uint32_t index;               /* among all phases of the process; of the root 0 */
-    uint32_t depth;
+    const struct zt__phase *outer; /* NULL: none */
+    struct zt__phase *latest; /* the one directly inside that was begun last: a guess. NULL: none. Atomic */
+    const char *name;         /* a copy */
+    uint32_t index;           /* its place among all phases */
+    uint32_t depth;           /* 1: it is inside no other */
 } zt__phase;
+
+/* What is not measured while it is paused: ranges that other interfaces begin, and launches that are traced. */
+enum { ZT__PAUSED_PHASES = 1, ZT__PAUSED_LAUNCHES = 2 };
 
 typedef struct zt__process {
     zt__mutex mutex;      /* guards groups, profilers and attachments, and activation and calculation in the
@@ -4753,13 +4774,19 @@ typedef struct zt__process {
     uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
-    zt__phase phases;                          /* the root of all phases */
-    zt__thread_key phase_stack;                /* the stack of phases of a thread */
-    uint32_t phase_count;                      /* Atomic */
-    uint32_t entries;                          /* of phases that were numbered. Atomic */
-    uint32_t listeners; /* profilers that phases are reported to. Atomic, like the next */
+    zt__phase *phases[ZT__PHASE_PLACES];       /* by a hash; NULL: free. Atomic, like the next two */
+    zt__phase *latest_phase;                   /* the one inside no other that was begun last: a guess */
+    uint32_t phase_count;
+    zt__thread_key phase_stack; /* the stack of phases of a thread */
+    uint32_t entries;           /* of phases that were numbered. Atomic */
+    uint32_t profiler_places;   /* `profilers` up to here may be used. Atomic */
+    uint32_t listeners;         /* profilers that phases are reported to. Atomic, like the next */
     uint32_t listener_users[ZT__MAX_PROFILERS]; /* threads that are reporting a phase to a profiler */
+    uint32_t paused; /* what other interfaces have paused, as ZT__PAUSED_ bits. Atomic */
 } zt__process;
+
+/* Returns whether something of ZT__PAUSED_ is paused. */
+ZT__PRIVATE int zt__is_paused(uint32_t what);
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
    this, because the loader does not trace them. */
@@ -4791,7 +4818,7 @@ ZT__PRIVATE void zt__change_depth(int by);
 
 /* The block that all copies of this header in a process share. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_6"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_7"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -4889,6 +4916,11 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     return process;
 }
 
+ZT__PRIVATE int zt__is_paused(uint32_t what) {
+    const zt__process *process = zt__find_process();
+    return process && (zt__load(&process->paused) & what);
+}
+
 /* ---- internal driver calls ------------------------------------------------------------------------------- */
 
 ZT__PRIVATE uintptr_t zt__get_depth(void) {
@@ -4963,6 +4995,9 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
+    X(TOO_MANY_PHASES,                                                                                       \
+      "zt_phase_begin: there are %u different phases, and phase '%.64s' is not among them. It is "           \
+      "a part of the one around it. Do not put numbers that change into names.")                             \
     X(PHASE_NOT_BEGUN,                                                                                       \
       "zt_phase_end: this thread is in no phase. A phase ends on the thread that has begun it: "             \
       "call zt_phase_adopt() to continue it on another.")                                                    \
@@ -5510,7 +5545,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
 
 /* The phases that are open: a stack a thread, for all copies of this header in a process. */
 
-enum { ZT__MAX_PHASE_DEPTH = 64, ZT__MAX_PHASES = 4096 };
+enum { ZT__MAX_PHASE_DEPTH = 64 };
 
 typedef enum zt__phase_frame_kind {
     ZT__PHASE_FRAME_BEGUN,
@@ -5532,7 +5567,10 @@ typedef struct zt__phase_stack {
     zt__phase_frame frames[ZT__MAX_PHASE_DEPTH];
 } zt__phase_stack;
 
-/* Returns the stack of the calling thread. */
+/* Returns the stack of the calling thread in the process of this block, which may be NULL: after a fork, it is empty. */
+ZT__PRIVATE zt__phase_stack *zt__stack_of_process(zt__process *process);
+
+/* The same in this process. */
 ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void);
 
 /* Returns the frame of a stack that was begun last, or NULL if there is none. */
@@ -5543,7 +5581,11 @@ ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void);
 
 /* Returns the phase of a name inside another one, which is NULL for none. Beyond the limits, or without memory, returns
    the other one. */
-ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name);
+ZT__PRIVATE const zt__phase *zt__find_or_add_phase(zt__process *process, const zt__phase *outer,
+                                                   const char *name);
+
+/* Returns whether there are ZT__MAX_PHASES. */
+ZT__PRIVATE int zt__are_phases_full(void);
 
 /* Returns a number for the next entry of a phase in this process. */
 ZT__PRIVATE uint32_t zt__number_entry(void);
@@ -5569,13 +5611,16 @@ static zt__phase_stack *zt__find_phase_stack(zt__process *process) {
     return stack;
 }
 
-ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
-    zt__process *process = zt__get_process();
+ZT__PRIVATE zt__phase_stack *zt__stack_of_process(zt__process *process) {
     if (!zt__known_phase_stack || process != zt__process_of_stack) {
         zt__known_phase_stack = zt__find_phase_stack(process);
         zt__process_of_stack = process;
     }
     return zt__known_phase_stack;
+}
+
+ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
+    return zt__stack_of_process(zt__get_process());
 }
 
 ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack) {
@@ -5587,59 +5632,74 @@ ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
     return zt__top_of_stack(zt__get_phase_stack());
 }
 
-/* Returns the phase of a name among those from `first` on, up to but not including `end`. */
-static zt__phase *zt__find_phase(zt__phase *first, const zt__phase *end, const char *name) {
-    while (first != end && strcmp(first->name, name) != 0) {
-        first = first->next_inner;
-    }
-    return first != end ? first : NULL;
+static int zt__is_phase_of(const zt__phase *phase, const zt__phase *outer, const char *name) {
+    return phase->outer == outer && strcmp(phase->name, name) == 0;
 }
 
-/* Adds a phase at the front of those inside `outer`, without a lock: another thread may add the same meanwhile, which
-   is then found among those that have come before it. */
-static zt__phase *zt__add_phase(zt__process *process, zt__phase *outer, const char *name) {
-    zt__phase *first = zt__load(&outer->inner), *seen = NULL, *found = zt__find_phase(first, NULL, name);
+/* Returns a new phase, or NULL without memory. */
+static zt__phase *zt__make_phase(const zt__phase *outer, const char *name) {
     size_t size = strlen(name) + 1;
-    zt__phase *added;
-    if (found || zt__load(&process->phase_count) >= ZT__MAX_PHASES) {
-        return found;
+    zt__phase *made = (zt__phase *)malloc(sizeof *made + size);
+    if (made) {
+        memset(made, 0, sizeof *made);
+        made->outer = outer;
+        made->depth = outer ? outer->depth + 1 : 1;
+        made->name = (const char *)memcpy(made + 1, name, size);
     }
-    added = (zt__phase *)malloc(sizeof *added + size);
-    if (!added) {
-        return NULL;
-    }
-    memset(added, 0, sizeof *added);
-    added->outer = outer;
-    added->depth = outer->depth + 1;
-    added->index = zt__add(&process->phase_count, 1);
-    added->name = (const char *)memcpy(added + 1, name, size);
-    do {
-        seen = first;
-        added->next_inner = first;
-        if (zt__change_pointer_if((void **)&outer->inner, first, added)) {
-            return added;
+    return made;
+}
+
+/* Returns the phase of a name inside another one, added if it is new; NULL beyond the limits, or without memory. There is
+   no lock: another thread that adds the same phase meets this one at the same place. */
+static zt__phase *zt__look_up_phase(zt__process *process, const zt__phase *outer, const char *name) {
+    uint32_t place = (uint32_t)zt__hash(name, strlen(name)) + (outer ? outer->index * 2654435761u : 0);
+    zt__phase *made = NULL, *found;
+    int may_add = !outer || outer->depth < ZT__MAX_PHASE_DEPTH;
+    for (place %= ZT__PHASE_PLACES;;) {
+        found = zt__load(&process->phases[place]);
+        if (found && zt__is_phase_of(found, outer, name)) {
+            break;
         }
-        first = zt__load(&outer->inner);
-        found = zt__find_phase(first, seen, name);
-    } while (!found);
-    free(added);
+        if (found) {
+            place = (place + 1) % ZT__PHASE_PLACES;
+            continue;
+        }
+        may_add = may_add && zt__load(&process->phase_count) < ZT__MAX_PHASES;
+        made = made || !may_add ? made : zt__make_phase(outer, name);
+        if (!made || !may_add) {
+            break;
+        }
+        made->index = place;
+        if (zt__change_pointer_if((void **)&process->phases[place], NULL, made)) {
+            zt__add(&process->phase_count, 1);
+            return made;
+        }
+    }
+    free(made);
     return found;
 }
 
-ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name) {
-    zt__process *process = outer ? NULL : zt__get_process();
-    zt__phase *around = outer ? (zt__phase *)(uintptr_t)outer : process ? &process->phases : NULL;
-    zt__phase *phase = around ? zt__load(&around->latest) : NULL;
+ZT__PRIVATE const zt__phase *zt__find_or_add_phase(zt__process *process, const zt__phase *outer,
+                                                   const char *name) {
+    zt__phase **latest, *phase;
+    if (!process) {
+        return outer;
+    }
+    latest = outer ? &((zt__phase *)(uintptr_t)outer)->latest : &process->latest_phase;
+    phase = zt__load(latest);
     if (phase && strcmp(phase->name, name) == 0) {
         return phase;
     }
-    process = zt__get_process();
-    phase = around && around->depth < ZT__MAX_PHASE_DEPTH ? zt__add_phase(process, around, name) : NULL;
+    phase = zt__look_up_phase(process, outer, name);
     if (phase) {
-        zt__store(&around->latest, phase);
-        return phase;
+        zt__store(latest, phase);
     }
-    return around && around->outer ? around : NULL;
+    return phase ? phase : outer;
+}
+
+ZT__PRIVATE int zt__are_phases_full(void) {
+    zt__process *process = zt__get_process();
+    return process && zt__load(&process->phase_count) >= ZT__MAX_PHASES;
 }
 
 ZT__PRIVATE uint32_t zt__number_entry(void) {
@@ -8729,6 +8789,16 @@ typedef struct zt__path_key {
     zt__region_record *region;
 } zt__path_key;
 
+/* Memory that the application has allocated in a phase, or in none, as far as a tracer has watched it. */
+typedef struct zt__phase_memory {
+    int is_watched;       /* it was, when something was allocated in the phase, or the phase has ended */
+    uint64_t allocations; /* that were made in it, */
+    uint64_t unfreed, unfreed_bytes;
+    uint64_t peak_bytes,
+        end_bytes;     /* in use on the device: the most while it was open, and when it last ended */
+    uint64_t ended_ns; /* host time of that end; 0: none */
+} zt__phase_memory;
+
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
    move nor disappear.
    Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
@@ -8759,6 +8829,7 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    zt__phase_memory memory;       /* also of the root */
 };
 
 /* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
@@ -8776,7 +8847,7 @@ typedef struct zt__entry {
 typedef enum zt__region_kind {
     ZT__REGION_OF_APPLICATION, /* begun by the application, around no other region */
     ZT__REGION_AROUND_OTHERS,  /* begun by the application, around others */
-    ZT__REGION_OF_KERNEL,      /* this and the next by the tracer */
+    ZT__REGION_OF_KERNEL,      /* or a graph; this and the next by the tracer */
     ZT__REGION_OF_COPY,
     ZT__REGION_OF_SYNC /* a barrier, or a wait for events */
 } zt__region_kind;
@@ -9145,6 +9216,10 @@ struct zt_profiler {
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     void (*phase_ended)(zt_profiler *profiler, const zt__phase_span *span); /* mutex held */
+    struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */
+    /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
+    void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*free_memory)(zt_profiler *profiler);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */
@@ -9468,9 +9543,6 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
    are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
-/* Returns the path of a region inside another path, or NULL if there is none. */
-ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region);
-
 /* Returns NULL if there is none. */
 ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle);
 
@@ -9573,7 +9645,7 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
     return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
 }
 
-ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
+static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
     zt__path_key key;
     if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
         return region->paths;
@@ -9847,6 +9919,9 @@ ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
         profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
         zt__store(&process->profiler_ids[i], profiler->id);
         zt__store(&process->profilers[i], profiler);
+        if (i >= process->profiler_places) {
+            zt__store(&process->profiler_places, i + 1);
+        }
     }
     zt__unlock(&process->mutex);
     return i < ZT__MAX_PROFILERS;
@@ -9985,10 +10060,13 @@ ZT__PRIVATE zt__path *zt__find_or_add_path_of_phase(zt_profiler *profiler, const
     zt__path *path = zt__known_path_of_phase(profiler, phase), *outer;
     zt__region_record *record;
     zt_cause cause;
-    if (path || !phase || phase->depth == 0) {
+    if (path || !phase) {
         return path ? path : &profiler->root;
     }
     outer = zt__find_or_add_path_of_phase(profiler, phase->outer);
+    if (phase->outer && outer != zt__known_path_of_phase(profiler, phase->outer)) {
+        return outer;
+    }
     record = zt__find_or_add_phase_record(profiler, phase->name, &cause);
     path = record ? zt__find_or_add_path(profiler, outer, record) : NULL;
     if (!path || path->key.region != record || path->key.outer != outer ||
@@ -10231,6 +10309,7 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
     recording->phase = phase;
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = moves ? probe->placed : NULL;
+        const zt__probe *outer = probe->outer; /* it ends after this one, so it is in the recording, too */
         if (placed &&
             probe->is_due) { /* it was counted at its end, because its list may have been immediate */
             probe->path->missing--;
@@ -10248,7 +10327,10 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
         zt__release_entry(profiler, &probe->entry);
         probe->entry = zt__use_entry(entry);
-        probe->outer_phase = zt__is_phase_or_root(probe->path->key.outer) ? NULL : zt__phase_of(probe->path);
+        while (outer && outer->is_dropped) {
+            outer = outer->outer;
+        }
+        probe->outer_phase = outer ? zt__phase_of(probe->path) : NULL;
     }
     zt__release_entry(profiler, &entry);
 }
@@ -11914,14 +11996,15 @@ ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
 /* A walk over the profilers that phases are reported to. */
 typedef struct zt__listeners {
     zt__process *process; /* NULL: there are none */
-    uint32_t next, left;
+    uint32_t next, end;
     uint32_t *users; /* of the profiler that is visited */
 } zt__listeners;
 
 static zt__listeners zt__find_listeners(void) {
     zt__listeners listeners = {zt__get_process(), 0, 0, NULL};
     if (listeners.process) {
-        listeners.left = zt__load(&listeners.process->listeners);
+        listeners.end =
+            zt__load(&listeners.process->listeners) ? zt__load(&listeners.process->profiler_places) : 0;
     }
     return listeners;
 }
@@ -11932,14 +12015,13 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     if (listeners->users) {
         zt__add(listeners->users, UINT32_MAX);
     }
-    for (; listeners->left > 0 && listeners->next < ZT__MAX_PROFILERS; listeners->next++) {
+    for (; listeners->next < listeners->end; listeners->next++) {
         zt_profiler *profiler = NULL;
         if (zt__load(&process->profilers[listeners->next])) {
             listeners->users = &process->listener_users[listeners->next];
             zt__add(listeners->users, 1);
             profiler = zt__load(&process->profilers[listeners->next]); /* it may just have been closed */
             if (profiler && zt__load(&profiler->takes_phases)) {
-                listeners->left--;
                 listeners->next++;
                 return profiler;
             }
@@ -11951,9 +12033,8 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
 }
 
 /* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
-static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
-                           zt__phase_frame_kind kind) {
-    zt__process *process = zt__get_process();
+static void zt__push_frame(const zt__process *process, zt__phase_stack *stack, const zt__phase *phase,
+                           uint32_t entry, zt__phase_frame_kind kind) {
     uint32_t depth = stack->depth++;
     if (depth < ZT__MAX_PHASE_DEPTH) {
         zt__phase_frame *frame = &stack->frames[depth];
@@ -11966,11 +12047,22 @@ static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint3
 }
 
 ZT_API void zt_phase_begin(const char *name) {
-    zt__phase_stack *stack = zt__get_phase_stack();
+    zt__process *process = zt__get_process();
+    zt__phase_stack *stack = zt__stack_of_process(process);
     const zt__phase_frame *around = zt__top_of_stack(stack);
     const zt__phase *outer = around ? around->phase : NULL;
-    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
-    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
+    const zt__phase *phase = zt__find_or_add_phase(process, outer, zt__shown_name(name));
+    int is_added = phase != outer;
+    zt__push_frame(process, stack, phase, 0,
+                   outer && !is_added ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
+    if (!is_added && zt__are_phases_full()) {
+        zt__listeners listeners = zt__find_listeners();
+        zt_profiler *profiler;
+        while ((profiler = zt__next_listener(&listeners)) != NULL) {
+            zt__report(&profiler->diagnostics, TOO_MANY_PHASES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                       (unsigned)ZT__MAX_PHASES, zt__shown_name(name));
+        }
+    }
 }
 
 /* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
@@ -11984,6 +12076,9 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     zt__end_entry(profiler, &frame->entry);
     if (path) {
         path->entered++;
+    }
+    if (path && profiler->memory_phase_ended) {
+        profiler->memory_phase_ended(profiler, path, frame->begun_ns, now);
     }
     if (path && frame->begun_ns) {
         path->host_ns += now - frame->begun_ns;
@@ -12021,7 +12116,7 @@ ZT_API void zt_phase_end(void) {
         }
         return;
     }
-    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.end == 0) {
         return;
     }
     frame = &stack->frames[stack->depth];
@@ -12039,7 +12134,7 @@ ZT_API void zt_phase_end(void) {
 
 ZT_API zt_phase zt_phase_current(void) {
     zt__listeners listeners = zt__find_listeners();
-    const zt__phase_frame *top = zt__get_top_frame();
+    zt__phase_frame *top = zt__get_top_frame();
     zt_profiler *profiler;
     zt_phase current = {NULL, 0};
     /* Its entry is added now, so that other threads find it until it is over. */
@@ -12052,6 +12147,9 @@ ZT_API zt_phase zt_phase_current(void) {
     while (top && top->kind == ZT__PHASE_FRAME_SAME) {
         top--;
     }
+    if (top && !top->entry) {
+        top->entry = zt__number_entry(); /* for a profiler that is opened later */
+    }
     if (top) {
         current.phase = top->phase;
         current.entry = top->entry;
@@ -12060,7 +12158,7 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
+    zt__push_frame(zt__get_process(), zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
                    ZT__PHASE_FRAME_ADOPTED);
 }
 
@@ -13460,6 +13558,10 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
 
     zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+    }
     recording = zt__find_recording(profiler, handle);
     if (recording) {
         int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);
@@ -15168,6 +15270,7 @@ typedef struct zt__totals {
     int is_phase;
     uint64_t entered, incomplete; /* this and the next as in zt_region_info */
     double host_ns, host_own_ns;
+    zt__phase_memory memory;
     double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
     double launch_error_ns; /* the largest error of a launch latency */
 } zt__totals;
@@ -15389,7 +15492,18 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
+        if (path->memory.ended_ns >= totals.memory.ended_ns) {
+            totals.memory.ended_ns = path->memory.ended_ns;
+            totals.memory.end_bytes = path->memory.end_bytes;
+        }
+        if (path->memory.peak_bytes > totals.memory.peak_bytes) {
+            totals.memory.peak_bytes = path->memory.peak_bytes;
+        }
         do {
+            totals.memory.is_watched |= inner->memory.is_watched;
+            totals.memory.allocations += inner->memory.allocations;
+            totals.memory.unfreed += inner->memory.unfreed;
+            totals.memory.unfreed_bytes += inner->memory.unfreed_bytes;
             totals.lost += inner->lost;
             totals.dropped += inner->dropped;
             inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
@@ -15595,6 +15709,11 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
     info->busy_ns = zt__nan();
+    info->allocations = totals->memory.allocations;
+    info->unfreed = totals->memory.unfreed;
+    info->unfreed_bytes = totals->memory.is_watched ? (double)totals->memory.unfreed_bytes : zt__nan();
+    info->peak_bytes = totals->memory.ended_ns ? (double)totals->memory.peak_bytes : zt__nan();
+    info->end_bytes = totals->memory.ended_ns ? (double)totals->memory.end_bytes : zt__nan();
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =
@@ -15660,6 +15779,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         info->host_ns = info->host_own_ns = info->busy_ns = zt__nan();
+        info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);
@@ -15990,6 +16110,7 @@ typedef struct zt__merged_region {
 /* A path of the other profiler, copied with its statistics, and the one that it is added to. */
 typedef struct zt__merged_path {
     zt__path *into;
+    int is_left_out; /* a phase for which there is no path: what is inside of it moves to `into` */
     zt__path from;
 } zt__merged_path;
 
@@ -16090,9 +16211,16 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     for (i = 0; i < path_count && has_memory; i++) {
         const zt__path *path = zt__path_at(from, i);
         zt__path *outer = path->key.outer->depth > 0 ? paths[path->key.outer->index].into : &into->root;
+        int is_phase = path->key.region->is_phase;
         zt__lock(&into->mutex);
         paths[i].into = zt__find_or_add_path(into, outer, regions[path->key.region->index].into);
         zt__unlock(&into->mutex);
+        if (is_phase && paths[i].into &&
+            !paths[i].into->key.region->is_phase) { /* there are too many paths */
+            paths[i].into = outer;
+            paths[i].is_left_out = 1;
+            continue;
+        }
         has_memory = paths[i].into && zt__copy_path(into, path, from, &paths[i].from) &&
                      zt__prepare_path(into, paths[i].into, &paths[i].from.statistics);
     }
@@ -16125,6 +16253,9 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
         for (i = 0; i < path_count; i++) {
             const zt__path *added = &paths[i].from;
             zt__path *to = paths[i].into;
+            if (paths[i].is_left_out) {
+                continue;
+            }
             zt__lock(&into->mutex);
             zt__merge_statistics(&into->layout, &to->statistics, &added->statistics);
             to->with_metrics += added->with_metrics;
@@ -22017,7 +22148,8 @@ enum {
     ZT__FOR_LAUNCHES = 2, /* if launches are measured */
     ZT__FOR_COMMANDS = 4, /* if launches or copies are measured */
     ZT__FOR_EVENTS = 8,   /* if they may be measured by events of the application */
-    ZT__FOR_AUTO = 16
+    ZT__FOR_AUTO = 16,
+    ZT__FOR_MEMORY = 32 /* if memory is watched */
 };
 
 /* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
@@ -22038,7 +22170,10 @@ enum {
     X(KERNEL_DESTROY, zt__before_kernel_destroy, zt__after_kernel_destroy, ZT__ALWAYS)                       \
     X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
     X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
-    X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
+    X(GRAPH, zt__before_command, zt__after_command, ZT__FOR_EVENTS)                                          \
+    X(GRAPH_INSTANTIATE, NULL, zt__after_graph_instantiate, ZT__FOR_LAUNCHES)                                \
+    X(GRAPH_DESTROY, zt__before_graph_destroy, NULL, ZT__FOR_LAUNCHES)                                       \
+    X(COPY, zt__before_command, zt__after_command, ZT__FOR_EVENTS | ZT__FOR_AUTO)                            \
     /* A barrier or a wait: measured only if it has an event or its list is in order. */                     \
     X(SYNC, zt__before_command, NULL, ZT__FOR_EVENTS)                                                        \
     /* A command that is not measured, and signals an event. */                                              \
@@ -22046,7 +22181,9 @@ enum {
     X(CAPTURE_BEGIN, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                          \
     X(CAPTURE_END, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                            \
     X(GET_COMMAND_ID, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                         \
-    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL, ZT__FOR_AUTO)                                       \
+    X(CONTEXT_DESTROY, zt__before_context_destroy, zt__after_context_destroy, ZT__FOR_AUTO | ZT__FOR_MEMORY) \
+    X(MEMORY_ALLOCATE, NULL, zt__after_allocation, ZT__FOR_MEMORY)                                           \
+    X(MEMORY_FREE, zt__before_free, zt__after_free, ZT__FOR_MEMORY)                                          \
     X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create, ZT__FOR_COMMANDS)                          \
     X(POOL_DESTROY, zt__before_pool_destroy, NULL, ZT__FOR_COMMANDS)                                         \
     X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
@@ -22103,6 +22240,32 @@ typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
 } zt__list_params;
 
+typedef struct zt__end_capture_params {
+    ze_command_list_handle_t *phCommandList;
+    const void **ppNext;
+    void ***pphGraph;
+} zt__end_capture_params;
+
+typedef struct zt__instantiate_graph_params {
+    void **phGraph;
+    const void **ppNext;
+    void ***pphExecutableGraph;
+} zt__instantiate_graph_params;
+
+typedef struct zt__append_graph_params {
+    ze_command_list_handle_t *phCommandList;
+    void **phGraph;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__append_graph_params;
+
+/* Of the calls that destroy a graph, or an executable one. */
+typedef struct zt__graph_params {
+    void **phGraph;
+} zt__graph_params;
+
 /* A ze_event_counter_based_desc_t, and the parameters of the call that uses it. */
 typedef struct zt__event_counter_based_desc {
     ze_structure_type_t stype;
@@ -22117,7 +22280,7 @@ typedef struct zt__event_counter_based_create_params {
     ze_event_handle_t **pphEvent;
 } zt__event_counter_based_create_params;
 
-/* A launch or copy, or another command that signals an event, whichever call appends it. */
+/* A launch, graph or copy, or another command that signals an event, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */
@@ -22213,6 +22376,13 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
         return ZT__KIND_LAUNCH;
+    case ZT__CALL_CommandListAppendGraphExt:
+        return ZT__KIND_GRAPH;
+    case ZT__CALL_GraphInstantiateExt:
+        return ZT__KIND_GRAPH_INSTANTIATE;
+    case ZT__CALL_GraphDestroyExt:
+    case ZT__CALL_ExecutableGraphDestroyExt:
+        return ZT__KIND_GRAPH_DESTROY;
         ZT__COPIES(X)
         return ZT__KIND_COPY;
 #undef X
@@ -22230,6 +22400,13 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
+    case ZT__CALL_MemAllocDevice:
+    case ZT__CALL_MemAllocHost:
+    case ZT__CALL_MemAllocShared:
+        return ZT__KIND_MEMORY_ALLOCATE;
+    case ZT__CALL_MemFree:
+    case ZT__CALL_MemFreeExt:
+        return ZT__KIND_MEMORY_FREE;
     case ZT__CALL_EventPoolCreate:
         return ZT__KIND_POOL_CREATE;
     case ZT__CALL_EventPoolDestroy:
@@ -22321,6 +22498,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
+        X(CommandListAppendGraphExt, zt__append_graph_params)
         X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
         X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
         X(CommandListAppendQueryKernelTimestamps, ze_command_list_append_query_kernel_timestamps_params_t)
@@ -22555,6 +22733,303 @@ ZT__PRIVATE int zt__has_address(const zt__place *place, uint32_t address) {
 
 ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
     return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
+}
+
+#endif
+
+/* ==== tracer/memory_use.h =============================================================================== */
+
+/* How much memory the application uses, in all and by phase. */
+
+#ifdef ZETOOLS_TRACER
+
+enum { ZT__MEMORY_STEPS = 1024 };
+
+/* A time up to which at least so many bytes were in use. */
+typedef struct zt__memory_step {
+    uint64_t bytes;
+    uint64_t least; /* steps that differed little were merged into this one: the lowest of them */
+    uint64_t until_ns;
+} zt__memory_step;
+
+/* What was in use after a change. */
+typedef struct zt__memory_change {
+    uint64_t ns; /* host time */
+    uint64_t bytes, host_bytes;
+} zt__memory_change;
+
+/* The memory of a profiler's device, as far as the tracer has seen it allocated. Guarded by the profiler's mutex. */
+typedef struct zt__memory_use {
+    int is_watched; /* now */
+    zt_memory_info info;
+    uint32_t step_count; /* at least 1: the last step is what is in use now */
+    zt__memory_step
+        steps[ZT__MEMORY_STEPS]; /* from the highest to the lowest, the highest being the oldest */
+    zt__memory_change *changes;  /* with a timeline: a ring of the newest. Or NULL */
+    uint32_t change_capacity;
+    uint64_t change_count; /* written so far */
+} zt__memory_use;
+
+/* No mutex is held in any of these functions. */
+
+/* Called first. Returns 0 without memory. */
+ZT__PRIVATE int zt__prepare_memory_use(zt_profiler *profiler);
+
+/* From now on memory is watched. What was seen before is forgotten, because it may have been freed unseen. */
+ZT__PRIVATE void zt__watch_memory(zt_profiler *profiler);
+
+/* Memory is not watched any more: figures stay as they are. */
+ZT__PRIVATE void zt__stop_watching_memory(zt_profiler *profiler);
+
+ZT__PRIVATE int zt__is_memory_watched(zt_profiler *profiler);
+
+/* Count an allocation, which was made in a phase (or none: the root), and that it was freed. */
+ZT__PRIVATE void zt__count_allocation(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host);
+
+ZT__PRIVATE void zt__count_free(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host);
+
+/* Counts an allocation for which there was no room. */
+ZT__PRIVATE void zt__count_unseen_allocation(zt_profiler *profiler);
+
+/* As in zt_info. */
+ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler);
+
+/* Get the changes that are kept for the timeline, as zt__get_kept_calls and zt__copy_kept_call do with calls. */
+ZT__PRIVATE void zt__get_kept_changes(zt_profiler *profiler, uint64_t *first, uint64_t *end);
+
+ZT__PRIVATE int zt__copy_kept_change(zt_profiler *profiler, uint64_t index, zt__memory_change *change);
+
+#endif
+
+/* ==== tracer/memory_use.c =============================================================================== */
+
+/* How much memory the application uses, in all and by phase. */
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- what was in use: with the mutex held ---------------------------------------------------------------- */
+
+/* Merges the two steps that follow each other and differ least, of which the higher one counts. There are 1,024 at most,
+   so a peak is too high by at most 0.2% of the highest. */
+static void zt__merge_steps(zt__memory_use *use) {
+    uint64_t least = UINT64_MAX;
+    uint32_t i, merged = 0;
+    for (i = 0; i + 1 < use->step_count; i++) {
+        if (use->steps[i].bytes - use->steps[i + 1].least < least) {
+            least = use->steps[i].bytes - use->steps[i + 1].least;
+            merged = i;
+        }
+    }
+    use->steps[merged].until_ns = use->steps[merged + 1].until_ns;
+    use->steps[merged].least = use->steps[merged + 1].least;
+    use->step_count--;
+    memmove(&use->steps[merged + 1], &use->steps[merged + 2],
+            (use->step_count - merged - 1) * sizeof *use->steps);
+}
+
+/* Notes what is in use from now on. A step ends the lower ones before it: the highest since any time is one of those that
+   are left. */
+static void zt__add_step(zt__memory_use *use, uint64_t now) {
+    zt__memory_step step = {use->info.bytes, use->info.bytes, UINT64_MAX};
+    use->steps[use->step_count - 1].until_ns = now;
+    while (use->step_count > 0 && use->steps[use->step_count - 1].bytes <= step.bytes) {
+        use->step_count--;
+    }
+    if (use->step_count == ZT__MEMORY_STEPS) {
+        zt__merge_steps(use);
+    }
+    use->steps[use->step_count++] = step;
+}
+
+/* Returns the most bytes that were in use at once since a time. */
+static uint64_t zt__peak_since(const zt__memory_use *use, uint64_t ns) {
+    uint32_t i = use->step_count - 1; /* the last one has not ended */
+    while (i > 0 && use->steps[i - 1].until_ns >= ns) {
+        i--;
+    }
+    return use->steps[i].bytes;
+}
+
+static void zt__keep_change(zt__memory_use *use, uint64_t now) {
+    if (use->changes) {
+        zt__memory_change *change = &use->changes[use->change_count++ % use->change_capacity];
+        change->ns = now;
+        change->bytes = use->info.bytes;
+        change->host_bytes = use->info.host_bytes;
+    }
+}
+
+/* Notes that `bytes` more are in use, or with `is_freed` less. */
+static void zt__change_use(zt__memory_use *use, uint64_t bytes, int is_host, int is_freed) {
+    uint64_t *now_in_use = is_host ? &use->info.host_bytes : &use->info.bytes;
+    uint64_t *peak = is_host ? &use->info.host_peak_bytes : &use->info.peak_bytes;
+    uint64_t now = zt__now_ns();
+    *now_in_use += is_freed ? 0 - bytes : bytes;
+    if (*now_in_use > *peak) {
+        *peak = *now_in_use;
+    }
+    if (!is_host) {
+        zt__add_step(use, now);
+    }
+    zt__keep_change(use, now);
+}
+
+/* Called when a phase of this thread ends. */
+static void zt__end_phase_memory(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns) {
+    const zt__memory_use *use = profiler->memory;
+    uint64_t peak;
+    if (!use->is_watched) {
+        return;
+    }
+    peak = zt__peak_since(use, begin_ns);
+    if (peak > path->memory.peak_bytes) {
+        path->memory.peak_bytes = peak;
+    }
+    path->memory.end_bytes = use->info.bytes;
+    path->memory.ended_ns = end_ns;
+    path->memory.is_watched = 1;
+}
+
+/* ---- watching -------------------------------------------------------------------------------------------- */
+
+/* What was allocated in a phase before counts as neither freed nor not freed. With the mutex held. */
+static void zt__forget_unfreed(zt__path *path) {
+    path->memory.allocations -= path->memory.unfreed;
+    path->memory.unfreed = path->memory.unfreed_bytes = 0;
+}
+
+static void zt__free_memory_use(zt_profiler *profiler) {
+    zt__memory_use *use = profiler->memory;
+    profiler->memory = NULL;
+    if (use) {
+        zt__free(&profiler->config.allocator, use->changes);
+        zt__free(&profiler->config.allocator, use);
+    }
+}
+
+ZT__PRIVATE int zt__prepare_memory_use(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t capacity = profiler->timeline ? profiler->config.timeline : 0;
+    zt__memory_use *use;
+    if (profiler->memory) { /* changed only by those who start a tracer, one after the other */
+        return 1;
+    }
+    use = (zt__memory_use *)zt__allocate(allocator, 1, sizeof *use);
+    if (use && capacity) {
+        use->changes = (zt__memory_change *)zt__allocate(allocator, capacity, sizeof *use->changes);
+        use->change_capacity = capacity;
+    }
+    if (!use || (capacity && !use->changes)) {
+        zt__free(allocator, use);
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    profiler->memory = use;
+    profiler->memory_phase_ended = zt__end_phase_memory;
+    profiler->free_memory = zt__free_memory_use;
+    zt__unlock(&profiler->mutex);
+    return 1;
+}
+
+ZT__PRIVATE void zt__watch_memory(zt_profiler *profiler) {
+    zt__memory_use *use = profiler->memory;
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < profiler->path_count; i++) {
+        zt__forget_unfreed(zt__path_at(profiler, i));
+    }
+    zt__forget_unfreed(&profiler->root);
+    use->info.allocations -= use->info.unfreed;
+    use->info.unfreed = use->info.unfreed_bytes = use->info.bytes = use->info.host_bytes = 0;
+    use->info.is_watched = use->is_watched = 1;
+    memset(&use->steps[0], 0, sizeof use->steps[0]);
+    use->steps[0].until_ns = UINT64_MAX;
+    use->step_count = 1;
+    zt__keep_change(use, zt__now_ns());
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__stop_watching_memory(zt_profiler *profiler) {
+    zt__lock(&profiler->mutex);
+    if (profiler->memory) {
+        profiler->memory->is_watched = 0;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE int zt__is_memory_watched(zt_profiler *profiler) {
+    int is_watched;
+    zt__lock(&profiler->mutex);
+    is_watched = profiler->memory && profiler->memory->is_watched;
+    zt__unlock(&profiler->mutex);
+    return is_watched;
+}
+
+ZT__PRIVATE void zt__count_allocation(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host) {
+    zt__memory_use *use = profiler->memory;
+    zt__lock(&profiler->mutex);
+    phase->memory.is_watched = 1;
+    phase->memory.allocations++;
+    phase->memory.unfreed++;
+    phase->memory.unfreed_bytes += bytes;
+    use->info.allocations++;
+    use->info.unfreed++;
+    use->info.unfreed_bytes += bytes;
+    zt__change_use(use, bytes, is_host, 0);
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__count_free(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host) {
+    zt__memory_use *use = profiler->memory;
+    zt__lock(&profiler->mutex);
+    phase->memory.unfreed--;
+    phase->memory.unfreed_bytes -= bytes;
+    use->info.unfreed--;
+    use->info.unfreed_bytes -= bytes;
+    zt__change_use(use, bytes, is_host, 1);
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__count_unseen_allocation(zt_profiler *profiler) {
+    zt__lock(&profiler->mutex);
+    profiler->memory->info.unseen++;
+    zt__unlock(&profiler->mutex);
+}
+
+/* ---- for reports ----------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    zt_memory_info info;
+    memset(&info, 0, sizeof info);
+    zt__lock(&locked->mutex);
+    if (profiler->memory) {
+        info = profiler->memory->info;
+    }
+    zt__unlock(&locked->mutex);
+    return info;
+}
+
+ZT__PRIVATE void zt__get_kept_changes(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
+    *first = *end = 0;
+    zt__lock(&profiler->mutex);
+    if (profiler->memory && profiler->memory->changes) {
+        *end = profiler->memory->change_count;
+        *first = zt__oldest_kept(*end, profiler->memory->change_capacity);
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE int zt__copy_kept_change(zt_profiler *profiler, uint64_t index, zt__memory_change *change) {
+    const zt__memory_use *use = profiler->memory;
+    int is_kept;
+    zt__lock(&profiler->mutex);
+    is_kept = use->change_count - index <= use->change_capacity;
+    if (is_kept) {
+        *change = use->changes[index % use->change_capacity];
+    }
+    zt__unlock(&profiler->mutex);
+    return is_kept;
 }
 
 #endif
@@ -23950,7 +24425,11 @@ enum {
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
-    ZT__EVENT_FLAGS_STAMPED = 1 << 4 | 1 << 5
+    ZT__EVENT_FLAGS_STAMPED = 1 << 4 | 1 << 5,
+    /* Results of a query whether a list is captured, since Level Zero 1.15 */
+    ZT__QUERY_TRUE = 0x78000022,
+    ZT__QUERY_FALSE = 0x78000023,
+    ZT__GRAPH_KERNELS = 4 /* whose names are in that of a graph */
 };
 
 /* A context and device whose lists are measured. */
@@ -23964,12 +24443,31 @@ typedef struct zt__traced_device {
     uint64_t copies_seen;      /* by zt_auto, where copies are not measured; with the tracer's mutex */
 } zt__traced_device;
 
-/* The name of a kernel or copy, and what the filter needs to know. */
+/* The name of a kernel, copy or graph, and what the filter needs to know. */
 typedef struct zt__kernel_name {
     char *text;
     int is_selected;         /* by zt_trace_config.names */
     uint64_t seen, measured; /* launches */
+    uint32_t graph;          /* the number of the graph; 0: it is not that of one */
+    int is_free;             /* the graph is destroyed */
 } zt__kernel_name;
+
+/* Launches that were captured into a graph, as far as they were seen. */
+typedef struct zt__graph_content {
+    uint32_t kernel_count, other_launches; /* the second: of other kernels */
+    int is_selected;                       /* one of the kernels is */
+    struct {
+        const zt__kernel_name *name;
+        uint32_t launches;
+    } kernels[ZT__GRAPH_KERNELS]; /* in the order of their first launches */
+} zt__graph_content;
+
+/* What is known of a graph, or of an executable one. */
+typedef struct zt__known_graph {
+    const void *handle;        /* the key */
+    zt__kernel_name *name;     /* of an executable one; else NULL */
+    zt__graph_content content; /* of the other */
+} zt__known_graph;
 
 /* What is known of a command list. */
 typedef struct zt__known_list {
@@ -23984,6 +24482,8 @@ typedef struct zt__known_list {
     int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
     int is_cloneable;    /* its clones would write to the same queries and events */
     int has_command_ids; /* the application has queried the identifier of a command to come */
+
+    zt__graph_content content; /* while it is captured: so far */
 } zt__known_list;
 
 /* What is known of an event pool. */
@@ -24072,21 +24572,24 @@ typedef struct zt__tracer {
     /* Queries of events and pools that were created before the start; likewise. */
     ze_result_t(ZE_APICALL *get_pool)(ze_event_handle_t, ze_event_pool_handle_t *);
     ze_result_t(ZE_APICALL *get_pool_flags)(ze_event_pool_handle_t, ze_event_pool_flags_t *);
-    /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
+    /* ZT__QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
     ze_result_t(ZE_APICALL *query_capture)(ze_command_list_handle_t);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;      /* guards what follows */
-    zt__loaded loaded;    /* has no mutex of its own */
-    zt__map kernel_names; /* by their text */
-    zt__map lists;        /* by handle */
-    uint32_t captures;    /* lists that are captured */
-    int lends_events;     /* launches may be measured by events of the application */
-    uint64_t executions;  /* of lists, so far */
-    int is_stopping;      /* no more launches are measured */
+    zt__mutex mutex;                        /* guards what follows */
+    zt__loaded loaded;                      /* has no mutex of its own */
+    zt__map kernel_names;                   /* by their text */
+    zt__map lists;                          /* by handle */
+    zt__map graphs;                         /* likewise */
+    uint32_t graph_count;                   /* that were named, since the tracer was created */
+    uint32_t captures;                      /* lists that are captured */
+    ze_command_list_handle_t last_captured; /* the list whose capture was begun last, or NULL */
+    int lends_events;                       /* launches may be measured by events of the application */
+    uint64_t executions;                    /* of lists, so far */
+    int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
@@ -24101,6 +24604,10 @@ typedef struct zt__tracer {
     zt__mutex event_mutex; /* guards what follows */
     zt__map pools, events; /* by handle */
     uint32_t forgotten_events;
+
+    int watches_memory;     /* zt_trace_config.memory. Changes only while the tracer is not live */
+    zt__mutex memory_mutex; /* guards what follows */
+    zt__map allocations;    /* that the application has not freed, by their addresses */
 
     int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;
@@ -24173,6 +24680,10 @@ ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list 
 }
 
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
+    if (is_captured) {
+        memset(&list->content, 0, sizeof list->content);
+        memcpy(&tracer->last_captured, &list->handle, sizeof list->handle);
+    }
     if (is_captured && !list->is_captured) {
         tracer->captures++;
     } else if (!is_captured && list->is_captured) {
@@ -24212,9 +24723,11 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__forget_records(tracer, &tracer->loaded.modules, &tracer->mutex);
     zt__forget_records(tracer, &tracer->loaded.kernels, &tracer->mutex);
     zt__forget_records(tracer, &tracer->lists, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->graphs, &tracer->mutex);
     zt__forget_records(tracer, &tracer->pools, &tracer->event_mutex);
     zt__forget_records(tracer, &tracer->events, &tracer->event_mutex);
     zt__forget_records(tracer, &tracer->kernel_names, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->allocations, &tracer->memory_mutex);
     tracer->captures = 0;
 }
 
@@ -24364,6 +24877,7 @@ typedef struct zt__frame {
     ze_kernel_handle_t kernel_before_hooks;
 
     zt__command command; /* of a call that appends one: what zt__read_command has read */
+    int is_elsewhere;    /* it cannot be measured, and was counted so */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
@@ -25064,6 +25578,212 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
 
 #endif
 
+/* ==== tracer/graphs.h =================================================================================== */
+
+/* Graphs: what was captured into them, and the names of their regions. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Adds a command that was captured to the content of its graph, and counts it. For any command that was appended. */
+ZT__PRIVATE void zt__after_command(zt__frame *frame);
+
+/* Stores what a list has captured as the content of a graph, when its capture has ended. The mutex is held, and
+   unlocked while a record is added. */
+ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph);
+
+ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame);
+
+ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame);
+
+/* Returns the name of an executable graph, or NULL without memory. The mutex is held, and unlocked if the graph is not
+   known. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable);
+
+#endif
+
+/* ==== tracer/graphs.c =================================================================================== */
+
+/* Graphs: what was captured into them, and the names of their regions. */
+
+#ifdef ZETOOLS_TRACER
+
+static zt__known_graph *zt__find_graph(const zt__tracer *tracer, const void *handle) {
+    return (zt__known_graph *)zt__map_find(&tracer->graphs, &handle, sizeof handle);
+}
+
+/* ---- what is captured ------------------------------------------------------------------------------------- */
+
+static void zt__add_launch(zt__graph_content *content, const zt__kernel_name *name) {
+    uint32_t i = 0;
+    while (i < content->kernel_count && content->kernels[i].name != name) {
+        i++;
+    }
+    content->is_selected |= name->is_selected;
+    if (i == ZT__GRAPH_KERNELS) {
+        content->other_launches++;
+        return;
+    }
+    if (i == content->kernel_count) {
+        content->kernels[i].name = name;
+        content->kernel_count++;
+    }
+    content->kernels[i].launches++;
+}
+
+ZT__PRIVATE void zt__after_command(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__command *command = &frame->command;
+    ze_command_list_handle_t captured_by = command->list;
+    zt__known_list *list;
+    int is_captured;
+    uint32_t i;
+    if (!frame->is_elsewhere) {
+        return;
+    }
+    zt__lock(&tracer->mutex);
+    list = zt__find_known_list(tracer, command->list);
+    is_captured = list && list->is_captured;
+    if (!is_captured && tracer->captures > 0 && tracer->query_capture) { /* it may have joined a capture */
+        captured_by = tracer->captures == 1 ? tracer->last_captured : NULL;
+        zt__unlock(&tracer->mutex);
+        is_captured = (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_TRUE;
+        zt__lock(&tracer->mutex);
+    }
+    tracer->counts.captured += is_captured != 0;
+    zt__unlock(&tracer->mutex);
+
+    for (i = 0; is_captured && i < command->kernel_count; i++) {
+        const zt__kernel_name *name =
+            zt__name_of_kernel(tracer, zt__launched_kernel(frame, command, i), i > 0 || frame->knows_kernel);
+        zt__lock(&tracer->mutex);
+        list = zt__find_known_list(tracer, captured_by);
+        if (name && list && list->is_captured) {
+            zt__add_launch(&list->content, name);
+        }
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+ZT__PRIVATE void zt__store_content(zt__tracer *tracer, ze_command_list_handle_t list, const void *graph) {
+    zt__known_graph *record =
+        (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, graph, sizeof *record);
+    const zt__known_list *known = zt__find_known_list(tracer, list);
+    if (record && known) {
+        record->content = known->content;
+    }
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------ */
+
+/* Writes " (saxpy, reduce x3, +5 launches)", or nothing if no kernel is known. */
+static void zt__list_kernels(const zt__graph_content *content, char *text, size_t room) {
+    enum { LONGEST = 24 };
+    size_t used = 0;
+    uint32_t i;
+    text[0] = 0;
+    for (i = 0; i < content->kernel_count; i++) {
+        const char *name = zt__shown_name(content->kernels[i].name->text);
+        char *demangled = zt__demangle(name);
+        name = demangled ? demangled : name;
+        used += (size_t)snprintf(text + used, room - used, "%s%.*s%s", i ? ", " : " (", (int)LONGEST, name,
+                                 strlen(name) > LONGEST ? "..." : "");
+        if (content->kernels[i].launches > 1) {
+            used +=
+                (size_t)snprintf(text + used, room - used, " x%u", (unsigned)content->kernels[i].launches);
+        }
+        free(demangled);
+    }
+    if (content->kernel_count) {
+        snprintf(text + used, room - used, content->other_launches ? ", +%u launch%s)" : ")",
+                 (unsigned)content->other_launches, content->other_launches == 1 ? "" : "es");
+    }
+}
+
+/* Names an executable graph by the order in which they were instantiated, and by its kernels. If one with the same
+   kernels was destroyed, it has that name: a program that instantiates its graph again has one region. No mutex is
+   held. Returns NULL without memory. */
+static zt__kernel_name *zt__name_graph(zt__tracer *tracer, const void *executable,
+                                       const zt__graph_content *content) {
+    char kernels[256], text[sizeof kernels + 32];
+    zt__kernel_name *name = NULL;
+    zt__known_graph *record;
+    uint32_t i, number = 0;
+    zt__list_kernels(content, kernels, sizeof kernels);
+    zt__lock(&tracer->mutex);
+    for (i = 0; content->kernel_count && i < tracer->kernel_names.capacity; i++) {
+        zt__kernel_name *known = (zt__kernel_name *)tracer->kernel_names.entries[i].value;
+        if (known && known->is_free && zt__ends_with(known->text, kernels, strcmp) &&
+            (!name || known->graph < name->graph)) {
+            name = known;
+        }
+    }
+    if (name) {
+        name->is_free = 0;
+    } else {
+        number = ++tracer->graph_count;
+    }
+    zt__unlock(&tracer->mutex);
+
+    if (!name) {
+        snprintf(text, sizeof text, "graph %u%s", (unsigned)number, kernels);
+        name = zt__find_or_add_name(tracer, text, 0);
+    }
+    zt__lock(&tracer->mutex);
+    if (name && number) {
+        name->graph = number;
+        name->is_selected = content->is_selected || !content->kernel_count;
+    }
+    record = name ? (zt__known_graph *)zt__find_or_add_record(&tracer->loaded, &tracer->graphs, executable,
+                                                              sizeof *record)
+                  : NULL;
+    if (record) {
+        record->name = name;
+    }
+    zt__unlock(&tracer->mutex);
+    return name;
+}
+
+ZT__PRIVATE void zt__after_graph_instantiate(zt__frame *frame) {
+    const zt__instantiate_graph_params *p = ZT__PARAMETERS(frame, zt__instantiate_graph_params);
+    const zt__known_graph *graph;
+    zt__graph_content content;
+    memset(&content, 0, sizeof content);
+    zt__lock(&frame->tracer->mutex);
+    graph = zt__find_graph(frame->tracer, *p->phGraph);
+    if (graph) {
+        content = graph->content;
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__name_graph(frame->tracer, **p->pphExecutableGraph, &content);
+}
+
+ZT__PRIVATE void zt__before_graph_destroy(zt__frame *frame) {
+    const void *handle = *ZT__PARAMETERS(frame, zt__graph_params)->phGraph;
+    const zt__known_graph *graph;
+    zt__lock(&frame->tracer->mutex);
+    graph = zt__find_graph(frame->tracer, handle);
+    if (graph && graph->name) {
+        graph->name->is_free = 1;
+    }
+    zt__unlock(&frame->tracer->mutex);
+    zt__forget_handle(frame->tracer, &frame->tracer->graphs, handle);
+}
+
+ZT__PRIVATE zt__kernel_name *zt__name_of_graph(zt__tracer *tracer, const void *executable) {
+    const zt__known_graph *graph = zt__find_graph(tracer, executable);
+    zt__kernel_name *name = graph ? graph->name : NULL;
+    zt__graph_content unknown;
+    if (!name) {
+        memset(&unknown, 0, sizeof unknown);
+        zt__unlock(&tracer->mutex);
+        name = zt__name_graph(tracer, executable, &unknown);
+        zt__lock(&tracer->mutex);
+    }
+    return name;
+}
+
+#endif
+
 /* ==== tracer/lists.h ==================================================================================== */
 
 /* Devices and lists that are measured. */
@@ -25176,6 +25896,11 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         if (tracer->every > 1 || tracer->limit) {
             zt__prepare_times_alone(profiler);
         }
+        if (tracer->watches_memory && zt__prepare_memory_use(profiler)) {
+            zt__watch_memory(profiler);
+        } else if (tracer->watches_memory) {
+            zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the use of memory");
+        }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
         profiler->end_loans = zt__end_loans_of_list;
@@ -25258,6 +25983,219 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
         known->is_cloneable = is_cloneable;
     }
     zt__unlock(&tracer->mutex);
+}
+
+#endif
+
+/* ==== tracer/memory.h =================================================================================== */
+
+/* Calls that allocate and free memory of a device. */
+
+#ifdef ZETOOLS_TRACER
+
+/* The most allocations that are known at once. Tests lower it. */
+#ifndef ZT__MAX_ALLOCATIONS
+#define ZT__MAX_ALLOCATIONS 1048576u
+#endif
+
+/* Steps of calls; see ZT__KINDS. */
+ZT__PRIVATE void zt__after_allocation(zt__frame *frame);
+
+ZT__PRIVATE void zt__before_free(zt__frame *frame);
+
+ZT__PRIVATE void zt__after_free(zt__frame *frame);
+
+ZT__PRIVATE void zt__after_context_destroy(zt__frame *frame);
+
+/* Called before a context is destroyed, with all that was allocated in it. */
+ZT__PRIVATE void zt__note_context_destroy(zt__tracer *tracer, ze_context_handle_t context);
+
+#endif
+
+/* ==== tracer/memory.c =================================================================================== */
+
+/* Calls that allocate and free memory of a device. */
+
+#ifdef ZETOOLS_TRACER
+
+/* What the application has allocated, and not freed. */
+typedef struct zt__allocation {
+    const void *pointer;       /* the key */
+    zt__traced_device *device; /* to which it is counted */
+    zt__path *phase;           /* in which it was made, or the root */
+    uint64_t bytes;
+    int is_host;
+    int may_be_freed;            /* a call was about to free it, and may have been refused */
+    struct zt__allocation *next; /* of those that are freed with their context */
+} zt__allocation;
+
+/* What a call has allocated. */
+typedef struct zt__allocated {
+    ze_context_handle_t context;
+    ze_device_handle_t device; /* NULL: that of the context */
+    const void *pointer;
+    uint64_t bytes;
+    int is_host;
+} zt__allocated;
+
+static zt__allocated zt__read_allocation(const zt__frame *frame) {
+    zt__allocated made = {NULL, NULL, NULL, 0, 0};
+    if (frame->call == ZT__CALL_MemAllocDevice) {
+        const ze_mem_alloc_device_params_t *p = ZT__PARAMETERS(frame, ze_mem_alloc_device_params_t);
+        made.context = *p->phContext;
+        made.device = *p->phDevice;
+        made.bytes = *p->psize;
+        made.pointer = **p->ppptr;
+    } else if (frame->call == ZT__CALL_MemAllocShared) {
+        const ze_mem_alloc_shared_params_t *p = ZT__PARAMETERS(frame, ze_mem_alloc_shared_params_t);
+        made.context = *p->phContext;
+        made.device = *p->phDevice;
+        made.bytes = *p->psize;
+        made.pointer = **p->ppptr;
+    } else {
+        const ze_mem_alloc_host_params_t *p = ZT__PARAMETERS(frame, ze_mem_alloc_host_params_t);
+        made.context = *p->phContext;
+        made.bytes = *p->psize;
+        made.pointer = **p->ppptr;
+        made.is_host = 1;
+    }
+    return made;
+}
+
+/* Returns the device to which an allocation is counted, or NULL. What is of no device counts to the first of its
+   context. */
+static zt__traced_device *zt__find_owner(zt__tracer *tracer, const zt__allocated *made) {
+    zt__traced_device *device = NULL;
+    if (made->device) {
+        device = zt__find_or_open_device(tracer, made->context, made->device);
+        return zt__is_measured(device) ? device : NULL;
+    }
+    do {
+        device = zt__next_measured(tracer, device);
+    } while (device && device->context != made->context);
+    return device;
+}
+
+/* Frees the record of an allocation that is freed. NULL: there is none. */
+static void zt__end_allocation(zt__tracer *tracer, zt__allocation *allocation) {
+    if (allocation) {
+        zt__count_free(allocation->device->profiler, allocation->phase, allocation->bytes,
+                       allocation->is_host);
+        zt__free(&tracer->allocator, allocation);
+    }
+}
+
+/* Removes the record of an allocation, and returns it; or NULL. The memory mutex is held. */
+static zt__allocation *zt__remove_allocation(zt__tracer *tracer, const void *pointer) {
+    zt__allocation *found = (zt__allocation *)zt__map_find(&tracer->allocations, &pointer, sizeof pointer);
+    if (found) {
+        zt__map_remove(&tracer->allocations, &pointer, sizeof pointer);
+    }
+    return found;
+}
+
+ZT__PRIVATE void zt__after_allocation(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__allocated made = zt__read_allocation(frame);
+    zt__traced_device *device = zt__find_owner(tracer, &made);
+    zt__allocation *added, *replaced;
+    zt__path *phase;
+    int has_room;
+    if (!made.pointer || !device || !zt__is_memory_watched(device->profiler)) {
+        return;
+    }
+    zt__lock(&device->profiler->mutex);
+    phase = zt__prepare_phase(device->profiler);
+    zt__unlock(&device->profiler->mutex);
+    added = (zt__allocation *)zt__allocate(&tracer->allocator, 1, sizeof *added);
+    zt__lock(&tracer->memory_mutex);
+    has_room = added && zt__map_make_room(&tracer->allocations, &tracer->allocator, &tracer->memory_mutex) &&
+               tracer->allocations.count < ZT__MAX_ALLOCATIONS;
+    /* The call that has freed memory at this address may not have returned to its thread yet. */
+    replaced = zt__remove_allocation(tracer, made.pointer);
+    if (has_room) {
+        added->pointer = made.pointer;
+        added->device = device;
+        added->phase = phase;
+        added->bytes = made.bytes;
+        added->is_host = made.is_host;
+        zt__map_add(&tracer->allocations, &added->pointer, sizeof added->pointer, added);
+    }
+    zt__unlock(&tracer->memory_mutex);
+    zt__end_allocation(tracer, replaced);
+    if (has_room) {
+        zt__count_allocation(device->profiler, phase, made.bytes, made.is_host);
+    } else {
+        zt__free(&tracer->allocator, added);
+        zt__count_unseen_allocation(device->profiler);
+    }
+}
+
+static const void *zt__freed_pointer(const zt__frame *frame) {
+    return frame->call == ZT__CALL_MemFreeExt ? *ZT__PARAMETERS(frame, ze_mem_free_ext_params_t)->pptr
+                                              : *ZT__PARAMETERS(frame, ze_mem_free_params_t)->pptr;
+}
+
+ZT__PRIVATE void zt__before_free(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const void *pointer = zt__freed_pointer(frame);
+    zt__allocation *found;
+    zt__lock(&tracer->memory_mutex);
+    found = (zt__allocation *)zt__map_find(&tracer->allocations, &pointer, sizeof pointer);
+    if (found) {
+        found->may_be_freed = 1;
+    }
+    zt__unlock(&tracer->memory_mutex);
+}
+
+ZT__PRIVATE void zt__after_free(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const void *pointer = zt__freed_pointer(frame);
+    zt__allocation *found;
+    zt__lock(&tracer->memory_mutex);
+    found = (zt__allocation *)zt__map_find(&tracer->allocations, &pointer, sizeof pointer);
+    if (found && found->may_be_freed) { /* else another thread has allocated at the same address since */
+        zt__map_remove(&tracer->allocations, &pointer, sizeof pointer);
+    } else {
+        found = NULL;
+    }
+    zt__unlock(&tracer->memory_mutex);
+    zt__end_allocation(tracer, found);
+}
+
+ZT__PRIVATE void zt__note_context_destroy(zt__tracer *tracer, ze_context_handle_t context) {
+    uint32_t i;
+    zt__lock(&tracer->memory_mutex);
+    for (i = 0; i < tracer->allocations.capacity; i++) {
+        zt__allocation *allocation = (zt__allocation *)tracer->allocations.entries[i].value;
+        if (allocation && allocation->device->context == context) {
+            allocation->may_be_freed = 1;
+        }
+    }
+    zt__unlock(&tracer->memory_mutex);
+}
+
+ZT__PRIVATE void zt__after_context_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
+    zt__allocation *freed = NULL, *next;
+    uint32_t i = 0;
+    zt__lock(&tracer->memory_mutex);
+    while (i < tracer->allocations.capacity) {
+        zt__allocation *allocation = (zt__allocation *)tracer->allocations.entries[i].value;
+        if (allocation && allocation->device->context == context && allocation->may_be_freed) {
+            zt__remove_allocation(tracer, allocation->pointer); /* another may move to its place */
+            allocation->next = freed;
+            freed = allocation;
+        } else {
+            i++;
+        }
+    }
+    zt__unlock(&tracer->memory_mutex);
+    for (; freed; freed = next) {
+        next = freed->next;
+        zt__end_allocation(tracer, freed);
+    }
 }
 
 #endif
@@ -25571,6 +26509,9 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__known_list *list;
     zt__query_unknown_list(tracer, handle);
     zt__lock(&tracer->mutex);
+    if (kind == ZT__KIND_CAPTURE_END && *ZT__PARAMETERS(frame, zt__end_capture_params)->pphGraph) {
+        zt__store_content(tracer, handle, **ZT__PARAMETERS(frame, zt__end_capture_params)->pphGraph);
+    }
     list = zt__find_known_list(tracer, handle);
     if (list && kind == ZT__KIND_GET_COMMAND_ID) {
         list->has_command_ids = 1;
@@ -25763,6 +26704,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
     zt__end_loans(frame->tracer, NULL, context, NULL);
+    zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);
@@ -25991,6 +26933,7 @@ static void zt__copy_kernel(const zt__frame *frame, ze_kernel_handle_t kernel, i
 ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     const zt__command *command = &frame->command;
     uint32_t i;
+    zt__after_command(frame);
     for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command->kernel_count;
          i++) {
         zt_kernel_shape shape;
@@ -26114,7 +27057,8 @@ ZT__PRIVATE void zt__signal_after_launch(zt__frame *frame, ze_result_t result);
 
 /* How a command without metrics is measured: by the first of these that fits.
 
-     BARRIERS  a list that is not known, or a wait, which signals nothing
+     BARRIERS  a list that is not known; a wait, which signals nothing; or a graph, because the time stamps of its event
+               need not be those of all that it runs
      OWN       no event of the application: the command signals the event of the probe
      OWN       a list that is in order, if the application does not read time stamps of its event: the command
                signals the event of the probe, and a signal of the application's follows
@@ -26190,6 +27134,9 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     zt__kernel_name *name;
     const char *call = zt__call_name(frame->call) + strlen("zeCommandListAppend");
     uint32_t i;
+    if (zt__kind_of_call(frame->call) == ZT__KIND_GRAPH) {
+        return zt__name_of_graph(tracer, *ZT__PARAMETERS(frame, zt__append_graph_params)->phGraph);
+    }
     if (!command->kernel) {
         name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, call, strlen(call));
         if (!name) {
@@ -26228,7 +27175,6 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
    `is_stopping` under it, either finds `has_region` set and waits for this command, or the command is neither
    counted nor measured. No mutex is held. `selected` is zeroed. */
 static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_command *selected) {
-    const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
     const zt__known_list *list = &selected->list;
@@ -26236,6 +27182,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
     int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_selected, is_within;
+    int is_graph = zt__kind_of_call(frame->call) == ZT__KIND_GRAPH;
     zt__lock(&tracer->mutex);
     if (is_complete) {
         zt__copy_list(tracer, command->list, &selected->list);
@@ -26261,7 +27208,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     if (can_be_measured && tracer->captures > 0) {
         zt__unlock(&tracer->mutex);
         can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
-                          (uint32_t)tracer->query_capture(command->list) != query_true;
+                          (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_FALSE;
         zt__lock(&tracer->mutex);
     }
     if (can_be_measured) {
@@ -26279,8 +27226,11 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
+        frame->is_elsewhere = 1;
     }
-    is_selected = name && (name->is_selected || !command->kernel); /* names choose kernels, and not copies */
+    /* Names choose kernels, and graphs by their kernels, but not copies. */
+    is_selected = name && (name->is_selected || (!command->kernel && !is_graph));
+    is_selected = is_selected && !zt__is_paused(ZT__PAUSED_LAUNCHES);
     is_within = is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
     if (name && (!is_selected || (!is_within && !selected->has_metrics))) {
@@ -26330,6 +27280,7 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     const zt__command *command = &frame->command;
     const zt__known_list *list = &selected->list;
     zt__measurement measurement = ZT__BARRIERS;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
     zt__probe *probe;
     frame->region = zt__begin_region(selected->profiler, command->list, list->kind,
                                      zt__shown_name(selected->region), !selected->has_metrics);
@@ -26339,16 +27290,17 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     }
     /* The region is open, so no other thread uses the probe. */
     if (selected->profiler->timeline || !command->kernel) {
-        probe->origin.kind = command->kernel                                  ? ZT__REGION_OF_KERNEL
-                             : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                              : ZT__REGION_OF_SYNC;
+        probe->origin.kind = command->kernel || kind == ZT__KIND_GRAPH ? ZT__REGION_OF_KERNEL
+                             : kind == ZT__KIND_COPY                   ? ZT__REGION_OF_COPY
+                                                                       : ZT__REGION_OF_SYNC;
         if (frame->kernel.name) {
             memcpy(probe->origin.group_size, frame->kernel.group_size, sizeof probe->origin.group_size);
         }
         probe->bytes = zt__read_size(frame->call, frame->parameters, &probe->origin);
     }
 
-    if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal) {
+    if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal &&
+        kind != ZT__KIND_GRAPH) {
         measurement = *command->signal ? zt__lend_event(frame->tracer, *command->signal, selected->profiler,
                                                         probe, list, selected->is_once)
                                        : ZT__OWN;
@@ -26566,7 +27518,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
     frame->marker = NULL;
-    frame->is_lent = frame->is_submission = 0;
+    frame->is_lent = frame->is_submission = frame->is_elsewhere = 0;
     frame->kernel_before_hooks = NULL;
     frame->kernel.name = NULL;
     frame->pool_desc = NULL;
@@ -26838,19 +27790,41 @@ typedef ze_result_t(ZE_APICALL *zt__launch_with_parameters_fn)(ze_command_list_h
 typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t, ze_kernel_handle_t, void *,
                                                         ze_event_handle_t, uint32_t, ze_event_handle_t *);
 
-typedef ze_result_t(ZE_APICALL *zt__append_graph_fn)(ze_command_list_handle_t, void *, void *,
-                                                     ze_event_handle_t, uint32_t, ze_event_handle_t *);
-
 typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
                                                          ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+/* Functions of graphs, from before loaders had any: the name, the member of zt__driver_functions, the call of the loader
+   that it is observed as, the parameters, which are in another order than the loader's, and the loader's. */
+#define ZT__GRAPH_FUNCTIONS(X)                                                                               \
+    X("zeCommandListBeginGraphCaptureExp", begin_capture, CommandListBeginGraphCaptureExt,                   \
+      (ze_command_list_handle_t list, const void *next), (list, next), zt__list_params, &list)               \
+    X("zeCommandListBeginCaptureIntoGraphExp", begin_capture_into, CommandListBeginCaptureIntoGraphExt,      \
+      (ze_command_list_handle_t list, void *graph, const void *next), (list, graph, next), zt__list_params,  \
+      &list)                                                                                                 \
+    X("zeCommandListEndGraphCaptureExp", end_capture, CommandListEndGraphCaptureExt,                         \
+      (ze_command_list_handle_t list, void **graph, const void *next), (list, graph, next),                  \
+      zt__end_capture_params, &list, &next, &graph)                                                          \
+    X("zeCommandListInstantiateGraphExp", instantiate_graph, GraphInstantiateExt,                            \
+      (void *graph, void **executable, const void *next), (graph, executable, next),                         \
+      zt__instantiate_graph_params, &graph, &next, &executable)                                              \
+    X("zeCommandListAppendGraphExp", append_graph, CommandListAppendGraphExt,                                \
+      (ze_command_list_handle_t list, void *graph, const void *next, ze_event_handle_t signal,               \
+       uint32_t wait_count, ze_event_handle_t *waits),                                                       \
+      (list, graph, next, signal, wait_count, waits), zt__append_graph_params, &list, &graph, &next,         \
+      &signal, &wait_count, &waits)                                                                          \
+    X("zeGraphDestroyExp", destroy_graph, GraphDestroyExt, (void *graph), (graph), zt__graph_params, &graph) \
+    X("zeExecutableGraphDestroyExp", destroy_executable, ExecutableGraphDestroyExt, (void *graph), (graph),  \
+      zt__graph_params, &graph)
 
 /* The driver's functions. Guarded by the mutex of the dispatcher until they are known; then they do not change. */
 static struct {
     zt__launch_with_arguments_fn with_arguments;
     zt__launch_with_parameters_fn with_parameters;
     zt__launch_variable_fn variable;
-    zt__append_graph_fn graph;
     zt__append_operation_fn operation;
+#define X(name, member, call, declared, passed, type, ...) ze_result_t(ZE_APICALL *member) declared;
+    ZT__GRAPH_FUNCTIONS(X)
+#undef X
 } zt__driver_functions;
 
 /* ---- what the application calls -------------------------------------------------------------------------- */
@@ -26895,19 +27869,25 @@ static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list,
     return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
 }
 
-static ze_result_t ZE_APICALL zt__append_graph(ze_command_list_handle_t list, void *graph, void *next,
-                                               ze_event_handle_t signal, uint32_t wait_count,
-                                               ze_event_handle_t *waits) {
-    zt__count_by_pointer();
-    return zt__driver_functions.graph(list, graph, next, signal, wait_count, waits);
-}
-
 static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
                                                    ze_event_handle_t signal, uint32_t wait_count,
                                                    ze_event_handle_t *waits) {
     zt__count_by_pointer();
     return zt__driver_functions.operation(list, next, signal, wait_count, waits);
 }
+
+#define X(name, member, call, declared, passed, type, ...)                                                   \
+    static ze_result_t ZE_APICALL zt__##member declared {                                                    \
+        type parameters = {__VA_ARGS__};                                                                     \
+        void *instance;                                                                                      \
+        ze_result_t result;                                                                                  \
+        zt__begin_by_pointer(ZT__CALL_##call, &parameters, &instance);                                       \
+        result = zt__driver_functions.member passed;                                                         \
+        zt__end_by_pointer(result, &instance);                                                               \
+        return result;                                                                                       \
+    }
+ZT__GRAPH_FUNCTIONS(X)
+#undef X
 
 /* ---- pointers -------------------------------------------------------------------------------------------- */
 
@@ -26938,21 +27918,32 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
     if (!name || !place || !*place) {
         return;
     }
-#define X(function, member, own, type)                                                                       \
+#define ZT__WRAP(function, member, wrapper)                                                                  \
     if (strcmp(name, function) == 0) {                                                                       \
-        type wrapper = own;                                                                                  \
         void *pointer;                                                                                       \
         memcpy(&pointer, &wrapper, sizeof pointer);                                                          \
         is_wrapped = zt__exchange_function(place, &zt__driver_functions.member, pointer);                    \
+    }
+#define X(function, member, own, type)                                                                       \
+    {                                                                                                        \
+        type wrapper = own;                                                                                  \
+        ZT__WRAP(function, member, wrapper)                                                                  \
     }
     X("zeCommandListAppendLaunchKernelWithArguments", with_arguments, zt__launch_with_arguments,
       zt__launch_with_arguments_fn)
     X("zeCommandListAppendLaunchKernelWithParameters", with_parameters, zt__launch_with_parameters,
       zt__launch_with_parameters_fn)
     X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
-    X("zeCommandListAppendGraphExp", graph, zt__append_graph, zt__append_graph_fn)
     X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
 #undef X
+#define X(function, member, call, declared, passed, type, ...)                                               \
+    {                                                                                                        \
+        ze_result_t(ZE_APICALL *wrapper) declared = zt__##member;                                            \
+        ZT__WRAP(function, member, wrapper)                                                                  \
+    }
+    ZT__GRAPH_FUNCTIONS(X)
+#undef X
+#undef ZT__WRAP
     if (!is_wrapped) {
         zt__store(&tracer->has_unseen_pointers, 1);
     }
@@ -27081,7 +28072,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->event_mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->event_mutex = tracer->memory_mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
@@ -27147,6 +28138,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     zt__create_mutex(&tracer->mutex);
     zt__create_mutex(&tracer->event_mutex);
+    zt__create_mutex(&tracer->memory_mutex);
     zt__create_mutex(&tracer->opening.mutex);
     tracer->loaded.allocator = &tracer->allocator;
     tracer->loaded.mutex = &tracer->mutex;
@@ -27188,6 +28180,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer->spans);
     zt__destroy_mutex(&tracer->mutex);
     zt__destroy_mutex(&tracer->event_mutex);
+    zt__destroy_mutex(&tracer->memory_mutex);
     zt__destroy_mutex(&tracer->opening.mutex);
     zt__destroy_mutex(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
@@ -27216,6 +28209,7 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
                                         uint32_t timeline) {
     const char *rest = config->calls, *pattern;
     size_t length;
+    zt__traced_device *device;
     uint32_t i, call, present;
     int measures_times_alone;
     zt__forget_everything(tracer);
@@ -27267,6 +28261,14 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     }
     tracer->hook_count = config->hook_count;
 
+    tracer->watches_memory = config->memory != 0;
+    for (device = zt__next_measured(tracer, NULL); device && config->memory;
+         device = zt__next_measured(tracer, device)) {
+        if (!zt__prepare_memory_use(device->profiler)) {
+            return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the use of memory");
+        }
+    }
+
     /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
     measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
     tracer->lends_events = (!config->no_launches || config->copies) &&
@@ -27276,12 +28278,14 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
     present |= tracer->lends_events ? ZT__FOR_EVENTS : 0;
     present |= tracer->automatic ? ZT__FOR_AUTO : 0;
+    present |= config->memory ? ZT__FOR_MEMORY : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
             zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
-        tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
-                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
+        tracer->measured[call] =
+            ((kind == ZT__KIND_LAUNCH || kind == ZT__KIND_GRAPH) && !config->no_launches) ||
+            ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
         tracer->observed[call] =
             tracer->timed[call] || tracer->measured[call] || (zt__steps_of_kind[kind].needed & present) != 0;
     }
@@ -27307,9 +28311,10 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
                                          uint32_t timeline) {
     zt_trace_config config;
     const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
-               *calls = zt__get_variable("ZT_CALLS");
+               *calls = zt__get_variable("ZT_CALLS"), *memory = zt__get_variable("ZT_MEMORY");
     const char *modules = zt__get_variable("ZT_MODULES"), *flags = zt__get_variable("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
+    zt__traced_device *device;
     ze_result_t result;
     zt__copy_config(&config, given, sizeof config);
     if (zt__has_calls_in_progress(tracer, 0)) {
@@ -27321,6 +28326,9 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     }
     if (copies) {
         config.copies = !zt__is_off(copies);
+    }
+    if (memory) {
+        config.memory = !zt__is_off(memory);
     }
     if (calls) {
         config.calls = calls;
@@ -27360,6 +28368,10 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                           zt__starting_call(tracer), zt_result_name(result));
+    }
+    for (device = zt__next_measured(tracer, NULL); device && tracer->watches_memory;
+         device = zt__next_measured(tracer, device)) {
+        zt__watch_memory(device->profiler);
     }
     return result;
 }
@@ -27419,6 +28431,9 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         zt__store(&zt__get_process()->tracers, 0u);
     }
     zt__unlock(&zt__dispatch_setup);
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        zt__stop_watching_memory(device->profiler);
+    }
     wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     while (zt__has_calls_in_progress(tracer, 0)) {
         if (!zt__wait_again(&wait)) {
@@ -28281,10 +29296,11 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
         tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
-            zt__add_note(document, note,
-                         "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                         (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
-                         (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
+            zt__add_note(
+                document, note,
+                "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS, zt_trace_config or a pause.",
+                (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
+                (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
         } else {
             note(document, "No kernel was launched while tracing.");
         }
@@ -28312,6 +29328,7 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
+    uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
     if (start_result != 0) {
         zt__add_note(
@@ -28320,20 +29337,28 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
             "shown.",
             zt_result_name((ze_result_t)start_result));
     }
-    if (counts.elsewhere > counts.by_pointer) {
+    if (counts.captured > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s captured into graphs. Each execution of a graph is measured as "
+            "one, and counted as one launch.",
+            (unsigned long long)counts.captured, (unsigned long long)counts.launches,
+            counts.captured == 1 ? "was" : "were");
+    }
+    if (others > 0) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
-                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
-                     (unsigned long long)counts.launches,
+                     "devices, of copy engines, can be cloned or changed, or wait while others are captured "
+                     "into graphs%s.",
+                     (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
     }
     if (counts.by_pointer > 0) {
         zt__add_note(
             document, note,
             "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
-            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
-            "variables and, where the loader wraps handles, all.",
+            "returned, and not measured: shares are of the others. Not measured are launches of variables, "
+            "custom operations and, where the loader wraps handles, all.",
             (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
             counts.by_pointer == 1 ? "was" : "were");
     }
@@ -28343,11 +29368,12 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
-                     "others: the tracer cannot read time stamps of their events, for example because these "
-                     "were created before it was started.",
-                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches were measured between barriers, so they did not overlap with "
+            "others: they are graphs, or the tracer cannot read time stamps of their events, for example "
+            "because these were created before it was started.",
+            (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else
     (void)document, (void)note;
@@ -28355,6 +29381,105 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 }
 
 #ifdef ZETOOLS_TRACER
+
+/* Appends an amount of memory to a sentence: "12.3 MB". */
+static void zt__append_bytes(char *text, size_t room, uint64_t bytes) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    double amount = (double)bytes;
+    uint32_t unit = 0;
+    for (; unit + 1 < ZT__COUNT_OF(units) && amount >= 999.5; unit++) {
+        amount /= 1000;
+    }
+    zt__append_number(text, room, amount);
+    zt__append(text, room, " %s", bytes == 1 ? "byte" : units[unit]);
+}
+
+/* A phase, or none, with what was allocated in it and is not freed. */
+typedef struct zt__unfreed {
+    const zt__path *phase;
+    uint64_t count, bytes;
+} zt__unfreed;
+
+/* Finds the phases with most unfreed bytes, the root among them, most first. Returns how many there are. */
+static uint32_t zt__find_unfreed(zt__document *document, zt__unfreed *most, uint32_t room) {
+    zt_profiler *profiler = document->profiler;
+    uint32_t i, place, count = 0;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i <= document->path_count; i++) {
+        const zt__path *path = i < document->path_count ? zt__path_at(profiler, i) : &profiler->root;
+        zt__unfreed found = {path, path->memory.unfreed, path->memory.unfreed_bytes};
+        if (!found.count) {
+            continue;
+        }
+        for (place = count < room ? count : room; place > 0 && most[place - 1].bytes < found.bytes; place--) {
+            if (place < room) {
+                most[place] = most[place - 1];
+            }
+        }
+        if (place < room) {
+            most[place] = found;
+        }
+        count++;
+    }
+    zt__unlock(&profiler->mutex);
+    return count;
+}
+
+/* Notes how much memory was in use, and in which phases it was allocated and is not freed. */
+static void zt__note_memory(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3 };
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    int is_watched = zt__is_memory_watched(document->profiler);
+    zt__unfreed most[MOST_NAMED];
+    uint64_t named = 0;
+    uint32_t count, i;
+    char text[1024] = "Device memory: at most ";
+    if (!info.is_watched) {
+        return;
+    }
+    zt__append_bytes(text, sizeof text, info.peak_bytes);
+    zt__append(text, sizeof text, " in use at once");
+    if (info.host_peak_bytes) {
+        zt__append(text, sizeof text, ", and ");
+        zt__append_bytes(text, sizeof text, info.host_peak_bytes);
+        zt__append(text, sizeof text, " of the host");
+    }
+    if (info.unfreed == 0) {
+        zt__append(text, sizeof text, "; %llu allocation%s, all freed.", (unsigned long long)info.allocations,
+                   info.allocations == 1 ? "" : "s");
+        note(document, text);
+    } else {
+        zt__append(text, sizeof text, "; %llu of %llu allocation%s (", (unsigned long long)info.unfreed,
+                   (unsigned long long)info.allocations, info.allocations == 1 ? "" : "s");
+        zt__append_bytes(text, sizeof text, info.unfreed_bytes);
+        zt__append(text, sizeof text, is_watched ? ") not freed:" : ") not freed when tracing ended:");
+        count = zt__find_unfreed(document, most, MOST_NAMED);
+        for (i = 0; i < count && i < MOST_NAMED; i++) {
+            const zt__path *phase = most[i].phase;
+            char *path = phase->depth > 1 ? zt__name_path(document, phase) : NULL;
+            zt__append(text, sizeof text, "%s %llu in ", i ? "," : "", (unsigned long long)most[i].count);
+            if (phase->depth > 0) {
+                zt__append(text, sizeof text, "\"%.100s\"", path ? path : phase->key.region->name);
+            } else {
+                zt__append(text, sizeof text, "no phase");
+            }
+            zt__free(&document->profiler->config.allocator, path);
+            named += most[i].count;
+        }
+        if (named < info.unfreed) {
+            zt__append(text, sizeof text, ", %llu in others", (unsigned long long)(info.unfreed - named));
+        }
+        zt__append(text, sizeof text, ".");
+        note(document, text);
+    }
+    if (info.unseen > 0) {
+        zt__add_note(document, note,
+                     "%llu further allocation%s not watched: there is no memory, or more than %u are not "
+                     "freed.",
+                     (unsigned long long)info.unseen, info.unseen == 1 ? " was" : "s were",
+                     (unsigned)ZT__MAX_ALLOCATIONS);
+    }
+}
 
 /* Notes a number of samples, as a share of all. */
 static void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
@@ -28591,11 +29716,11 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     moved = profiler->moved_samples;
     zt__unlock(&profiler->mutex);
     if (incomplete > 0) {
-        zt__add_note(document, note,
-                     "%llu %s left out of mean, median and p95, because samples in %s are lost or dropped.",
-                     (unsigned long long)incomplete,
-                     incomplete == 1 ? "entry of phases is" : "entries of phases are",
-                     incomplete == 1 ? "it" : "them");
+        zt__add_note(
+            document, note,
+            "%llu %s of phases %s left out of mean, median and p95, because samples in them are missing.",
+            (unsigned long long)incomplete, incomplete == 1 ? "entry" : "entries",
+            incomplete == 1 ? "is" : "are");
     }
     if (moved > 0) {
         zt__add_note(document, note,
@@ -28644,6 +29769,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      counts.unobserved_lists == 1 ? "list" : "lists");
     }
 #ifdef ZETOOLS_TRACER
+    zt__note_memory(document, note);
     zt__note_hotspots(document, note);
 #endif
 }
@@ -28837,6 +29963,15 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
         zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
                           region->busy_ns);
     }
+    if (!zt__is_nan(region->unfreed_bytes)) {
+        zt__write_csv_sum(writer, name, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
+                          region->peak_bytes);
+        zt__write_csv_sum(writer, name, "memory at the end", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
+                          region->end_bytes);
+        zt__write_csv_count(writer, name, "allocations", "", region->allocations);
+        zt__write_csv_sum(writer, name, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
+                          region->unfreed_bytes);
+    }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
     zt__write_csv_text(writer, name, "limit", "", limit.name);
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
@@ -28932,6 +30067,29 @@ static void zt__write_csv_traced(zt__document *document) {
 }
 #endif
 
+#ifdef ZETOOLS_TRACER
+
+/* Writes the memory of the whole profiler. */
+static void zt__write_csv_memory(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    if (info.is_watched) {
+        zt__write_csv_count(writer, "", "allocations", "", info.allocations);
+        zt__write_csv_count(writer, "", "allocations not watched", "", info.unseen);
+        zt__write_csv_sum(writer, "", "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, info.unfreed,
+                          (double)info.unfreed_bytes);
+        zt__write_csv_sum(writer, "", "memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.bytes);
+        zt__write_csv_sum(writer, "", "peak memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.peak_bytes);
+        zt__write_csv_sum(writer, "", "host memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.host_bytes);
+        zt__write_csv_sum(writer, "", "peak host memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.host_peak_bytes);
+    }
+}
+#endif
+
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
@@ -28976,6 +30134,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     zt__write_csv_traced(document);
+    zt__write_csv_memory(document);
 #endif
 
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
@@ -29319,6 +30478,13 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
     zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
+    if (!zt__is_nan(phase->unfreed_bytes)) {
+        zt__write_json_count(writer, "allocations", phase->allocations);
+        zt__write_json_count(writer, "unfreed", phase->unfreed);
+        zt__write_json_figure(writer, "unfreed_bytes", phase->unfreed_bytes);
+        zt__write_json_figure(writer, "peak_bytes", phase->peak_bytes);
+        zt__write_json_figure(writer, "end_bytes", phase->end_bytes);
+    }
     zt__write_text(writer, "}");
 }
 
@@ -29607,6 +30773,24 @@ static uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *r
     return end;
 }
 
+/* Writes the memory of the whole profiler. */
+static void zt__write_json_memory(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    if (info.is_watched) {
+        zt__write_text(writer, ",\n\"memory\":{");
+        zt__write_json_count(writer, "allocations", info.allocations);
+        zt__write_json_count(writer, "unfreed", info.unfreed);
+        zt__write_json_count(writer, "unfreed_bytes", info.unfreed_bytes);
+        zt__write_json_count(writer, "unseen", info.unseen);
+        zt__write_json_count(writer, "bytes", info.bytes);
+        zt__write_json_count(writer, "peak_bytes", info.peak_bytes);
+        zt__write_json_count(writer, "host_bytes", info.host_bytes);
+        zt__write_json_count(writer, "host_peak_bytes", info.host_peak_bytes);
+        zt__write_text(writer, "}");
+    }
+}
+
 /* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
 static void zt__write_json_traced(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
@@ -29819,6 +31003,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         zt__write_json_timeline(document);
     }
 #ifdef ZETOOLS_TRACER
+    zt__write_json_memory(document);
     zt__write_json_traced(document);
 #endif
     zt__write_text(writer, "}\n");
@@ -30111,6 +31296,79 @@ static void zt__write_phases(zt__document *document) {
     }
 }
 
+/* Writes the most memory that was in use while each phase was open, and what is not freed of that allocated in it. */
+static void zt__write_memory_of_phases(zt__document *document) {
+    zt__family families[] = {{"zetools_phase_peak_memory_bytes", "gauge", "bytes",
+                              "The most memory of the device in use while a phase was open", 0},
+                             {"zetools_phase_end_memory_bytes", "gauge", "bytes",
+                              "Memory of the device in use when a phase last ended", 0},
+                             {"zetools_phase_unfreed_memory_bytes", "gauge", "bytes",
+                              "Memory that was allocated in a phase and is not freed", 0}};
+    zt_profiler *profiler = document->profiler;
+    const zt__nesting *row = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(families); i++) {
+        while ((row = zt__next_phase_row(document, row)) != NULL) {
+            zt__subject subject = zt__subject_at(profiler, row->index);
+            zt__family_labels labels = {"phase", NULL, NULL};
+            zt__totals totals;
+            zt_region_info info;
+            double figures[ZT__COUNT_OF(families)];
+            zt__lock(&profiler->mutex);
+            totals = zt__add_up(subject);
+            zt__unlock(&profiler->mutex);
+            zt__fill_totals(&totals, &info);
+            figures[0] = info.peak_bytes;
+            figures[1] = info.end_bytes;
+            figures[2] = info.unfreed_bytes;
+            if (zt__is_nan(figures[i])) {
+                continue;
+            }
+            labels.value = subject.region->name;
+            labels.path =
+                zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
+            zt__begin_sample(&document->writer, &families[i], "");
+            zt__write_labels(&document->writer, &labels);
+            zt__end_sample(&document->writer, figures[i]);
+            zt__free(&profiler->config.allocator, labels.path);
+        }
+    }
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* Writes a gauge of the whole profiler. */
+static void zt__write_gauge(zt__writer *writer, zt__family family, uint64_t value) {
+    zt__begin_family(writer, &family);
+    zt__print(writer, "%s %llu\n", family.name, (unsigned long long)value);
+}
+
+/* Writes the memory of the whole profiler. */
+static void zt__write_memory(zt__document *document) {
+    const zt__family bytes = {"zetools_memory_bytes", "gauge", "bytes", "Memory of the device in use", 0};
+    const zt__family peak = {"zetools_peak_memory_bytes", "gauge", "bytes",
+                             "The most memory of the device in use at once", 0};
+    const zt__family host = {"zetools_host_memory_bytes", "gauge", "bytes", "Memory of the host in use", 0};
+    const zt__family host_peak = {"zetools_peak_host_memory_bytes", "gauge", "bytes",
+                                  "The most memory of the host in use at once", 0};
+    zt__family allocations = {"zetools_allocations", "counter", "", "Allocations that were watched", 0};
+    zt__family unseen = {"zetools_unwatched_allocations", "counter", "",
+                         "Allocations for which there was no room", 0};
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    zt__writer *writer = &document->writer;
+    if (info.is_watched) {
+        zt__write_gauge(writer, bytes, info.bytes);
+        zt__write_gauge(writer, peak, info.peak_bytes);
+        zt__write_gauge(writer, host, info.host_bytes);
+        zt__write_gauge(writer, host_peak, info.host_peak_bytes);
+        zt__begin_family(writer, &allocations);
+        zt__print(writer, "%s_total %llu\n", allocations.name, (unsigned long long)info.allocations);
+        zt__begin_family(writer, &unseen);
+        zt__print(writer, "%s_total %llu\n", unseen.name, (unsigned long long)info.unseen);
+    }
+}
+#endif
+
 /* Writes how many samples of each region were lost or dropped, whichever its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
@@ -30347,7 +31605,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     if (launches.launches > 0) {
         zt__write_counter_sample(writer, &unmeasured, "cause", "list",
-                                 launches.elsewhere - launches.by_pointer);
+                                 launches.elsewhere - launches.by_pointer - launches.captured);
+        zt__write_counter_sample(writer, &unmeasured, "cause", "graph", launches.captured);
         zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
     }
 #endif
@@ -30371,6 +31630,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
     zt__write_phases(document);
+    zt__write_memory_of_phases(document);
+#ifdef ZETOOLS_TRACER
+    zt__write_memory(document);
+#endif
     for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
         zt__write_metric_families(document, (zt__family_kind)kind);
     }
@@ -31545,6 +32808,42 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
     return has_memory;
 }
 
+/* ---- memory ---------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+static void zt__write_memory_counter(zt__trace *trace, const char *name, uint64_t ns, uint64_t bytes) {
+    zt__begin_event(trace->writer, "C", name, trace->device, 0);
+    zt__write_event_time(trace->writer, "ts", ns);
+    zt__print(trace->writer, ",\"args\":{\"value\":%llu}}", (unsigned long long)bytes);
+}
+
+/* Writes counters of the memory in use. There are at most ZT__COUNTER_EVENTS: if there are more changes, each stands for
+   several, the highest of them. */
+static void zt__write_memory_counters(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
+    uint64_t first, end, i, several, host_bytes = 0;
+    zt__memory_change change, highest;
+    memset(&highest, 0, sizeof highest);
+    zt__get_kept_changes(profiler, &first, &end);
+    several = 1 + (end - first) / ZT__COUNTER_EVENTS;
+    for (i = first; i < end; i++) {
+        if (zt__copy_kept_change(profiler, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
+            highest = change;
+        }
+        if (!highest.ns || ((i - first + 1) % several && i + 1 < end)) {
+            continue;
+        }
+        zt__write_memory_counter(trace, "device memory [bytes]", highest.ns, highest.bytes);
+        if (highest.host_bytes != host_bytes) {
+            zt__write_memory_counter(trace, "host memory [bytes]", highest.ns, highest.host_bytes);
+            host_bytes = highest.host_bytes;
+        }
+        highest.ns = 0;
+    }
+}
+#endif
+
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__write_trace(zt__document *document) {
@@ -31616,6 +32915,9 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     if (has_memory) {
         zt__write_device(&trace);
     }
+#ifdef ZETOOLS_TRACER
+    zt__write_memory_counters(&trace);
+#endif
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
     }
@@ -32007,6 +33309,8 @@ enum {
     ZT__ROW_BYTES, /* a second */
     ZT__ROW_HOST,  /* of phases */
     ZT__ROW_HOST_OWN,
+    ZT__ROW_MEMORY, /* this and the next in bytes */
+    ZT__ROW_UNFREED,
     ZT__TIME_FIGURES
 };
 
@@ -32017,12 +33321,14 @@ static const struct {
     uint32_t figure;
     int is_default; /* shown without being named, if any row has it */
     int rank;
-} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
-                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
-                        {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
-                        {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
-                        {"host", "ns", ZT__ROW_HOST, 1, 1},     {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2}};
+} zt__time_columns[] = {
+    {"total", "ns", ZT__ROW_TOTAL, 1, 0},      {"own", "ns", ZT__ROW_OWN, 1, 0},
+    {"mean", "ns", ZT__ROW_MEAN, 1, 0},        {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
+    {"p95", "ns", ZT__ROW_P95, 1, 2},          {"min", "ns", ZT__ROW_MIN, 0, 2},
+    {"max", "ns", ZT__ROW_MAX, 0, 2},          {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
+    {"launch", "ns", ZT__ROW_LAUNCH, 0, 1},    {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
+    {"host", "ns", ZT__ROW_HOST, 1, 1},        {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
+    {"memory", "bytes", ZT__ROW_MEMORY, 1, 1}, {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -32169,6 +33475,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_HOST] = document->region.host_ns;
         figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
+        figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
+        figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
         figures[ZT__ROW_MEAN] = time->mean;
         figures[ZT__ROW_MEDIAN] = time->median;
@@ -34425,6 +35733,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     info.launches = zt__get_launch_counts(profiler);
     info.kernel_count = zt__get_kernel_count(profiler);
     info.call_count = zt__get_call_count(profiler);
+    info.memory = zt__get_memory_info(profiler);
     info.hotspots = zt__get_hotspot_counts(profiler);
     info.hotspot_count = zt__get_hotspot_count(profiler);
 #endif
@@ -34433,6 +35742,643 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
 #endif
     return info;
 }
+
+/* ==== open/ranges.h ===================================================================================== */
+
+/* Ranges that a program announces to other tools, as phases: a stack a thread. */
+
+#if defined(ZETOOLS_CONNECTORS) && !defined(_WIN32)
+
+/* A function that the program, or a library of it, looks up by name. */
+#define ZT__EXPORTED __attribute__((visibility("default")))
+
+typedef enum zt__range_kind {
+    ZT__RANGE_TASK, /* the others have identifiers, and may end on another thread */
+    ZT__RANGE_REGION,
+    ZT__RANGE_FRAME,
+    ZT__RANGE_KOKKOS
+} zt__range_kind;
+
+/* What the end of a range has in common with its begin. */
+typedef struct zt__range_key {
+    zt__range_kind kind;
+    uint64_t domain; /* a hash of its name */
+    uint64_t id[3];
+} zt__range_key;
+
+/* Begins a range of the calling thread. It is a phase, unless phases are paused. */
+ZT__PRIVATE void zt__begin_range(const zt__range_key *key, const char *name);
+
+/* Ends the innermost range with this key, which lasts until those in it have ended, too. Returns 0 if this thread has not
+   begun it: then the thread that has ends it, unless it is a task, when it next begins or ends a range. */
+ZT__PRIVATE int zt__end_range(const zt__range_key *key);
+
+/* Counts a range that is no phase. The first is named by a message at exit. */
+ZT__PRIVATE void zt__note_range(const char *name, const char *domain);
+
+/* Keeps this code loaded, and prints what zt__note_range has noted at exit. Later calls have no effect. */
+ZT__PRIVATE void zt__start_ranges(void);
+
+/* Pauses, or resumes, both or one of ZT__PAUSED_PHASES and ZT__PAUSED_LAUNCHES. */
+ZT__PRIVATE void zt__pause(uint32_t what, int is_paused);
+
+#endif
+
+/* ==== open/ranges.c ===================================================================================== */
+
+/* Ranges that a program announces to other tools, as phases: a stack a thread. */
+
+#if defined(ZETOOLS_CONNECTORS) && !defined(_WIN32)
+
+enum { ZT__ENDED_ELSEWHERE = 64 };
+
+/* A range that was begun and not ended, or that contains such a one. */
+typedef struct zt__open_range {
+    zt__range_key key;
+    uint32_t ends_before; /* ends on other threads that were noted before its begin */
+    int is_phase, has_ended;
+} zt__open_range;
+
+/* The ranges of a thread. What is deeper than the phases can be is only counted. */
+typedef struct zt__open_ranges {
+    zt__open_range ranges[ZT__MAX_PHASE_DEPTH];
+    uint32_t count, deeper;
+    uint32_t ends_seen; /* of zt__elsewhere.count */
+} zt__open_ranges;
+
+static ZT__THREAD_LOCAL zt__open_ranges zt__ranges;
+
+/* Ends of ranges that the ending thread has not begun. The thread that has finds them here. */
+static struct {
+    zt__mutex mutex;
+    zt__range_key keys[ZT__ENDED_ELSEWHERE]; /* the latest, by count % ZT__ENDED_ELSEWHERE */
+    uint32_t count;                          /* Atomic */
+} zt__elsewhere = {ZT__MUTEX_INITIALIZER, {{ZT__RANGE_TASK, 0, {0, 0, 0}}}, 0};
+
+/* Ranges that are no phases. */
+static struct {
+    zt__mutex mutex;
+    uint64_t count;
+    char first[160];
+} zt__unnested = {ZT__MUTEX_INITIALIZER, 0, ""};
+
+/* ---- the stack ---------------------------------------------------------------------------------------------- */
+
+static int zt__is_range(const zt__open_range *range, const zt__range_key *key) {
+    return !range->has_ended && range->key.kind == key->kind && range->key.domain == key->domain &&
+           memcmp(range->key.id, key->id, sizeof key->id) == 0;
+}
+
+/* Marks the innermost range with this key as ended. Returns 0 if this thread has none. */
+static int zt__mark_ended(zt__open_ranges *open, const zt__range_key *key, uint32_t end_number) {
+    uint32_t i;
+    for (i = open->count; i > 0; i--) {
+        zt__open_range *range = &open->ranges[i - 1];
+        if (zt__is_range(range, key) && (int32_t)(end_number - range->ends_before) >= 0) {
+            range->has_ended = 1;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Marks the ranges of this thread that other threads have ended. */
+static void zt__mark_ended_elsewhere(zt__open_ranges *open) {
+    uint32_t i, count = zt__load(&zt__elsewhere.count);
+    if (open->ends_seen == count) {
+        return;
+    }
+    zt__lock(&zt__elsewhere.mutex);
+    count = zt__load(&zt__elsewhere.count);
+    i = count - open->ends_seen < ZT__ENDED_ELSEWHERE ? open->ends_seen : count - ZT__ENDED_ELSEWHERE;
+    for (; i != count; i++) {
+        zt__range_key *key = &zt__elsewhere.keys[i % ZT__ENDED_ELSEWHERE];
+        if (key->kind != ZT__RANGE_TASK && zt__mark_ended(open, key, i)) {
+            key->kind = ZT__RANGE_TASK; /* no other thread looks for it */
+        }
+    }
+    open->ends_seen = count;
+    zt__unlock(&zt__elsewhere.mutex);
+}
+
+static void zt__end_marked(zt__open_ranges *open) {
+    while (open->count > 0 && open->ranges[open->count - 1].has_ended) {
+        if (open->ranges[--open->count].is_phase) {
+            zt_phase_end();
+        }
+    }
+}
+
+ZT__PRIVATE void zt__begin_range(const zt__range_key *key, const char *name) {
+    zt__open_ranges *open = &zt__ranges;
+    zt__open_range *range;
+    zt__mark_ended_elsewhere(open);
+    zt__end_marked(open);
+    if (open->count == ZT__MAX_PHASE_DEPTH) {
+        open->deeper++;
+        return;
+    }
+    range = &open->ranges[open->count++];
+    range->key = *key;
+    range->ends_before = open->ends_seen;
+    range->has_ended = 0;
+    range->is_phase = !zt__is_paused(ZT__PAUSED_PHASES);
+    if (range->is_phase) {
+        zt_phase_begin(name);
+    }
+}
+
+ZT__PRIVATE int zt__end_range(const zt__range_key *key) {
+    zt__open_ranges *open = &zt__ranges;
+    int is_found;
+    if (open->deeper > 0) {
+        open->deeper--;
+        return 1;
+    }
+    zt__mark_ended_elsewhere(open);
+    is_found = zt__mark_ended(open, key, open->ends_seen);
+    if (!is_found && key->kind != ZT__RANGE_TASK) {
+        zt__lock(&zt__elsewhere.mutex);
+        zt__elsewhere.keys[zt__elsewhere.count % ZT__ENDED_ELSEWHERE] = *key;
+        zt__store(&zt__elsewhere.count, zt__elsewhere.count + 1);
+        zt__unlock(&zt__elsewhere.mutex);
+    }
+    zt__end_marked(open);
+    return is_found;
+}
+
+/* ---- what is not measured ----------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__note_range(const char *name, const char *domain) {
+    zt__lock(&zt__unnested.mutex);
+    if (zt__unnested.count++ == 0) {
+        snprintf(zt__unnested.first, sizeof zt__unnested.first, "'%.64s' of '%.64s'", name, domain);
+    }
+    zt__unlock(&zt__unnested.mutex);
+}
+
+static void zt__print_noted_ranges(void) {
+    zt__lock(&zt__unnested.mutex);
+    if (zt__unnested.count > 0) {
+        zt__print_message(
+            "%llu of the ranges that the program announces are no phases, because they may overlap, or "
+            "end on a thread that has not begun them. The first: %s.",
+            (unsigned long long)zt__unnested.count, zt__unnested.first);
+    }
+    zt__unlock(&zt__unnested.mutex);
+}
+
+/* In a forked child: a thread of the parent may have held the mutexes. */
+static void zt__forget_ranges(void) {
+    zt__create_mutex(&zt__elsewhere.mutex);
+    zt__create_mutex(&zt__unnested.mutex);
+    zt__unnested.count = 0;
+}
+
+ZT__PRIVATE void zt__start_ranges(void) {
+    static uint32_t has_started; /* atomic */
+    if (zt__change_if(&has_started, 0, 1)) {
+        zt__keep_loaded();
+        zt__call_after_fork(zt__forget_ranges);
+        atexit(zt__print_noted_ranges);
+    }
+}
+
+ZT__PRIVATE void zt__pause(uint32_t what, int is_paused) {
+    zt__process *process = zt__get_process();
+    uint32_t before = process ? zt__load(&process->paused) : 0;
+    while (process && !zt__change_if(&process->paused, before, is_paused ? before | what : before & ~what)) {
+        before = zt__load(&process->paused);
+    }
+}
+
+#endif
+
+/* ==== open/itt.c ======================================================================================== */
+
+/* A collector of ITT, Intel's Instrumentation and Tracing Technology API: tasks, regions and frames are phases.
+
+   A program contains a static part of ITT, or several of its libraries contain one each. At the first call of ITT, the
+   static part opens the library that INTEL_LIBITTNOTIFY64 names and calls its __itt_api_init with a mutex of its own
+   held. The program may have objects from before, and shows them to the functions that are set here. */
+
+#if defined(ZETOOLS_CONNECTORS) && !defined(_WIN32)
+
+/* ---- structures of the interface ---------------------------------------------------------------------------- */
+
+/* An entry of a static part's table. The last has no name. */
+typedef struct zt__itt_function {
+    const char *name;
+    void **pointer; /* through which the program calls it */
+    void *initial, *absent;
+    int group;
+} zt__itt_function;
+
+typedef struct zt__itt_domain {
+    volatile int flags; /* 0: the program makes no calls with it */
+    const char *name;
+    const void *wide_name;
+    int choice; /* reserved for collectors. 0: none was made, 1: its ranges are phases, 2: they are not */
+    void *reserved;
+    struct zt__itt_domain *next;
+} zt__itt_domain;
+
+typedef struct zt__itt_text {
+    const char *text;
+    const void *wide_text;
+    int reserved;
+    void *also_reserved;
+    struct zt__itt_text *next;
+} zt__itt_text;
+
+typedef struct zt__itt_id {
+    uint64_t words[3];
+} zt__itt_id;
+
+/* The beginning of what a static part shows. Newer ones have more. */
+typedef struct zt__itt_global {
+    uint8_t magic[8];
+    unsigned long major, minor, build;
+    long is_initialised, has_mutex, users;
+    pthread_mutex_t mutex;
+    void *library, *error_handler;
+    const char **path;
+    zt__itt_function *functions;
+    struct zt__itt_global *next;
+    void *threads;
+    zt__itt_domain *domains;
+} zt__itt_global;
+
+ZT__EXPORTED void __itt_api_init(zt__itt_global *global, int groups);
+ZT__EXPORTED void __itt_api_fini(zt__itt_global *global);
+
+/* ---- domains and texts -------------------------------------------------------------------------------------- */
+
+/* Those that were created after the initialisation, for all static parts. They are never freed. */
+static zt__mutex zt__itt_mutex = ZT__MUTEX_INITIALIZER;
+static zt__map zt__itt_domains, zt__itt_texts;
+
+static const char *zt__itt_patterns; /* ZT_ITT. NULL: all domains. Atomic */
+
+/* Returns whether the ranges of a domain are phases. */
+static int zt__is_followed(zt__itt_domain *domain) {
+    int choice = domain ? zt__load(&domain->choice) : 2;
+    if (choice == 0) {
+        const char *patterns = zt__load(&zt__itt_patterns);
+        int is_selected = !patterns || (!zt__is_off(patterns) &&
+                                        zt__is_selected(patterns, domain->name ? domain->name : ""));
+        choice = is_selected ? 1 : 2;
+        if (!is_selected) {
+            domain->flags = 0;
+        }
+        zt__store(&domain->choice, choice);
+    }
+    return choice == 1;
+}
+
+/* Returns the object of a name. A new one has `size` bytes of zeros, and the address of a copy of the name at `place`.
+   Returns NULL without memory. */
+static void *zt__itt_find_or_create(zt__map *map, const char *name, size_t size, size_t place) {
+    size_t length = name ? strlen(name) : 0;
+    char *created = name ? (char *)calloc(1, size + length + 1) : NULL, *copy, *found;
+    if (!created) {
+        return NULL;
+    }
+    copy = (char *)memcpy(created + size, name, length);
+    memcpy(created + place, &copy, sizeof copy);
+    zt__lock(&zt__itt_mutex);
+    zt__map_make_room(map, &zt__default_allocator, &zt__itt_mutex);
+    found = (char *)zt__map_find(map, name, length);
+    if (!found && !zt__map_is_full(map)) {
+        zt__map_add(map, copy, length, created);
+        found = created;
+    }
+    zt__unlock(&zt__itt_mutex);
+    if (found != created) {
+        free(created);
+    }
+    return found;
+}
+
+static zt__itt_domain *zt__itt_domain_create(const char *name) {
+    zt__itt_domain *domain = (zt__itt_domain *)zt__itt_find_or_create(&zt__itt_domains, name, sizeof *domain,
+                                                                      offsetof(zt__itt_domain, name));
+    if (domain && zt__load(&domain->choice) == 0) {
+        domain->flags = 1;
+        zt__is_followed(domain);
+    }
+    return domain;
+}
+
+static zt__itt_text *zt__itt_string_handle_create(const char *text) {
+    return (zt__itt_text *)zt__itt_find_or_create(&zt__itt_texts, text, sizeof(zt__itt_text),
+                                                  offsetof(zt__itt_text, text));
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------------------- */
+
+static zt__range_key zt__itt_key(zt__range_kind kind, const zt__itt_domain *domain, const zt__itt_id *id) {
+    const char *name = domain->name ? domain->name : "";
+    zt__range_key key;
+    memset(&key, 0, sizeof key);
+    key.kind = kind;
+    key.domain = zt__hash(name, strlen(name));
+    if (id) {
+        memcpy(key.id, id->words, sizeof key.id);
+    }
+    return key;
+}
+
+static void zt__itt_begin(zt__range_kind kind, zt__itt_domain *domain, const zt__itt_id *id,
+                          const zt__itt_text *name) {
+    if (zt__is_followed(domain)) {
+        zt__range_key key = zt__itt_key(kind, domain, id);
+        zt__begin_range(&key, name ? name->text : domain->name);
+    }
+}
+
+static void zt__itt_end(zt__range_kind kind, zt__itt_domain *domain, const zt__itt_id *id) {
+    if (zt__is_followed(domain)) {
+        zt__range_key key = zt__itt_key(kind, domain, id);
+        if (!zt__end_range(&key)) {
+            zt__note_range("a range", domain->name);
+        }
+    }
+}
+
+static void zt__itt_task_begin(zt__itt_domain *domain, zt__itt_id id, zt__itt_id parent, zt__itt_text *name) {
+    (void)id, (void)parent;
+    zt__itt_begin(ZT__RANGE_TASK, domain, NULL, name);
+}
+
+/* Such a task is named by a function. Its phase has the name of the domain, because addresses change. */
+static void zt__itt_task_begin_fn(zt__itt_domain *domain, zt__itt_id id, zt__itt_id parent, void *function) {
+    (void)id, (void)parent, (void)function;
+    zt__itt_begin(ZT__RANGE_TASK, domain, NULL, NULL);
+}
+
+static void zt__itt_task_end(zt__itt_domain *domain) {
+    zt__itt_end(ZT__RANGE_TASK, domain, NULL);
+}
+
+/* These may end in any order, and on any thread. Phases cannot. */
+static void zt__itt_task_begin_overlapped(zt__itt_domain *domain, zt__itt_id id, zt__itt_id parent,
+                                          zt__itt_text *name) {
+    (void)id, (void)parent;
+    if (zt__is_followed(domain)) {
+        zt__note_range(name ? name->text : "a task", domain->name);
+    }
+}
+
+static void zt__itt_region_begin(zt__itt_domain *domain, zt__itt_id id, zt__itt_id parent,
+                                 zt__itt_text *name) {
+    (void)parent;
+    zt__itt_begin(ZT__RANGE_REGION, domain, &id, name);
+}
+
+static void zt__itt_region_end(zt__itt_domain *domain, zt__itt_id id) {
+    zt__itt_end(ZT__RANGE_REGION, domain, &id);
+}
+
+static void zt__itt_frame_begin(zt__itt_domain *domain, zt__itt_id *id) {
+    zt__itt_begin(ZT__RANGE_FRAME, domain, id, NULL);
+}
+
+static void zt__itt_frame_end(zt__itt_domain *domain, zt__itt_id *id) {
+    zt__itt_end(ZT__RANGE_FRAME, domain, id);
+}
+
+/* ---- pauses ------------------------------------------------------------------------------------------------- */
+
+static void zt__itt_pause(void) {
+    zt__pause(ZT__PAUSED_PHASES | ZT__PAUSED_LAUNCHES, 1);
+}
+
+static void zt__itt_resume(void) {
+    zt__pause(ZT__PAUSED_PHASES | ZT__PAUSED_LAUNCHES, 0);
+}
+
+/* The scopes of ITT, host and offload, are the bits of ZT__PAUSED_PHASES and ZT__PAUSED_LAUNCHES. */
+static void zt__itt_pause_scoped(int scope) {
+    zt__pause((uint32_t)scope & (ZT__PAUSED_PHASES | ZT__PAUSED_LAUNCHES), 1);
+}
+
+static void zt__itt_resume_scoped(int scope) {
+    zt__pause((uint32_t)scope & (ZT__PAUSED_PHASES | ZT__PAUSED_LAUNCHES), 0);
+}
+
+/* ---- initialisation ----------------------------------------------------------------------------------------- */
+
+typedef void (*zt__itt_any)(void);
+
+/* Returns the address of the collector's function of a name, or NULL if it has none. */
+static void *zt__find_itt_function(const char *name) {
+    static const struct {
+        const char *name;
+        zt__itt_any function;
+    } functions[] = {
+        {"__itt_domain_create", (zt__itt_any)zt__itt_domain_create},
+        {"__itt_string_handle_create", (zt__itt_any)zt__itt_string_handle_create},
+        {"__itt_task_begin", (zt__itt_any)zt__itt_task_begin},
+        {"__itt_task_begin_fn", (zt__itt_any)zt__itt_task_begin_fn},
+        {"__itt_task_end", (zt__itt_any)zt__itt_task_end},
+        {"__itt_task_begin_overlapped", (zt__itt_any)zt__itt_task_begin_overlapped},
+        {"__itt_region_begin", (zt__itt_any)zt__itt_region_begin},
+        {"__itt_region_end", (zt__itt_any)zt__itt_region_end},
+        {"__itt_frame_begin_v3", (zt__itt_any)zt__itt_frame_begin},
+        {"__itt_frame_end_v3", (zt__itt_any)zt__itt_frame_end},
+        {"__itt_pause", (zt__itt_any)zt__itt_pause},
+        {"__itt_resume", (zt__itt_any)zt__itt_resume},
+        {"__itt_pause_scoped", (zt__itt_any)zt__itt_pause_scoped},
+        {"__itt_resume_scoped", (zt__itt_any)zt__itt_resume_scoped},
+        {"__itt_detach", (zt__itt_any)zt__itt_pause},
+    };
+    void *address = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(functions); i++) {
+        if (strcmp(functions[i].name, name) == 0) {
+            memcpy(&address, &functions[i].function, sizeof address);
+        }
+    }
+    return address;
+}
+
+/* In a forked child: a thread of the parent may have held the mutex, and changed the maps. */
+static void zt__forget_itt_objects(void) {
+    zt__create_mutex(&zt__itt_mutex);
+    memset(&zt__itt_domains, 0, sizeof zt__itt_domains);
+    memset(&zt__itt_texts, 0, sizeof zt__itt_texts);
+}
+
+void __itt_api_init(zt__itt_global *global, int groups) {
+    static uint32_t has_started; /* atomic */
+    static const uint8_t magic[8] = {0xed, 0xab, 0xab, 0xec, 0x0d, 0xee, 0xda, 0x30};
+    const char *patterns = zt__get_variable("ZT_ITT");
+    zt__itt_function *function;
+    zt__itt_domain *domain;
+    (void)groups;
+    if (!global || memcmp(global->magic, magic, sizeof magic) != 0 || global->major != 3) {
+        zt__print_message(
+            "this program has a version of ITT that is not known here: its tasks are no phases.");
+        return;
+    }
+    zt__start_ranges();
+    if (zt__change_if(&has_started, 0, 1)) {
+        zt__call_after_fork(zt__forget_itt_objects);
+    }
+    if (patterns && !zt__load(&zt__itt_patterns)) {
+        zt__store(&zt__itt_patterns, (const char *)zt__duplicate_text(&zt__default_allocator, patterns));
+    }
+    for (domain = global->domains; domain; domain = domain->next) {
+        zt__is_followed(domain);
+    }
+    for (function = global->functions; function && function->name; function++) {
+        void *found = zt__find_itt_function(function->name);
+        zt__store(function->pointer, found ? found : function->absent);
+    }
+}
+
+void __itt_api_fini(zt__itt_global *global) {
+    zt__itt_function *function = global ? global->functions : NULL;
+    for (; function && function->name; function++) {
+        zt__store(function->pointer, function->absent);
+    }
+}
+
+#endif
+
+/* ==== open/kokkos.c ===================================================================================== */
+
+/* A tool of Kokkos: regions, parallel loops, deep copies and fences are phases.
+
+   Kokkos opens the library that KOKKOS_TOOLS_LIBS names, and calls those of these functions that it finds. */
+
+#if defined(ZETOOLS_CONNECTORS) && !defined(_WIN32)
+
+/* The name of a memory space, by value. Its last byte may be anything. */
+typedef struct zt__kokkos_space {
+    char name[64];
+} zt__kokkos_space;
+
+/* What a tool demands of Kokkos, as values of bool. The first is a fence before each callback, which is on unless the tool clears it. */
+typedef struct zt__kokkos_settings {
+    uint8_t values[256];
+} zt__kokkos_settings;
+
+ZT__EXPORTED void kokkosp_init_library(int number, uint64_t version, uint32_t device_count, void *devices);
+ZT__EXPORTED void kokkosp_request_tool_settings(uint32_t count, zt__kokkos_settings *settings);
+ZT__EXPORTED void kokkosp_push_profile_region(const char *name);
+ZT__EXPORTED void kokkosp_pop_profile_region(void);
+ZT__EXPORTED void kokkosp_begin_parallel_for(const char *name, uint32_t device, uint64_t *id);
+ZT__EXPORTED void kokkosp_end_parallel_for(uint64_t id);
+ZT__EXPORTED void kokkosp_begin_parallel_reduce(const char *name, uint32_t device, uint64_t *id);
+ZT__EXPORTED void kokkosp_end_parallel_reduce(uint64_t id);
+ZT__EXPORTED void kokkosp_begin_parallel_scan(const char *name, uint32_t device, uint64_t *id);
+ZT__EXPORTED void kokkosp_end_parallel_scan(uint64_t id);
+ZT__EXPORTED void kokkosp_begin_fence(const char *name, uint32_t device, uint64_t *id);
+ZT__EXPORTED void kokkosp_end_fence(uint64_t id);
+ZT__EXPORTED void kokkosp_begin_deep_copy(zt__kokkos_space to_space, const char *to, const void *to_address,
+                                          zt__kokkos_space from_space, const char *from,
+                                          const void *from_address, uint64_t size);
+ZT__EXPORTED void kokkosp_end_deep_copy(void);
+
+enum { ZT__KOKKOS_REGION, ZT__KOKKOS_COPY, ZT__KOKKOS_NUMBERED };
+
+static zt__range_key zt__kokkos_key(uint64_t kind, uint64_t id) {
+    zt__range_key key;
+    memset(&key, 0, sizeof key);
+    key.kind = ZT__RANGE_KOKKOS;
+    key.id[0] = kind;
+    key.id[1] = id;
+    return key;
+}
+
+static void zt__begin_kokkos(uint64_t kind, uint64_t id, const char *name) {
+    zt__range_key key = zt__kokkos_key(kind, id);
+    zt__begin_range(&key, name);
+}
+
+static void zt__end_kokkos(uint64_t kind, uint64_t id) {
+    zt__range_key key = zt__kokkos_key(kind, id);
+    zt__end_range(&key);
+}
+
+static void zt__begin_numbered(const char *name, uint64_t *id) {
+    static uint32_t last; /* atomic */
+    *id = zt__add(&last, 1);
+    zt__begin_kokkos(ZT__KOKKOS_NUMBERED, *id, name);
+}
+
+void kokkosp_init_library(int number, uint64_t version, uint32_t device_count, void *devices) {
+    (void)number, (void)version, (void)device_count, (void)devices;
+    zt__start_ranges();
+}
+
+void kokkosp_request_tool_settings(uint32_t count, zt__kokkos_settings *settings) {
+    if (count > 0) {
+        settings->values[0] = 0;
+    }
+}
+
+void kokkosp_push_profile_region(const char *name) {
+    zt__begin_kokkos(ZT__KOKKOS_REGION, 0, name);
+}
+
+void kokkosp_pop_profile_region(void) {
+    zt__end_kokkos(ZT__KOKKOS_REGION, 0);
+}
+
+void kokkosp_begin_parallel_for(const char *name, uint32_t device, uint64_t *id) {
+    (void)device;
+    zt__begin_numbered(name, id);
+}
+
+void kokkosp_end_parallel_for(uint64_t id) {
+    zt__end_kokkos(ZT__KOKKOS_NUMBERED, id);
+}
+
+void kokkosp_begin_parallel_reduce(const char *name, uint32_t device, uint64_t *id) {
+    (void)device;
+    zt__begin_numbered(name, id);
+}
+
+void kokkosp_end_parallel_reduce(uint64_t id) {
+    zt__end_kokkos(ZT__KOKKOS_NUMBERED, id);
+}
+
+void kokkosp_begin_parallel_scan(const char *name, uint32_t device, uint64_t *id) {
+    (void)device;
+    zt__begin_numbered(name, id);
+}
+
+void kokkosp_end_parallel_scan(uint64_t id) {
+    zt__end_kokkos(ZT__KOKKOS_NUMBERED, id);
+}
+
+void kokkosp_begin_fence(const char *name, uint32_t device, uint64_t *id) {
+    (void)device;
+    zt__begin_numbered(name, id);
+}
+
+void kokkosp_end_fence(uint64_t id) {
+    zt__end_kokkos(ZT__KOKKOS_NUMBERED, id);
+}
+
+void kokkosp_begin_deep_copy(zt__kokkos_space to_space, const char *to, const void *to_address,
+                             zt__kokkos_space from_space, const char *from, const void *from_address,
+                             uint64_t size) {
+    char name[256];
+    (void)to_address, (void)from_address, (void)size;
+    snprintf(name, sizeof name, "copy %.48s %.63s to %.48s %.63s", from_space.name, from ? from : "",
+             to_space.name, to ? to : "");
+    zt__begin_kokkos(ZT__KOKKOS_COPY, 0, name);
+}
+
+void kokkosp_end_deep_copy(void) {
+    zt__end_kokkos(ZT__KOKKOS_COPY, 0);
+}
+
+#endif
 
 /* ==== open/requests.h =================================================================================== */
 
@@ -34640,7 +36586,7 @@ static void zt__end_auto(void) {
         }
     }
     if (!tracer->devices) {
-        zt__print_message("zt_auto: this process created no command list, so there is no report.");
+        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
     }
     if (tracer->open_failures) {
         zt__print_message("zt_auto did not measure %u of the contexts and devices. The first: %s",
@@ -34735,6 +36681,11 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
 
 ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     ze_result_t result = zt__start_auto(config);
+#ifdef ZETOOLS_CONNECTORS
+    if (result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+        return result; /* ITT and Kokkos name phases for the tracer that runs, too */
+    }
+#endif
     if (result != ZE_RESULT_SUCCESS) {
         const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
         zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
@@ -34890,6 +36841,9 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     }
     if (profiler->free_tracer) {
         profiler->free_tracer(profiler);
+    }
+    if (profiler->free_memory) {
+        profiler->free_memory(profiler);
     }
     if (profiler->free_kernels) {
         profiler->free_kernels(profiler);
@@ -37003,25 +38957,26 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    PHASES AND ENTRIES
 
        An entry of a phase lasts from its begin to its end on a thread. What is submitted in it may run later:
-       the entry has its GPU time when all of that was collected. zt_region_info.time_ns is of entries, but for
-       those in which nothing was submitted, and those with samples that are lost or dropped (`incomplete`).
-       total_ns and the metrics are of all samples that were collected.
+       the entry is over when it has ended, and all that was submitted in it is collected. Then its GPU time
+       is one value of zt_region_info.time_ns. Entries in which nothing was submitted are left out, and so are
+       those with samples that are lost, dropped or without a GPU time (`incomplete`). total_ns is of all
+       samples that were collected.
 
-       If regions nest, the time of the outer one counts: it includes the others. Also where a phase begins
-       inside of a region, it stands outside of it in the path. The inner samples are those of the phase, and
-       of the phases around it the outer region is.
+       If regions nest, the outermost counts in a phase, because its time includes the others. A phase that
+       begins inside of a region has the inner samples, and the phases around the region have the region.
 
-       A sample of a recorded list belongs to the phases of the thread that executes the list. Those in which
-       it was appended are known, too: a note counts samples for which they differ. config.phases_at_append
-       counts by the append, for runtimes that append in one phase and submit in another; samples then belong
-       to no entry. Executions that nobody reports belong to the phases of the last one that was.
+       A sample of a recorded list belongs to the phases of the thread that executes the list. A note counts
+       samples that were appended in another phase. config.phases_at_append lets all belong to the phase of
+       their append, for runtimes that append in one phase and submit in another; they belong to no entry then.
+       Executions that nobody reports belong to the phases of the execution before, or to none.
 
-       zt_phase_adopt continues a phase on another thread, in the same entry if that is not over: it is over
-       when it has ended, and all that was submitted in it is collected. Samples of later ones count in the
-       phase, and in no entry.
+       zt_phase_adopt continues a phase on another thread, in the same entry if that is not over. Later samples
+       count in the phase, and in no entry; so does what a thread submits by a zt_phase that was got before the
+       profiler was opened.
 
-       Host time is that of the threads that have begun the phase, while a profiler was open. A phase inside of
-       itself counts once in the figures of its name. Fibers that change threads must not do so in a phase.
+       Host time is that of the threads that have begun the phase. It is known from the moment on at which a
+       profiler was open in the process. A phase inside of itself counts once in the figures of its name.
+       Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
 
        With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
        Each call of zt_get_region for a phase then looks at all kept samples. Notes name the phases in which
@@ -37030,8 +38985,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        count since whose begin all samples are on the timeline; there are no such notes while samples are in
        flight, or where one is missing.
 
-       An end without a begin, on whichever thread, does nothing, and each open profiler reports it. What is
-       deeper than 64 phases, or beyond 4,096 different ones in a process, belongs to the phase around it.
+       An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
+       beyond 4,096 different ones in a process, belongs to the phase around it; a message reports the latter.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -37176,6 +39131,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
+       "memory"        zt_memory_info, if it is watched; see MEMORY
        "calls"         {"name", "count", "errors", "time_ns"}
        "hotspots"      {"group", "period_ns", "counts", "kinds", "kernels"}: zt_hotspots_counts, the names
                        of the kinds, and of each kernel {"name", "size", "samples", "share", "instructions",
@@ -37230,6 +39186,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
          "notes" of JSON
+       - "peak memory", "memory at the end", "allocations" and "memory not freed" of a phase or of the
+         profiler, in bytes as the sum; see MEMORY
        - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
          count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
          for 64 work-groups of 256 items
@@ -37282,6 +39240,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
+       - counters of device and host memory in use; see MEMORY
        - a track for each attached stream, with its markers, and a span for each gap
        - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
          time
@@ -37321,13 +39280,19 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
-       unmeasured_launches_total           that a tracer saw and could not measure: by cause, list or pointer
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause: list, graph
+                                           or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
+                                           phase; see MEMORY
+       memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
+                                           peak_host_memory_bytes; allocations_total,
+                                           unwatched_allocations_total
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
@@ -37409,16 +39374,27 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
        elsewhere, and reports note them:
 
-       - captured into a graph, or waiting for events while another list is captured
+       - captured into a graph (zt_trace_counts.captured); see below
+       - waiting for events while another list is captured, because they may join its capture
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
        - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing
-         (zt_trace_counts.by_pointer), of functions that append graphs (zeCommandListAppendGraphExp), kernels
-         with variables or custom operations (zex...). Where the loader wraps handles, of all functions.
-         Otherwise, launches by zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are
-         measured as the loader's calls
+         (zt_trace_counts.by_pointer), of functions that append kernels with variables or custom operations
+         (zex...). Where the loader wraps handles, of all functions. Otherwise, graphs, and launches by
+         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters, are measured as the loader's
+         calls
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
+
+       An executable graph is measured as one when it is appended (zeCommandListAppendGraphExt, or
+       zeCommandListAppendGraphExp of the driver): between queries with metrics, else by time stamps between
+       barriers, after a wait for its events. Each execution is a launch, a sample, and of the phase in which
+       it is appended. Its region is named by the order in which graphs were instantiated, and by the
+       launches that were captured: "graph 2 (saxpy, reduce x3, +5 launches)", with up to four kernels and 24
+       bytes of their names. A graph that is instantiated after one with the same kernels was destroyed has
+       the name of that one. What was captured or instantiated while nothing was traced is "graph 3". Launches
+       that were captured count once for their kernel, however often the graph is executed.
+       zt_trace_config.names chooses graphs by their kernels.
 
        Launches through pointers from before zt_trace_start are not seen: start first, or use zt_auto.
 
@@ -37460,8 +39436,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
        (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
        appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
-       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric queries
-       that signal the event meanwhile are not seen.
+       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions and metric queries that
+       signal the event meanwhile are not seen.
 
        On lists not in order, launches between barriers overlap with nothing; zt_trace_counts.serialised counts them.
 
@@ -37627,6 +39603,98 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   MEMORY
+
+       With zt_trace_config.memory or ZT_MEMORY=1, a tracer watches zeMemAllocDevice, zeMemAllocShared,
+       zeMemAllocHost, zeMemFree and zeMemFreeExt. Without, these calls are not registered, and cost nothing.
+
+       Memory of the device is what was allocated as device or shared memory; host memory counts apart.
+       zt_info.memory has what is in use, the most at once, and what is not freed. Of a phase, zt_region_info
+       has
+
+       peak_bytes      the most memory of the device that was in use while the phase was open on the thread
+                       that has begun it, whoever allocated it; of several entries, the highest
+       end_bytes       what was in use when the last entry ended
+       allocations     of all three kinds, by threads that were in the phase or in one inside of it
+       unfreed         of these, and unfreed_bytes: what is not freed, by whichever thread and in whichever
+                       phase
+
+       The first two are NaN until an entry has ended while memory was watched. A peak may be too high by 0.2%
+       of the highest, where memory was freed in more than a thousand steps without being allocated again.
+
+       - Counted are allocations of the profiler's context and device; of those of no device, host memory
+         among them, all of its context. With zt_auto, the latter count for the first device of the context,
+         and an allocation on a device is a reason to open its profiler, as a list is.
+       - What is allocated before the start, while the tracer is stopped, in callbacks, by the driver for
+         itself, as an image or by zePhysicalMemCreate is not counted. Sizes are those that were asked for.
+       - Memory that is freed after zt_trace_stop is not seen: what is not freed is that of the stop, and a
+         note says so. The next start with memory begins anew: what was allocated before counts no more.
+       - With its context, all that was allocated in it is freed.
+       - Up to 1,048,576 allocations are known at once, for at most 200 bytes each. Further ones are counted
+         in zt_info.memory.unseen.
+       - These figures are neither packed nor merged.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   NAMES FROM ITT AND KOKKOS
+
+       Many programs and libraries announce what they do to tools: by ITT, as oneDNN and OpenVINO do, or by
+       Kokkos Tools. libzt_auto.so, which examples/preload.c makes, understands both. What is announced
+       becomes phases, and nothing is compiled again:
+
+           export LIBRARY=/path/to/libzt_auto.so
+           LD_PRELOAD=$LIBRARY INTEL_LIBITTNOTIFY64=$LIBRARY ZT_AUTO=run.html ./program
+           LD_PRELOAD=$LIBRARY KOKKOS_TOOLS_LIBS=$LIBRARY ZT_AUTO=run.html ./program
+
+       Programs of 32 bits read INTEL_LIBITTNOTIFY32, older ones of Kokkos KOKKOS_PROFILE_LIBRARY.
+
+       Without LD_PRELOAD the program opens the library at its first use of ITT, or in Kokkos::initialize,
+       and zt_auto is called then. If the program has called zeInit before,
+
+       - loaders before 1.15.7 can be traced only with ZE_ENABLE_TRACING_LAYER=1 in the environment. A
+         message says so if it is missing. Metrics may need ZET_ENABLE_METRICS=1 there, as always
+       - what was recorded before is not measured. With loaders before 1.16, nor is what is appended to
+         lists from before
+
+       A program that traces by itself, by zt_auto or zt_trace_start, reports these phases, too:
+       libzt_auto.so then traces nothing, if the program was first. Any shared library with
+       ZETOOLS_CONNECTORS can be named in place of libzt_auto.so, but not the program itself, which ITT and
+       Kokkos cannot open.
+
+       A phase is reported if it ends while a profiler is open: zt_auto opens one when the program creates
+       its first command list. The GPU time of a phase is that of what is submitted in it. Work on the
+       processor, such as that of oneDNN with an engine of the processor, has host time alone.
+
+       ITT     name of the phase
+       task    its own; of a task that is named by a function, that of its domain
+       region  its own
+       frame   that of its domain
+
+       ZT_ITT chooses domains: ZT_ITT="dnnl*,!*create" has the primitives of oneDNN as they are executed,
+       and not as they are created. With ONEDNN_ITT_TASK_LEVEL=1, oneDNN announces a primitive once, else on
+       each of its threads.
+
+       While ITT is paused (__itt_pause), nothing that begins is a phase, and no launch is measured that is
+       appended then. Lists that were recorded before are measured. __itt_pause_scoped pauses phases (host)
+       or launches (offload) alone. __itt_detach pauses for good.
+
+       Phases are a stack of their thread. So
+
+       - a task that ends before one inside it lasts until that has ended
+       - a region or frame that another thread ends lasts until its own thread next begins or ends something
+       - tasks of __itt_task_begin_overlapped, which may end in any order, are no phases
+
+       A message at exit counts the last two, and names the first of them. Tasks and regions with times of
+       their own (..._ex), __itt_frame_submit_v3, markers, counters and metadata are ignored.
+
+       Of Kokkos, regions, parallel_for, parallel_reduce, parallel_scan, deep copies and fences are phases,
+       with the names that Kokkos gives. A copy is "copy SPACE LABEL to SPACE LABEL". For a tool that does
+       not refuse, Kokkos fences before each of them; libzt_auto.so refuses. So the host time of a loop is
+       that of its submission. Its kernel belongs to it whenever that runs. Sections and allocations are
+       ignored.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    DEBUG SESSIONS
 
        Where the threads of a device are:
@@ -37749,7 +39817,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
-       ZETOOLS_PROCESS_6 is the layout of what they share: copies with different layouts do not find each
+       ZETOOLS_PROCESS_7 is the layout of what they share: copies with different layouts do not find each
        other. Messages are not shared: zt_last_error has those of its own copy.
 */
 
@@ -37790,6 +39858,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                      and kernels
        of the events of a tracer     events of the application, who has lent them, and    no      no
                                      which of them a thread asks the driver about
+       of the memory of a tracer     allocations that are not freed                       no      no
        of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
@@ -37927,4 +39996,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e057cfa151b84c74 */
+/* Joined from src/ by src/join.py: f46da4d765530c46 */

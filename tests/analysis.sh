@@ -61,6 +61,7 @@ done
 cat >"$build/all.c" <<'EOF'
 #define ZETOOLS_TRACER
 #define ZETOOLS_DEBUG
+#define ZETOOLS_CONNECTORS
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
 EOF

@@ -390,6 +390,7 @@ static void check_invariant(int holds, const char *condition) {
 #define realloc counted_realloc
 #define free counted_free
 #define ZT__INVARIANT(condition) check_invariant((condition) != 0, #condition)
+#define ZT__MAX_ALLOCATIONS 20000u /* those of test_memory.c */
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
 #undef GetProcAddress

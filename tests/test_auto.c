@@ -49,8 +49,8 @@ static void set_variables(const program *p) {
 
 static void run_program(const program *p) {
     static const char *const unset[] = {
-        "ZE_ENABLE_TRACING_LAYER", "ZT_AUTO",    "ZT_KERNELS", "ZT_COPIES", "ZT_CALLS", "ZT_MODULES",
-        "ZT_PROFILE_FLAGS",        "ZT_HOTSPOTS"};
+        "ZE_ENABLE_TRACING_LAYER", "ZT_AUTO",     "ZT_KERNELS", "ZT_COPIES", "ZT_CALLS", "ZT_MODULES",
+        "ZT_PROFILE_FLAGS",        "ZT_HOTSPOTS", "ZT_MEMORY"};
     void *state = NULL;
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
         unsetenv(unset[i]);
@@ -708,7 +708,8 @@ static void test_nothing_to_measure(void **state) {
     assert_contains(text_of("errors"), "zetools: zt_auto: No kernel was launched while tracing.\n");
     assert_null(strstr(text_of("errors"), "copies"));
     expect_success(&left_out);
-    assert_contains(text_of("errors"), "zetools: zt_auto: 4 launches: 0 measured, 4 left out by ZT_KERNELS ");
+    assert_contains(text_of("errors"),
+                    "zetools: zt_auto: 4 launches: 0 measured, 4 left out by ZT_KERNELS, ");
     expect_success(&without_lists);
     assert_string_equal(text_of("output"), "");
     assert_contains(text_of("errors"), "created no command list");
@@ -833,7 +834,7 @@ static void test_all_launches_are_left_out(void **state) {
     (void)state;
     expect_success(&p);
     assert_contains(text_of("output"),
-                    "4 launches: 0 measured, 4 left out by ZT_KERNELS or zt_trace_config.\n");
+                    "4 launches: 0 measured, 4 left out by ZT_KERNELS, zt_trace_config or a pause.\n");
 }
 
 /* ==== what is missing ===================================================================================== */
@@ -1427,8 +1428,56 @@ static void test_without_a_driver(void **state) {
     assert_int_equal(status, 0);
 }
 
+/* ==== memory ============================================================================================== */
+
+static ze_context_handle_t other_context;
+static void *other_memory[2];
+
+/* In a context in which nothing else is done. */
+static void allocate_elsewhere(world *w) {
+    ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    ze_host_mem_alloc_desc_t host_desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    ok(zeContextCreate(w->driver, &desc, &other_context));
+    zt_phase_begin("set-up");
+    ok(zeMemAllocDevice(other_context, &device_desc, 4000, 64, w->device, &other_memory[0]));
+    ok(zeMemAllocHost(other_context, &host_desc, 100, 64, &other_memory[1]));
+    zt_phase_end();
+}
+
+/* The software device frees nothing with a context. */
+static void allocate_and_destroy_context(world *w) {
+    allocate_elsewhere(w);
+    ok(zeContextDestroy(other_context));
+    ok(zeMemFree(w->context, other_memory[0]));
+    ok(zeMemFree(w->context, other_memory[1]));
+}
+
+/* A device is known from its first allocation on. What is freed with its context is freed. */
+static void test_memory_of_a_context(void **state) {
+    const program leaky = {.work = allocate_elsewhere,
+                           .environment = in_directory("kept.csv"),
+                           .calls = 1,
+                           .keeps_everything = 1,
+                           .variables = {"ZT_MEMORY", "1"}};
+    const program destroyed = {.work = allocate_and_destroy_context,
+                               .environment = in_directory("destroyed.csv"),
+                               .calls = 1,
+                               .variables = {"ZT_MEMORY", "1"}};
+    (void)state;
+    expect_success(&leaky);
+    assert_contains(text_of("kept.2.csv"),
+                    "\"Device memory: at most 4 kB in use at once, and 100 bytes of the host; 2 of 2 "
+                    "allocations (4.1 kB) not freed when tracing ended: 2 in \"\"set-up\"\".\"");
+    expect_success(&destroyed);
+    assert_contains(text_of("destroyed.2.csv"),
+                    "\"Device memory: at most 4 kB in use at once, and 100 bytes of the host; "
+                    "2 allocations, all freed.\"");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_of_a_context),
         cmocka_unit_test(test_a_table_at_exit),
         cmocka_unit_test(test_an_exit_with_everything_open),
         cmocka_unit_test(test_a_file_by_the_environment),

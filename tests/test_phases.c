@@ -434,6 +434,51 @@ static void test_dropped(void **state) {
     assert_contains(written_report(profiler, ZT_FORMAT_CSV), "1 entry of phases is left out");
 }
 
+/* An outer region that never ends is dropped when its list runs: the sample inside counts, and the entries are incomplete. */
+static void test_an_outer_region_that_is_dropped(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_delivering(w, "");
+    zt_begin(profiler, w->list, "outer");
+    append(w, profiler, w->list, "inner");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 2; i++)
+        ZT_PHASE("solve") {
+            execute(w, profiler, w->list);
+            w->launches++;
+        }
+    collect_all(profiler);
+    zt_region_info solve = path_info(profiler, "solve"), inner = path_info(profiler, "solve;outer;inner");
+    assert_int_equal(inner.count, 2);
+    assert_int_equal(solve.count, 2);
+    assert_close(solve.total_ns, inner.total_ns);
+    assert_int_equal(solve.incomplete, 2);
+    assert_int_equal(solve.time_ns.count, 0);
+    check_work(w);
+}
+
+/* Beyond the limit, phases belong to the one around them, and a message says so. */
+static void test_too_many_phases(void **state) {
+    world *w = *state;
+    enum { MANY = 4096 };
+    static char name[32];
+    zt_profiler *profiler = open_delivering(w, "");
+    zt_phase_begin("around");
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "phase %d", i);
+        zt_phase_begin(name);
+        zt_phase_end();
+    }
+    assert_true(heard(w, "[TOO_MANY_PHASES] zt_phase_begin"));
+    zt_phase_begin("one more");
+    run(w, profiler, "kernel");
+    zt_phase_end();
+    zt_phase_end();
+    collect_all(profiler);
+    assert_int_equal(path_info(profiler, "around;kernel").count, 1);
+    expect_phase(profiler, "around", 1, 1);
+    check_work(w);
+}
+
 /* ==== threads ============================================================================================= */
 
 typedef struct worker {
@@ -552,7 +597,8 @@ enum { DEEPEST = 5, OPERATIONS = 400, SEQUENCES = 12 };
 
 /* Begins, ends, immediate regions and executions in any order, by a model that has only a stack of names. */
 static void run_sequence(world *w, unsigned seed, zt_profiler *profiler, ze_command_list_handle_t immediate,
-                         ze_command_list_handle_t recorded, ze_command_queue_handle_t queue, char tag) {
+                         ze_command_list_handle_t recorded, ze_command_queue_handle_t queue,
+                         ze_event_handle_t done, char tag) {
     static const char *const names[] = {"a", "b", "c"};
     uint32_t depth = 0, random = seed * 2654435761u + 12345;
     char name[8];
@@ -587,7 +633,8 @@ static void run_sequence(world *w, unsigned seed, zt_profiler *profiler, ze_comm
     }
     while (depth-- > 0)
         zt_phase_end();
-    finish_immediate(w, immediate);
+    ok(zeCommandListAppendBarrier(immediate, done, 0, NULL));
+    ok(zeEventHostSynchronize(done, UINT64_MAX));
     ok(zeCommandQueueSynchronize(queue, UINT64_MAX));
 }
 
@@ -615,17 +662,21 @@ static void check_phases(const zt_profiler *profiler) {
 
 static void test_sequences_of_phases(void **state) {
     world *w = *state;
+    ze_event_handle_t done;
+    create_event(w, 1, &done);
     for (unsigned seed = 1; seed <= SEQUENCES; seed++) {
         zt_profiler *profiler = open_delivering(w, seed % 2 ? "" : "ComputeBasic");
         append(w, profiler, w->list, "kernel");
         ok(zeCommandListClose(w->list));
-        run_sequence(w, seed, profiler, w->immediate, w->list, w->queue, 'x');
+        ok(zeEventHostReset(done));
+        run_sequence(w, seed, profiler, w->immediate, w->list, w->queue, done, 'x');
         collect_all(profiler);
         check_phases(profiler);
         reset_list(w->list);
         ok(zt_release(profiler, w->list));
         close_profiler(w, profiler);
     }
+    ok(zeEventDestroy(done));
 }
 
 typedef struct sequence {
@@ -633,13 +684,14 @@ typedef struct sequence {
     zt_profiler *profiler;
     ze_command_list_handle_t immediate, recorded;
     ze_command_queue_handle_t queue;
+    ze_event_handle_t done;
     char tag;
 } sequence;
 
 static void *run_one(void *argument) {
     const sequence *one = argument;
     run_sequence(one->w, (unsigned)one->tag, one->profiler, one->immediate, one->recorded, one->queue,
-                 one->tag);
+                 one->done, one->tag);
     return NULL;
 }
 
@@ -652,7 +704,8 @@ static void test_sequences_of_threads(void **state) {
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {
         ze_command_queue_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, 0, 0};
-        of[i] = (sequence){w, profiler, NULL, NULL, NULL, (char)('x' + i)};
+        of[i] = (sequence){w, profiler, NULL, NULL, NULL, NULL, (char)('x' + i)};
+        create_event(w, (uint32_t)i + 1, &of[i].done);
         create_immediate(w, &of[i].immediate);
         create_list(w, &of[i].recorded);
         ok(zeCommandQueueCreate(w->context, w->device, &desc, &of[i].queue));
@@ -670,6 +723,7 @@ static void test_sequences_of_threads(void **state) {
         ok(zeCommandListDestroy(of[i].recorded));
         ok(zeCommandListDestroy(of[i].immediate));
         ok(zeCommandQueueDestroy(of[i].queue));
+        ok(zeEventDestroy(of[i].done));
     }
 }
 
@@ -979,6 +1033,7 @@ int main(void) {
         TEST(test_many_entries),
         TEST(test_the_last_entry),
         TEST(test_dropped),
+        TEST(test_an_outer_region_that_is_dropped),
         TEST(test_recursion),
         TEST(test_threads),
         TEST(test_adopted_when_it_is_over),
@@ -995,6 +1050,7 @@ int main(void) {
         TEST(test_busy_time_of_samples_at_once),
         TEST(test_busy_time_that_is_not_known),
         TEST(test_busy_time_in_reports),
+        TEST(test_too_many_phases), /* the last, because phases stay as long as the process */
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);
 }

@@ -60,6 +60,9 @@
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
+    X(TOO_MANY_PHASES,                                                                                       \
+      "zt_phase_begin: there are %u different phases, and phase '%.64s' is not among them. It is "           \
+      "a part of the one around it. Do not put numbers that change into names.")                             \
     X(PHASE_NOT_BEGUN,                                                                                       \
       "zt_phase_end: this thread is in no phase. A phase ends on the thread that has begun it: "             \
       "call zt_phase_adopt() to continue it on another.")                                                    \

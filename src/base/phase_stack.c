@@ -3,6 +3,7 @@
 #include "base/phase_stack.h"
 
 #include "base/compiler.h"
+#include "base/map.h"
 #include "base/platform.h"
 #include "base/shared.h"
 
@@ -23,13 +24,16 @@ static zt__phase_stack *zt__find_phase_stack(zt__process *process) {
     return stack;
 }
 
-ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
-    zt__process *process = zt__get_process();
+ZT__PRIVATE zt__phase_stack *zt__stack_of_process(zt__process *process) {
     if (!zt__known_phase_stack || process != zt__process_of_stack) {
         zt__known_phase_stack = zt__find_phase_stack(process);
         zt__process_of_stack = process;
     }
     return zt__known_phase_stack;
+}
+
+ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void) {
+    return zt__stack_of_process(zt__get_process());
 }
 
 ZT__PRIVATE zt__phase_frame *zt__top_of_stack(zt__phase_stack *stack) {
@@ -41,59 +45,74 @@ ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void) {
     return zt__top_of_stack(zt__get_phase_stack());
 }
 
-/* Returns the phase of a name among those from `first` on, up to but not including `end`. */
-static zt__phase *zt__find_phase(zt__phase *first, const zt__phase *end, const char *name) {
-    while (first != end && strcmp(first->name, name) != 0) {
-        first = first->next_inner;
-    }
-    return first != end ? first : NULL;
+static int zt__is_phase_of(const zt__phase *phase, const zt__phase *outer, const char *name) {
+    return phase->outer == outer && strcmp(phase->name, name) == 0;
 }
 
-/* Adds a phase at the front of those inside `outer`, without a lock: another thread may add the same meanwhile, which
-   is then found among those that have come before it. */
-static zt__phase *zt__add_phase(zt__process *process, zt__phase *outer, const char *name) {
-    zt__phase *first = zt__load(&outer->inner), *seen = NULL, *found = zt__find_phase(first, NULL, name);
+/* Returns a new phase, or NULL without memory. */
+static zt__phase *zt__make_phase(const zt__phase *outer, const char *name) {
     size_t size = strlen(name) + 1;
-    zt__phase *added;
-    if (found || zt__load(&process->phase_count) >= ZT__MAX_PHASES) {
-        return found;
+    zt__phase *made = (zt__phase *)malloc(sizeof *made + size);
+    if (made) {
+        memset(made, 0, sizeof *made);
+        made->outer = outer;
+        made->depth = outer ? outer->depth + 1 : 1;
+        made->name = (const char *)memcpy(made + 1, name, size);
     }
-    added = (zt__phase *)malloc(sizeof *added + size);
-    if (!added) {
-        return NULL;
-    }
-    memset(added, 0, sizeof *added);
-    added->outer = outer;
-    added->depth = outer->depth + 1;
-    added->index = zt__add(&process->phase_count, 1);
-    added->name = (const char *)memcpy(added + 1, name, size);
-    do {
-        seen = first;
-        added->next_inner = first;
-        if (zt__change_pointer_if((void **)&outer->inner, first, added)) {
-            return added;
+    return made;
+}
+
+/* Returns the phase of a name inside another one, added if it is new; NULL beyond the limits, or without memory. There is
+   no lock: another thread that adds the same phase meets this one at the same place. */
+static zt__phase *zt__look_up_phase(zt__process *process, const zt__phase *outer, const char *name) {
+    uint32_t place = (uint32_t)zt__hash(name, strlen(name)) + (outer ? outer->index * 2654435761u : 0);
+    zt__phase *made = NULL, *found;
+    int may_add = !outer || outer->depth < ZT__MAX_PHASE_DEPTH;
+    for (place %= ZT__PHASE_PLACES;;) {
+        found = zt__load(&process->phases[place]);
+        if (found && zt__is_phase_of(found, outer, name)) {
+            break;
         }
-        first = zt__load(&outer->inner);
-        found = zt__find_phase(first, seen, name);
-    } while (!found);
-    free(added);
+        if (found) {
+            place = (place + 1) % ZT__PHASE_PLACES;
+            continue;
+        }
+        may_add = may_add && zt__load(&process->phase_count) < ZT__MAX_PHASES;
+        made = made || !may_add ? made : zt__make_phase(outer, name);
+        if (!made || !may_add) {
+            break;
+        }
+        made->index = place;
+        if (zt__change_pointer_if((void **)&process->phases[place], NULL, made)) {
+            zt__add(&process->phase_count, 1);
+            return made;
+        }
+    }
+    free(made);
     return found;
 }
 
-ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name) {
-    zt__process *process = outer ? NULL : zt__get_process();
-    zt__phase *around = outer ? (zt__phase *)(uintptr_t)outer : process ? &process->phases : NULL;
-    zt__phase *phase = around ? zt__load(&around->latest) : NULL;
+ZT__PRIVATE const zt__phase *zt__find_or_add_phase(zt__process *process, const zt__phase *outer,
+                                                   const char *name) {
+    zt__phase **latest, *phase;
+    if (!process) {
+        return outer;
+    }
+    latest = outer ? &((zt__phase *)(uintptr_t)outer)->latest : &process->latest_phase;
+    phase = zt__load(latest);
     if (phase && strcmp(phase->name, name) == 0) {
         return phase;
     }
-    process = zt__get_process();
-    phase = around && around->depth < ZT__MAX_PHASE_DEPTH ? zt__add_phase(process, around, name) : NULL;
+    phase = zt__look_up_phase(process, outer, name);
     if (phase) {
-        zt__store(&around->latest, phase);
-        return phase;
+        zt__store(latest, phase);
     }
-    return around && around->outer ? around : NULL;
+    return phase ? phase : outer;
+}
+
+ZT__PRIVATE int zt__are_phases_full(void) {
+    zt__process *process = zt__get_process();
+    return process && zt__load(&process->phase_count) >= ZT__MAX_PHASES;
 }
 
 ZT__PRIVATE uint32_t zt__number_entry(void) {

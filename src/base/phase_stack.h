@@ -6,7 +6,7 @@
 #include "base/shared.h"
 #include "base/system.h"
 
-enum { ZT__MAX_PHASE_DEPTH = 64, ZT__MAX_PHASES = 4096 };
+enum { ZT__MAX_PHASE_DEPTH = 64 };
 
 typedef enum zt__phase_frame_kind {
     ZT__PHASE_FRAME_BEGUN,
@@ -28,7 +28,10 @@ typedef struct zt__phase_stack {
     zt__phase_frame frames[ZT__MAX_PHASE_DEPTH];
 } zt__phase_stack;
 
-/* Returns the stack of the calling thread. */
+/* Returns the stack of the calling thread in the process of this block, which may be NULL: after a fork, it is empty. */
+ZT__PRIVATE zt__phase_stack *zt__stack_of_process(zt__process *process);
+
+/* The same in this process. */
 ZT__PRIVATE zt__phase_stack *zt__get_phase_stack(void);
 
 /* Returns the frame of a stack that was begun last, or NULL if there is none. */
@@ -39,7 +42,11 @@ ZT__PRIVATE zt__phase_frame *zt__get_top_frame(void);
 
 /* Returns the phase of a name inside another one, which is NULL for none. Beyond the limits, or without memory, returns
    the other one. */
-ZT__PRIVATE const zt__phase *zt__find_or_add_phase(const zt__phase *outer, const char *name);
+ZT__PRIVATE const zt__phase *zt__find_or_add_phase(zt__process *process, const zt__phase *outer,
+                                                   const char *name);
+
+/* Returns whether there are ZT__MAX_PHASES. */
+ZT__PRIVATE int zt__are_phases_full(void);
 
 /* Returns a number for the next entry of a phase in this process. */
 ZT__PRIVATE uint32_t zt__number_entry(void);

@@ -7,7 +7,7 @@
 #include "base/platform.h"
 #include "base/threads.h"
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_6"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_7"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -103,6 +103,11 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     zt__store(&zt__known_process, process);
     zt__unlock(&zt__process_setup);
     return process;
+}
+
+ZT__PRIVATE int zt__is_paused(uint32_t what) {
+    const zt__process *process = zt__find_process();
+    return process && (zt__load(&process->paused) & what);
 }
 
 /* ---- internal driver calls ------------------------------------------------------------------------------- */

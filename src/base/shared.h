@@ -30,16 +30,19 @@ typedef struct zt__attachment {
     uint32_t pid;
 } zt__attachment;
 
+enum { ZT__MAX_PHASES = 4096, ZT__PHASE_PLACES = 2 * ZT__MAX_PHASES };
+
 /* A name inside certain others. There is one for each such path in the process, for as long as that lives. */
 typedef struct zt__phase {
-    struct zt__phase *outer;      /* NULL: this is the root, which is no phase */
-    struct zt__phase *next_inner; /* the next of those directly inside `outer` */
-    struct zt__phase *inner;      /* the newest directly inside. Atomic, like the next */
-    struct zt__phase *latest;     /* the one directly inside that was begun last: a guess. NULL: none */
-    const char *name;             /* a copy */
-    uint32_t index;               /* among all phases of the process; of the root 0 */
-    uint32_t depth;
+    const struct zt__phase *outer; /* NULL: none */
+    struct zt__phase *latest; /* the one directly inside that was begun last: a guess. NULL: none. Atomic */
+    const char *name;         /* a copy */
+    uint32_t index;           /* its place among all phases */
+    uint32_t depth;           /* 1: it is inside no other */
 } zt__phase;
+
+/* What is not measured while it is paused: ranges that other interfaces begin, and launches that are traced. */
+enum { ZT__PAUSED_PHASES = 1, ZT__PAUSED_LAUNCHES = 2 };
 
 typedef struct zt__process {
     zt__mutex mutex;      /* guards groups, profilers and attachments, and activation and calculation in the
@@ -54,13 +57,19 @@ typedef struct zt__process {
     uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
-    zt__phase phases;                          /* the root of all phases */
-    zt__thread_key phase_stack;                /* the stack of phases of a thread */
-    uint32_t phase_count;                      /* Atomic */
-    uint32_t entries;                          /* of phases that were numbered. Atomic */
-    uint32_t listeners; /* profilers that phases are reported to. Atomic, like the next */
+    zt__phase *phases[ZT__PHASE_PLACES];       /* by a hash; NULL: free. Atomic, like the next two */
+    zt__phase *latest_phase;                   /* the one inside no other that was begun last: a guess */
+    uint32_t phase_count;
+    zt__thread_key phase_stack; /* the stack of phases of a thread */
+    uint32_t entries;           /* of phases that were numbered. Atomic */
+    uint32_t profiler_places;   /* `profilers` up to here may be used. Atomic */
+    uint32_t listeners;         /* profilers that phases are reported to. Atomic, like the next */
     uint32_t listener_users[ZT__MAX_PROFILERS]; /* threads that are reporting a phase to a profiler */
+    uint32_t paused; /* what other interfaces have paused, as ZT__PAUSED_ bits. Atomic */
 } zt__process;
+
+/* Returns whether something of ZT__PAUSED_ is paused. */
+ZT__PRIVATE int zt__is_paused(uint32_t what);
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
    this, because the loader does not trace them. */

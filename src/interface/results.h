@@ -13,18 +13,18 @@ struct zt_stats {
    path is a region or a phase inside certain others, such as "step;solve"; see NESTING and PHASES. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
-/* A region or a phase, or a path of it. A sample of a phase is one of those inside that are in no other region. */
+/* A region or a phase, or a path of it. A sample of a phase is one of those submitted in it, but for what ran inside of a
+   region that counts in it. See PHASES AND ENTRIES. */
 struct zt_region_info {
     const char *name; /* of a path, that of its last region */
     uint32_t region;  /* the index of the region with that name */
-    uint32_t parent;  /* the region that it is directly inside; of a path, ZT_PATH of what is before its last
-                         region. UINT32_MAX: none, or not the same each time */
+    uint32_t
+        parent; /* the region or phase that it is directly inside; of a path, ZT_PATH of what is before its
+                         last name. UINT32_MAX: none, or not the same each time */
     uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
     uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
     uint64_t dropped; /* samples that were not measured */
-    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`. Of a phase, of its entries: of
-                         each the sum of its samples. Entries without a sample, and those with one that is
-                         lost or dropped, are left out */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count`; of a phase, of its entries */
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
     double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
@@ -33,12 +33,18 @@ struct zt_region_info {
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
     int is_phase;
-    uint64_t entered;            /* how often a phase was begun and ended while the profiler was open */
-    uint64_t incomplete;         /* of these, how often with samples that are lost or dropped */
-    double host_ns, host_own_ns; /* host time of a phase on the threads that have begun it: all, and outside
-                                    of the phases inside. Of a region NaN */
-    double busy_ns; /* time in which at least one of the samples of a phase ran, but for waits. NaN: not
-                       known, because not all samples of the phase are on the timeline, or of a region */
+    uint64_t entered;    /* how often a phase was ended while the profiler was open */
+    uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
+    double host_ns;      /* host time of a phase, on the threads that have begun it. Of a region NaN */
+    double host_own_ns;  /* the same outside of the phases inside */
+    double busy_ns;      /* time in which at least one of the samples of a phase ran, but for waits. NaN: not
+                            known, because not all samples of the phase are on the timeline, or of a region */
+
+    /* of a phase, where zt_trace_config.memory was set; see MEMORY. Otherwise 0 and NaN */
+    uint64_t allocations, unfreed; /* that were made in it and in the phases inside; of these, not freed */
+    double unfreed_bytes;
+    double peak_bytes; /* of device and shared memory that were in use at once while it was open */
+    double end_bytes;  /* the same when it last ended */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -198,15 +204,17 @@ struct zt_cause_count {
 
 /* ---- what there is ------------------------------------------------------------------------------------- */
 
-/* Launches, and copies, barriers and waits if they are measured (zt_trace_config.copies): launches = measured + filtered + elsewhere. zt_counts has what
-   became of those that are measured. */
+/* Launches, executions of graphs, and copies, barriers and waits if they are measured (zt_trace_config.copies):
+   launches = measured + filtered + elsewhere. zt_counts has what became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;   /* a region was begun */
-    uint64_t filtered;   /* left out by the configuration */
-    uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
+    uint64_t measured;  /* a region was begun */
+    uint64_t filtered;  /* left out by the configuration */
+    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a
                             copy engine, unless the profiler measures times alone; one that can be cloned or
-                            changed, or is captured into a graph; and by_pointer */
+                            changed; by_pointer; and captured */
+    uint64_t captured; /* of those elsewhere: into a graph. Each execution of a graph is measured as one, in a
+                            region such as "graph 1 (saxpy x3)"; see TRACED LISTS */
     uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
                             returned while tracing; see TRACED LISTS */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
@@ -228,6 +236,16 @@ struct zt_hotspots_counts {
     uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
                            or no counts. How many samples they had is not known */
     uint64_t drops;     /* how often the device has dropped samples */
+};
+
+/* Memory that was allocated while tracing with zt_trace_config.memory; see MEMORY. */
+struct zt_memory_info {
+    int is_watched;                       /* not 0: it is, or was, watched. Otherwise all is 0 */
+    uint64_t allocations;                 /* of device, shared and host memory */
+    uint64_t unfreed, unfreed_bytes;      /* of these, not freed */
+    uint64_t unseen;                      /* further allocations, for which there was no room */
+    uint64_t bytes, peak_bytes;           /* of device and shared memory: in use, and the most at once */
+    uint64_t host_bytes, host_peak_bytes; /* the same of host memory */
 };
 
 /* What a watch does, and what it has found. */
@@ -254,6 +272,7 @@ struct zt_info {
     uint32_t kernel_count;                 /* kernels that were launched while tracing */
     uint32_t call_count;                   /* different calls that were timed */
     zt_hotspots_counts hotspots;
+    zt_memory_info memory;
     uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
     zt_watch_info watch;
 };

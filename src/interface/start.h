@@ -39,6 +39,7 @@ typedef struct zt_cause_count zt_cause_count;         /* samples that were lost 
 typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
 typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
 typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
+typedef struct zt_memory_info zt_memory_info;         /* memory that the application has allocated */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
 typedef struct zt_region_info zt_region_info; /* a region or a path: its counts, times and parent */
 typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
@@ -242,7 +243,7 @@ ZT_API void zt_close(zt_profiler *profiler);
 
 /* Starts to measure what is launched in the profiler's context and on its device, without regions in the
    code; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS, or
        DEPENDENCY_UNAVAILABLE  the loader's tracing layer is off
        INVALID_NULL_HANDLE     the profiler is from zt_unpack

@@ -43,6 +43,7 @@ struct zt_trace_config {
                                none. */
     uint32_t profile_flags; /* zet_profile_flags_t: modules that are created while tracing are built with
                                -zet-profile-flags and these; see MODULES. 0: as the application builds. */
+    int memory; /* Not 0: allocations of device, shared and host memory are watched; see MEMORY. */
 };
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */

@@ -241,8 +241,8 @@
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       By zt_trace_config, the tracer also measures copies, times calls on the host, writes MODULES to files,
-       and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
+       By zt_trace_config, the tracer also measures copies, times calls, watches MEMORY, writes MODULES to
+       files, and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
 
    AUTOMATIC TRACING
 
@@ -334,12 +334,10 @@
 
    PROCESSES
 
-       A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_6, which the first call of the library sets: no other
-       thread may use the environment during that call, and nobody may change the variable. See COPIES OF
-       THE HEADER.
-
-       A forked child must not use the profilers, streams and debuggers of its parent, and may open its own.
+       Copies of this header in a process, in plugins and libraries, find each other by the environment
+       variable ZETOOLS_PROCESS_7, which the first call of the library sets: no other thread may use the
+       environment during that call. A forked child is in no phase, and must not use the profilers, streams
+       and debuggers of its parent. See COPIES OF THE HEADER.
 
    ENVIRONMENT
 
@@ -349,12 +347,13 @@
        ZT_PHASES_AT             overrides config.phases_at_append: "append" or "submit"
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
-       ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
-                                "off", "0" or "": nothing is traced
+       ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
-       ZT_COPIES, ZT_HOTSPOTS   override zt_trace_config.copies and zt_auto_config.hotspots: "1", or "0"
+       ZT_ITT                   domains of ITT whose tasks are phases: patterns as in ZT_KERNELS. "0": none
+       ZT_COPIES, ZT_MEMORY,    override copies and memory of zt_trace_config and hotspots of
+       ZT_HOTSPOTS              zt_auto_config: "1", or "0"
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
@@ -374,20 +373,18 @@
        ZETOOLS_IMPLEMENTATION   in one file of the program: compiles the functions. Elsewhere the header
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
-                                is left, and Level Zero is not needed. zt_execute and zt_reset make only the
-                                calls of Level Zero. Figures are NaN, benchmarks fail. Pass no profiler and no
-                                structure of the library between files with it and without
+                                is left, and Level Zero is not needed. Figures are NaN, benchmarks fail. Pass
+                                nothing of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
-                                ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
-                                that can be traced
+                                ZETOOLS_IMPLEMENTATION: it adds code for every call that can be traced
        ZETOOLS_DEBUG            the same, for debuggers and watches
+       ZETOOLS_CONNECTORS       with ZETOOLS_IMPLEMENTATION: exports the functions by which ITT and Kokkos name
+                                phases. In one file of a shared library; see NAMES FROM ITT AND KOKKOS
        ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them
-       ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
-                                has no effect, zt_stream_config.thread and zt_watch are refused, and
-                                zt_collect reads samples of hot spots
-       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB);
-                                zt_report says so if one is asked for
+       ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. What needs one
+                                is refused, or done by zt_collect
+       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB)
 
    PAGES
 
@@ -397,7 +394,7 @@
        Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
                        STATISTICS, BENCHMARK FILES
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
-                       INSTRUCTIONS
+                       INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
        Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS

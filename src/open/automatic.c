@@ -92,7 +92,7 @@ static void zt__end_auto(void) {
         }
     }
     if (!tracer->devices) {
-        zt__print_message("zt_auto: this process created no command list, so there is no report.");
+        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
     }
     if (tracer->open_failures) {
         zt__print_message("zt_auto did not measure %u of the contexts and devices. The first: %s",
@@ -187,6 +187,11 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
 
 ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     ze_result_t result = zt__start_auto(config);
+#ifdef ZETOOLS_CONNECTORS
+    if (result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+        return result; /* ITT and Kokkos name phases for the tracer that runs, too */
+    }
+#endif
     if (result != ZE_RESULT_SUCCESS) {
         const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
         zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);

@@ -7,6 +7,7 @@
 #include "regions/profiler.h"
 #include "results/attribution.h"
 #include "results/results.h"
+#include "tracer/memory_use.h"
 #include "tracer/results.h"
 #include "watch/watch.h"
 
@@ -38,6 +39,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     info.launches = zt__get_launch_counts(profiler);
     info.kernel_count = zt__get_kernel_count(profiler);
     info.call_count = zt__get_call_count(profiler);
+    info.memory = zt__get_memory_info(profiler);
     info.hotspots = zt__get_hotspot_counts(profiler);
     info.hotspot_count = zt__get_hotspot_count(profiler);
 #endif

@@ -169,6 +169,9 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     if (profiler->free_tracer) {
         profiler->free_tracer(profiler);
     }
+    if (profiler->free_memory) {
+        profiler->free_memory(profiler);
+    }
     if (profiler->free_kernels) {
         profiler->free_kernels(profiler);
     }

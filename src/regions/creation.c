@@ -112,6 +112,9 @@ ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
         profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
         zt__store(&process->profiler_ids[i], profiler->id);
         zt__store(&process->profilers[i], profiler);
+        if (i >= process->profiler_places) {
+            zt__store(&process->profiler_places, i + 1);
+        }
     }
     zt__unlock(&process->mutex);
     return i < ZT__MAX_PROFILERS;

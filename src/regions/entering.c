@@ -22,14 +22,15 @@ ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
 /* A walk over the profilers that phases are reported to. */
 typedef struct zt__listeners {
     zt__process *process; /* NULL: there are none */
-    uint32_t next, left;
+    uint32_t next, end;
     uint32_t *users; /* of the profiler that is visited */
 } zt__listeners;
 
 static zt__listeners zt__find_listeners(void) {
     zt__listeners listeners = {zt__get_process(), 0, 0, NULL};
     if (listeners.process) {
-        listeners.left = zt__load(&listeners.process->listeners);
+        listeners.end =
+            zt__load(&listeners.process->listeners) ? zt__load(&listeners.process->profiler_places) : 0;
     }
     return listeners;
 }
@@ -40,14 +41,13 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     if (listeners->users) {
         zt__add(listeners->users, UINT32_MAX);
     }
-    for (; listeners->left > 0 && listeners->next < ZT__MAX_PROFILERS; listeners->next++) {
+    for (; listeners->next < listeners->end; listeners->next++) {
         zt_profiler *profiler = NULL;
         if (zt__load(&process->profilers[listeners->next])) {
             listeners->users = &process->listener_users[listeners->next];
             zt__add(listeners->users, 1);
             profiler = zt__load(&process->profilers[listeners->next]); /* it may just have been closed */
             if (profiler && zt__load(&profiler->takes_phases)) {
-                listeners->left--;
                 listeners->next++;
                 return profiler;
             }
@@ -59,9 +59,8 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
 }
 
 /* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
-static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint32_t entry,
-                           zt__phase_frame_kind kind) {
-    zt__process *process = zt__get_process();
+static void zt__push_frame(const zt__process *process, zt__phase_stack *stack, const zt__phase *phase,
+                           uint32_t entry, zt__phase_frame_kind kind) {
     uint32_t depth = stack->depth++;
     if (depth < ZT__MAX_PHASE_DEPTH) {
         zt__phase_frame *frame = &stack->frames[depth];
@@ -74,11 +73,22 @@ static void zt__push_frame(zt__phase_stack *stack, const zt__phase *phase, uint3
 }
 
 ZT_API void zt_phase_begin(const char *name) {
-    zt__phase_stack *stack = zt__get_phase_stack();
+    zt__process *process = zt__get_process();
+    zt__phase_stack *stack = zt__stack_of_process(process);
     const zt__phase_frame *around = zt__top_of_stack(stack);
     const zt__phase *outer = around ? around->phase : NULL;
-    const zt__phase *phase = zt__find_or_add_phase(outer, zt__shown_name(name));
-    zt__push_frame(stack, phase, 0, outer && phase == outer ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
+    const zt__phase *phase = zt__find_or_add_phase(process, outer, zt__shown_name(name));
+    int is_added = phase != outer;
+    zt__push_frame(process, stack, phase, 0,
+                   outer && !is_added ? ZT__PHASE_FRAME_SAME : ZT__PHASE_FRAME_BEGUN);
+    if (!is_added && zt__are_phases_full()) {
+        zt__listeners listeners = zt__find_listeners();
+        zt_profiler *profiler;
+        while ((profiler = zt__next_listener(&listeners)) != NULL) {
+            zt__report(&profiler->diagnostics, TOO_MANY_PHASES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                       (unsigned)ZT__MAX_PHASES, zt__shown_name(name));
+        }
+    }
 }
 
 /* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
@@ -92,6 +102,9 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     zt__end_entry(profiler, &frame->entry);
     if (path) {
         path->entered++;
+    }
+    if (path && profiler->memory_phase_ended) {
+        profiler->memory_phase_ended(profiler, path, frame->begun_ns, now);
     }
     if (path && frame->begun_ns) {
         path->host_ns += now - frame->begun_ns;
@@ -129,7 +142,7 @@ ZT_API void zt_phase_end(void) {
         }
         return;
     }
-    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.left == 0) {
+    if (--stack->depth >= ZT__MAX_PHASE_DEPTH || listeners.end == 0) {
         return;
     }
     frame = &stack->frames[stack->depth];
@@ -147,7 +160,7 @@ ZT_API void zt_phase_end(void) {
 
 ZT_API zt_phase zt_phase_current(void) {
     zt__listeners listeners = zt__find_listeners();
-    const zt__phase_frame *top = zt__get_top_frame();
+    zt__phase_frame *top = zt__get_top_frame();
     zt_profiler *profiler;
     zt_phase current = {NULL, 0};
     /* Its entry is added now, so that other threads find it until it is over. */
@@ -160,6 +173,9 @@ ZT_API zt_phase zt_phase_current(void) {
     while (top && top->kind == ZT__PHASE_FRAME_SAME) {
         top--;
     }
+    if (top && !top->entry) {
+        top->entry = zt__number_entry(); /* for a profiler that is opened later */
+    }
     if (top) {
         current.phase = top->phase;
         current.entry = top->entry;
@@ -168,6 +184,6 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__push_frame(zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
+    zt__push_frame(zt__get_process(), zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
                    ZT__PHASE_FRAME_ADOPTED);
 }

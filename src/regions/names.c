@@ -101,7 +101,7 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
     return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
 }
 
-ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
+static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
     zt__path_key key;
     if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
         return region->paths;

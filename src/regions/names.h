@@ -33,9 +33,6 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
    are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
-/* Returns the path of a region inside another path, or NULL if there is none. */
-ZT__PRIVATE zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region);
-
 /* Returns NULL if there is none. */
 ZT__PRIVATE zt__list *zt__find_list(zt_profiler *profiler, ze_command_list_handle_t handle);
 

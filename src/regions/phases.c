@@ -50,10 +50,13 @@ ZT__PRIVATE zt__path *zt__find_or_add_path_of_phase(zt_profiler *profiler, const
     zt__path *path = zt__known_path_of_phase(profiler, phase), *outer;
     zt__region_record *record;
     zt_cause cause;
-    if (path || !phase || phase->depth == 0) {
+    if (path || !phase) {
         return path ? path : &profiler->root;
     }
     outer = zt__find_or_add_path_of_phase(profiler, phase->outer);
+    if (phase->outer && outer != zt__known_path_of_phase(profiler, phase->outer)) {
+        return outer;
+    }
     record = zt__find_or_add_phase_record(profiler, phase->name, &cause);
     path = record ? zt__find_or_add_path(profiler, outer, record) : NULL;
     if (!path || path->key.region != record || path->key.outer != outer ||
@@ -296,6 +299,7 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
     recording->phase = phase;
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = moves ? probe->placed : NULL;
+        const zt__probe *outer = probe->outer; /* it ends after this one, so it is in the recording, too */
         if (placed &&
             probe->is_due) { /* it was counted at its end, because its list may have been immediate */
             probe->path->missing--;
@@ -313,7 +317,10 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
         zt__release_entry(profiler, &probe->entry);
         probe->entry = zt__use_entry(entry);
-        probe->outer_phase = zt__is_phase_or_root(probe->path->key.outer) ? NULL : zt__phase_of(probe->path);
+        while (outer && outer->is_dropped) {
+            outer = outer->outer;
+        }
+        probe->outer_phase = outer ? zt__phase_of(probe->path) : NULL;
     }
     zt__release_entry(profiler, &entry);
 }

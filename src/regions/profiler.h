@@ -79,6 +79,16 @@ typedef struct zt__path_key {
     zt__region_record *region;
 } zt__path_key;
 
+/* Memory that the application has allocated in a phase, or in none, as far as a tracer has watched it. */
+typedef struct zt__phase_memory {
+    int is_watched;       /* it was, when something was allocated in the phase, or the phase has ended */
+    uint64_t allocations; /* that were made in it, */
+    uint64_t unfreed, unfreed_bytes;
+    uint64_t peak_bytes,
+        end_bytes;     /* in use on the device: the most while it was open, and when it last ended */
+    uint64_t ended_ns; /* host time of that end; 0: none */
+} zt__phase_memory;
+
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
    move nor disappear.
    Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
@@ -109,6 +119,7 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    zt__phase_memory memory;       /* also of the root */
 };
 
 /* One entry of a phase, from its begin until it has ended and all that was submitted in it is collected. */
@@ -126,7 +137,7 @@ typedef struct zt__entry {
 typedef enum zt__region_kind {
     ZT__REGION_OF_APPLICATION, /* begun by the application, around no other region */
     ZT__REGION_AROUND_OTHERS,  /* begun by the application, around others */
-    ZT__REGION_OF_KERNEL,      /* this and the next by the tracer */
+    ZT__REGION_OF_KERNEL,      /* or a graph; this and the next by the tracer */
     ZT__REGION_OF_COPY,
     ZT__REGION_OF_SYNC /* a barrier, or a wait for events */
 } zt__region_kind;
@@ -495,6 +506,10 @@ struct zt_profiler {
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
     void (*phase_ended)(zt_profiler *profiler, const zt__phase_span *span); /* mutex held */
+    struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */
+    /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
+    void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*free_memory)(zt_profiler *profiler);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
     /* What is on a list never runs again: ends the loans of events for it. No mutex held */

@@ -94,6 +94,10 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
 
     zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+    }
     recording = zt__find_recording(profiler, handle);
     if (recording) {
         int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);

@@ -21,6 +21,7 @@
 #include "results/roles.h"
 #include "results/timeline.h"
 #include "tracer/hotspots.h"
+#include "tracer/memory_use.h"
 #include "tracer/results.h"
 
 ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
@@ -191,6 +192,15 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
         zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
                           region->busy_ns);
     }
+    if (!zt__is_nan(region->unfreed_bytes)) {
+        zt__write_csv_sum(writer, name, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
+                          region->peak_bytes);
+        zt__write_csv_sum(writer, name, "memory at the end", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
+                          region->end_bytes);
+        zt__write_csv_count(writer, name, "allocations", "", region->allocations);
+        zt__write_csv_sum(writer, name, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
+                          region->unfreed_bytes);
+    }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
     zt__write_csv_text(writer, name, "limit", "", limit.name);
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
@@ -286,6 +296,29 @@ static void zt__write_csv_traced(zt__document *document) {
 }
 #endif
 
+#ifdef ZETOOLS_TRACER
+
+/* Writes the memory of the whole profiler. */
+static void zt__write_csv_memory(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    if (info.is_watched) {
+        zt__write_csv_count(writer, "", "allocations", "", info.allocations);
+        zt__write_csv_count(writer, "", "allocations not watched", "", info.unseen);
+        zt__write_csv_sum(writer, "", "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, info.unfreed,
+                          (double)info.unfreed_bytes);
+        zt__write_csv_sum(writer, "", "memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.bytes);
+        zt__write_csv_sum(writer, "", "peak memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.peak_bytes);
+        zt__write_csv_sum(writer, "", "host memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.host_bytes);
+        zt__write_csv_sum(writer, "", "peak host memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+                          (double)info.host_peak_bytes);
+    }
+}
+#endif
+
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
@@ -330,6 +363,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     zt__write_csv_traced(document);
+    zt__write_csv_memory(document);
 #endif
 
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */

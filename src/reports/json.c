@@ -23,6 +23,7 @@
 #include "results/roles.h"
 #include "results/timeline.h"
 #include "tracer/hotspots.h"
+#include "tracer/memory_use.h"
 #include "tracer/results.h"
 
 /* What is the same for all regions. */
@@ -266,6 +267,13 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
     zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
+    if (!zt__is_nan(phase->unfreed_bytes)) {
+        zt__write_json_count(writer, "allocations", phase->allocations);
+        zt__write_json_count(writer, "unfreed", phase->unfreed);
+        zt__write_json_figure(writer, "unfreed_bytes", phase->unfreed_bytes);
+        zt__write_json_figure(writer, "peak_bytes", phase->peak_bytes);
+        zt__write_json_figure(writer, "end_bytes", phase->end_bytes);
+    }
     zt__write_text(writer, "}");
 }
 
@@ -554,6 +562,24 @@ static uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *r
     return end;
 }
 
+/* Writes the memory of the whole profiler. */
+static void zt__write_json_memory(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    if (info.is_watched) {
+        zt__write_text(writer, ",\n\"memory\":{");
+        zt__write_json_count(writer, "allocations", info.allocations);
+        zt__write_json_count(writer, "unfreed", info.unfreed);
+        zt__write_json_count(writer, "unfreed_bytes", info.unfreed_bytes);
+        zt__write_json_count(writer, "unseen", info.unseen);
+        zt__write_json_count(writer, "bytes", info.bytes);
+        zt__write_json_count(writer, "peak_bytes", info.peak_bytes);
+        zt__write_json_count(writer, "host_bytes", info.host_bytes);
+        zt__write_json_count(writer, "host_peak_bytes", info.host_peak_bytes);
+        zt__write_text(writer, "}");
+    }
+}
+
 /* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
 static void zt__write_json_traced(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
@@ -766,6 +792,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         zt__write_json_timeline(document);
     }
 #ifdef ZETOOLS_TRACER
+    zt__write_json_memory(document);
     zt__write_json_traced(document);
 #endif
     zt__write_text(writer, "}\n");

@@ -17,6 +17,8 @@
 #include "results/phase_times.h"
 #include "results/results.h"
 #include "tracer/hotspots.h"
+#include "tracer/memory.h"
+#include "tracer/memory_use.h"
 #include "tracer/results.h"
 #include "tracer/tracer.h"
 
@@ -66,10 +68,11 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
         tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
-            zt__add_note(document, note,
-                         "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                         (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
-                         (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
+            zt__add_note(
+                document, note,
+                "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS, zt_trace_config or a pause.",
+                (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
+                (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
         } else {
             note(document, "No kernel was launched while tracing.");
         }
@@ -97,6 +100,7 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
+    uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
     if (start_result != 0) {
         zt__add_note(
@@ -105,20 +109,28 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
             "shown.",
             zt_result_name((ze_result_t)start_result));
     }
-    if (counts.elsewhere > counts.by_pointer) {
+    if (counts.captured > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s captured into graphs. Each execution of a graph is measured as "
+            "one, and counted as one launch.",
+            (unsigned long long)counts.captured, (unsigned long long)counts.launches,
+            counts.captured == 1 ? "was" : "were");
+    }
+    if (others > 0) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
-                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
-                     (unsigned long long)counts.launches,
+                     "devices, of copy engines, can be cloned or changed, or wait while others are captured "
+                     "into graphs%s.",
+                     (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
     }
     if (counts.by_pointer > 0) {
         zt__add_note(
             document, note,
             "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
-            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
-            "variables and, where the loader wraps handles, all.",
+            "returned, and not measured: shares are of the others. Not measured are launches of variables, "
+            "custom operations and, where the loader wraps handles, all.",
             (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
             counts.by_pointer == 1 ? "was" : "were");
     }
@@ -128,11 +140,12 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
-        zt__add_note(document, note,
-                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
-                     "others: the tracer cannot read time stamps of their events, for example because these "
-                     "were created before it was started.",
-                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches were measured between barriers, so they did not overlap with "
+            "others: they are graphs, or the tracer cannot read time stamps of their events, for example "
+            "because these were created before it was started.",
+            (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
     }
 #else
     (void)document, (void)note;
@@ -140,6 +153,105 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 }
 
 #ifdef ZETOOLS_TRACER
+
+/* Appends an amount of memory to a sentence: "12.3 MB". */
+static void zt__append_bytes(char *text, size_t room, uint64_t bytes) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    double amount = (double)bytes;
+    uint32_t unit = 0;
+    for (; unit + 1 < ZT__COUNT_OF(units) && amount >= 999.5; unit++) {
+        amount /= 1000;
+    }
+    zt__append_number(text, room, amount);
+    zt__append(text, room, " %s", bytes == 1 ? "byte" : units[unit]);
+}
+
+/* A phase, or none, with what was allocated in it and is not freed. */
+typedef struct zt__unfreed {
+    const zt__path *phase;
+    uint64_t count, bytes;
+} zt__unfreed;
+
+/* Finds the phases with most unfreed bytes, the root among them, most first. Returns how many there are. */
+static uint32_t zt__find_unfreed(zt__document *document, zt__unfreed *most, uint32_t room) {
+    zt_profiler *profiler = document->profiler;
+    uint32_t i, place, count = 0;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i <= document->path_count; i++) {
+        const zt__path *path = i < document->path_count ? zt__path_at(profiler, i) : &profiler->root;
+        zt__unfreed found = {path, path->memory.unfreed, path->memory.unfreed_bytes};
+        if (!found.count) {
+            continue;
+        }
+        for (place = count < room ? count : room; place > 0 && most[place - 1].bytes < found.bytes; place--) {
+            if (place < room) {
+                most[place] = most[place - 1];
+            }
+        }
+        if (place < room) {
+            most[place] = found;
+        }
+        count++;
+    }
+    zt__unlock(&profiler->mutex);
+    return count;
+}
+
+/* Notes how much memory was in use, and in which phases it was allocated and is not freed. */
+static void zt__note_memory(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3 };
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    int is_watched = zt__is_memory_watched(document->profiler);
+    zt__unfreed most[MOST_NAMED];
+    uint64_t named = 0;
+    uint32_t count, i;
+    char text[1024] = "Device memory: at most ";
+    if (!info.is_watched) {
+        return;
+    }
+    zt__append_bytes(text, sizeof text, info.peak_bytes);
+    zt__append(text, sizeof text, " in use at once");
+    if (info.host_peak_bytes) {
+        zt__append(text, sizeof text, ", and ");
+        zt__append_bytes(text, sizeof text, info.host_peak_bytes);
+        zt__append(text, sizeof text, " of the host");
+    }
+    if (info.unfreed == 0) {
+        zt__append(text, sizeof text, "; %llu allocation%s, all freed.", (unsigned long long)info.allocations,
+                   info.allocations == 1 ? "" : "s");
+        note(document, text);
+    } else {
+        zt__append(text, sizeof text, "; %llu of %llu allocation%s (", (unsigned long long)info.unfreed,
+                   (unsigned long long)info.allocations, info.allocations == 1 ? "" : "s");
+        zt__append_bytes(text, sizeof text, info.unfreed_bytes);
+        zt__append(text, sizeof text, is_watched ? ") not freed:" : ") not freed when tracing ended:");
+        count = zt__find_unfreed(document, most, MOST_NAMED);
+        for (i = 0; i < count && i < MOST_NAMED; i++) {
+            const zt__path *phase = most[i].phase;
+            char *path = phase->depth > 1 ? zt__name_path(document, phase) : NULL;
+            zt__append(text, sizeof text, "%s %llu in ", i ? "," : "", (unsigned long long)most[i].count);
+            if (phase->depth > 0) {
+                zt__append(text, sizeof text, "\"%.100s\"", path ? path : phase->key.region->name);
+            } else {
+                zt__append(text, sizeof text, "no phase");
+            }
+            zt__free(&document->profiler->config.allocator, path);
+            named += most[i].count;
+        }
+        if (named < info.unfreed) {
+            zt__append(text, sizeof text, ", %llu in others", (unsigned long long)(info.unfreed - named));
+        }
+        zt__append(text, sizeof text, ".");
+        note(document, text);
+    }
+    if (info.unseen > 0) {
+        zt__add_note(document, note,
+                     "%llu further allocation%s not watched: there is no memory, or more than %u are not "
+                     "freed.",
+                     (unsigned long long)info.unseen, info.unseen == 1 ? " was" : "s were",
+                     (unsigned)ZT__MAX_ALLOCATIONS);
+    }
+}
 
 /* Notes a number of samples, as a share of all. */
 static void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
@@ -376,11 +488,11 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     moved = profiler->moved_samples;
     zt__unlock(&profiler->mutex);
     if (incomplete > 0) {
-        zt__add_note(document, note,
-                     "%llu %s left out of mean, median and p95, because samples in %s are lost or dropped.",
-                     (unsigned long long)incomplete,
-                     incomplete == 1 ? "entry of phases is" : "entries of phases are",
-                     incomplete == 1 ? "it" : "them");
+        zt__add_note(
+            document, note,
+            "%llu %s of phases %s left out of mean, median and p95, because samples in them are missing.",
+            (unsigned long long)incomplete, incomplete == 1 ? "entry" : "entries",
+            incomplete == 1 ? "is" : "are");
     }
     if (moved > 0) {
         zt__add_note(document, note,
@@ -429,6 +541,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      counts.unobserved_lists == 1 ? "list" : "lists");
     }
 #ifdef ZETOOLS_TRACER
+    zt__note_memory(document, note);
     zt__note_hotspots(document, note);
 #endif
 }

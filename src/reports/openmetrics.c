@@ -18,6 +18,7 @@
 #include "results/attribution.h"
 #include "results/results.h"
 #include "results/timeline.h"
+#include "tracer/memory_use.h"
 #include "tracer/results.h"
 
 /* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 is written as \x and two hexadecimal
@@ -292,6 +293,79 @@ static void zt__write_phases(zt__document *document) {
     }
 }
 
+/* Writes the most memory that was in use while each phase was open, and what is not freed of that allocated in it. */
+static void zt__write_memory_of_phases(zt__document *document) {
+    zt__family families[] = {{"zetools_phase_peak_memory_bytes", "gauge", "bytes",
+                              "The most memory of the device in use while a phase was open", 0},
+                             {"zetools_phase_end_memory_bytes", "gauge", "bytes",
+                              "Memory of the device in use when a phase last ended", 0},
+                             {"zetools_phase_unfreed_memory_bytes", "gauge", "bytes",
+                              "Memory that was allocated in a phase and is not freed", 0}};
+    zt_profiler *profiler = document->profiler;
+    const zt__nesting *row = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(families); i++) {
+        while ((row = zt__next_phase_row(document, row)) != NULL) {
+            zt__subject subject = zt__subject_at(profiler, row->index);
+            zt__family_labels labels = {"phase", NULL, NULL};
+            zt__totals totals;
+            zt_region_info info;
+            double figures[ZT__COUNT_OF(families)];
+            zt__lock(&profiler->mutex);
+            totals = zt__add_up(subject);
+            zt__unlock(&profiler->mutex);
+            zt__fill_totals(&totals, &info);
+            figures[0] = info.peak_bytes;
+            figures[1] = info.end_bytes;
+            figures[2] = info.unfreed_bytes;
+            if (zt__is_nan(figures[i])) {
+                continue;
+            }
+            labels.value = subject.region->name;
+            labels.path =
+                zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
+            zt__begin_sample(&document->writer, &families[i], "");
+            zt__write_labels(&document->writer, &labels);
+            zt__end_sample(&document->writer, figures[i]);
+            zt__free(&profiler->config.allocator, labels.path);
+        }
+    }
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* Writes a gauge of the whole profiler. */
+static void zt__write_gauge(zt__writer *writer, zt__family family, uint64_t value) {
+    zt__begin_family(writer, &family);
+    zt__print(writer, "%s %llu\n", family.name, (unsigned long long)value);
+}
+
+/* Writes the memory of the whole profiler. */
+static void zt__write_memory(zt__document *document) {
+    const zt__family bytes = {"zetools_memory_bytes", "gauge", "bytes", "Memory of the device in use", 0};
+    const zt__family peak = {"zetools_peak_memory_bytes", "gauge", "bytes",
+                             "The most memory of the device in use at once", 0};
+    const zt__family host = {"zetools_host_memory_bytes", "gauge", "bytes", "Memory of the host in use", 0};
+    const zt__family host_peak = {"zetools_peak_host_memory_bytes", "gauge", "bytes",
+                                  "The most memory of the host in use at once", 0};
+    zt__family allocations = {"zetools_allocations", "counter", "", "Allocations that were watched", 0};
+    zt__family unseen = {"zetools_unwatched_allocations", "counter", "",
+                         "Allocations for which there was no room", 0};
+    const zt_memory_info info = zt__get_memory_info(document->profiler);
+    zt__writer *writer = &document->writer;
+    if (info.is_watched) {
+        zt__write_gauge(writer, bytes, info.bytes);
+        zt__write_gauge(writer, peak, info.peak_bytes);
+        zt__write_gauge(writer, host, info.host_bytes);
+        zt__write_gauge(writer, host_peak, info.host_peak_bytes);
+        zt__begin_family(writer, &allocations);
+        zt__print(writer, "%s_total %llu\n", allocations.name, (unsigned long long)info.allocations);
+        zt__begin_family(writer, &unseen);
+        zt__print(writer, "%s_total %llu\n", unseen.name, (unsigned long long)info.unseen);
+    }
+}
+#endif
+
 /* Writes how many samples of each region were lost or dropped, whichever its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
@@ -528,7 +602,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     if (launches.launches > 0) {
         zt__write_counter_sample(writer, &unmeasured, "cause", "list",
-                                 launches.elsewhere - launches.by_pointer);
+                                 launches.elsewhere - launches.by_pointer - launches.captured);
+        zt__write_counter_sample(writer, &unmeasured, "cause", "graph", launches.captured);
         zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
     }
 #endif
@@ -552,6 +627,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
     zt__write_phases(document);
+    zt__write_memory_of_phases(document);
+#ifdef ZETOOLS_TRACER
+    zt__write_memory(document);
+#endif
     for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
         zt__write_metric_families(document, (zt__family_kind)kind);
     }

@@ -39,6 +39,8 @@ enum {
     ZT__ROW_BYTES, /* a second */
     ZT__ROW_HOST,  /* of phases */
     ZT__ROW_HOST_OWN,
+    ZT__ROW_MEMORY, /* this and the next in bytes */
+    ZT__ROW_UNFREED,
     ZT__TIME_FIGURES
 };
 
@@ -49,12 +51,14 @@ static const struct {
     uint32_t figure;
     int is_default; /* shown without being named, if any row has it */
     int rank;
-} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
-                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
-                        {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
-                        {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
-                        {"host", "ns", ZT__ROW_HOST, 1, 1},     {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2}};
+} zt__time_columns[] = {
+    {"total", "ns", ZT__ROW_TOTAL, 1, 0},      {"own", "ns", ZT__ROW_OWN, 1, 0},
+    {"mean", "ns", ZT__ROW_MEAN, 1, 0},        {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
+    {"p95", "ns", ZT__ROW_P95, 1, 2},          {"min", "ns", ZT__ROW_MIN, 0, 2},
+    {"max", "ns", ZT__ROW_MAX, 0, 2},          {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
+    {"launch", "ns", ZT__ROW_LAUNCH, 0, 1},    {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
+    {"host", "ns", ZT__ROW_HOST, 1, 1},        {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
+    {"memory", "bytes", ZT__ROW_MEMORY, 1, 1}, {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -201,6 +205,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_HOST] = document->region.host_ns;
         figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
+        figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
+        figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
         figures[ZT__ROW_MEAN] = time->mean;
         figures[ZT__ROW_MEDIAN] = time->median;

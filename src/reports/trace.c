@@ -21,6 +21,7 @@
 #include "results/results.h"
 #include "results/roles.h"
 #include "results/timeline.h"
+#include "tracer/memory_use.h"
 #include "tracer/results.h"
 
 /* A trace has two processes. One is the program, with a track for each thread that has begun regions,
@@ -853,6 +854,42 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
     return has_memory;
 }
 
+/* ---- memory ---------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+static void zt__write_memory_counter(zt__trace *trace, const char *name, uint64_t ns, uint64_t bytes) {
+    zt__begin_event(trace->writer, "C", name, trace->device, 0);
+    zt__write_event_time(trace->writer, "ts", ns);
+    zt__print(trace->writer, ",\"args\":{\"value\":%llu}}", (unsigned long long)bytes);
+}
+
+/* Writes counters of the memory in use. There are at most ZT__COUNTER_EVENTS: if there are more changes, each stands for
+   several, the highest of them. */
+static void zt__write_memory_counters(zt__trace *trace) {
+    zt_profiler *profiler = trace->profiler;
+    uint64_t first, end, i, several, host_bytes = 0;
+    zt__memory_change change, highest;
+    memset(&highest, 0, sizeof highest);
+    zt__get_kept_changes(profiler, &first, &end);
+    several = 1 + (end - first) / ZT__COUNTER_EVENTS;
+    for (i = first; i < end; i++) {
+        if (zt__copy_kept_change(profiler, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
+            highest = change;
+        }
+        if (!highest.ns || ((i - first + 1) % several && i + 1 < end)) {
+            continue;
+        }
+        zt__write_memory_counter(trace, "device memory [bytes]", highest.ns, highest.bytes);
+        if (highest.host_bytes != host_bytes) {
+            zt__write_memory_counter(trace, "host memory [bytes]", highest.ns, highest.host_bytes);
+            host_bytes = highest.host_bytes;
+        }
+        highest.ns = 0;
+    }
+}
+#endif
+
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__write_trace(zt__document *document) {
@@ -924,6 +961,9 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     if (has_memory) {
         zt__write_device(&trace);
     }
+#ifdef ZETOOLS_TRACER
+    zt__write_memory_counters(&trace);
+#endif
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
     }

@@ -25,6 +25,7 @@ typedef struct zt__merged_region {
 /* A path of the other profiler, copied with its statistics, and the one that it is added to. */
 typedef struct zt__merged_path {
     zt__path *into;
+    int is_left_out; /* a phase for which there is no path: what is inside of it moves to `into` */
     zt__path from;
 } zt__merged_path;
 
@@ -125,9 +126,16 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     for (i = 0; i < path_count && has_memory; i++) {
         const zt__path *path = zt__path_at(from, i);
         zt__path *outer = path->key.outer->depth > 0 ? paths[path->key.outer->index].into : &into->root;
+        int is_phase = path->key.region->is_phase;
         zt__lock(&into->mutex);
         paths[i].into = zt__find_or_add_path(into, outer, regions[path->key.region->index].into);
         zt__unlock(&into->mutex);
+        if (is_phase && paths[i].into &&
+            !paths[i].into->key.region->is_phase) { /* there are too many paths */
+            paths[i].into = outer;
+            paths[i].is_left_out = 1;
+            continue;
+        }
         has_memory = paths[i].into && zt__copy_path(into, path, from, &paths[i].from) &&
                      zt__prepare_path(into, paths[i].into, &paths[i].from.statistics);
     }
@@ -160,6 +168,9 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
         for (i = 0; i < path_count; i++) {
             const zt__path *added = &paths[i].from;
             zt__path *to = paths[i].into;
+            if (paths[i].is_left_out) {
+                continue;
+            }
             zt__lock(&into->mutex);
             zt__merge_statistics(&into->layout, &to->statistics, &added->statistics);
             to->with_metrics += added->with_metrics;

@@ -185,7 +185,18 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
+        if (path->memory.ended_ns >= totals.memory.ended_ns) {
+            totals.memory.ended_ns = path->memory.ended_ns;
+            totals.memory.end_bytes = path->memory.end_bytes;
+        }
+        if (path->memory.peak_bytes > totals.memory.peak_bytes) {
+            totals.memory.peak_bytes = path->memory.peak_bytes;
+        }
         do {
+            totals.memory.is_watched |= inner->memory.is_watched;
+            totals.memory.allocations += inner->memory.allocations;
+            totals.memory.unfreed += inner->memory.unfreed;
+            totals.memory.unfreed_bytes += inner->memory.unfreed_bytes;
             totals.lost += inner->lost;
             totals.dropped += inner->dropped;
             inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
@@ -391,6 +402,11 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
     info->busy_ns = zt__nan();
+    info->allocations = totals->memory.allocations;
+    info->unfreed = totals->memory.unfreed;
+    info->unfreed_bytes = totals->memory.is_watched ? (double)totals->memory.unfreed_bytes : zt__nan();
+    info->peak_bytes = totals->memory.ended_ns ? (double)totals->memory.peak_bytes : zt__nan();
+    info->end_bytes = totals->memory.ended_ns ? (double)totals->memory.end_bytes : zt__nan();
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =
@@ -456,6 +472,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         info->host_ns = info->host_own_ns = info->busy_ns = zt__nan();
+        info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
     subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);

@@ -45,6 +45,7 @@ typedef struct zt__totals {
     int is_phase;
     uint64_t entered, incomplete; /* this and the next as in zt_region_info */
     double host_ns, host_own_ns;
+    zt__phase_memory memory;
     double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
     double launch_error_ns; /* the largest error of a launch latency */
 } zt__totals;

@@ -72,6 +72,13 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         ZT__LAUNCHES(X)
     case ZT__CALL_CommandListAppendLaunchMultipleKernelsIndirect:
         return ZT__KIND_LAUNCH;
+    case ZT__CALL_CommandListAppendGraphExt:
+        return ZT__KIND_GRAPH;
+    case ZT__CALL_GraphInstantiateExt:
+        return ZT__KIND_GRAPH_INSTANTIATE;
+    case ZT__CALL_GraphDestroyExt:
+    case ZT__CALL_ExecutableGraphDestroyExt:
+        return ZT__KIND_GRAPH_DESTROY;
         ZT__COPIES(X)
         return ZT__KIND_COPY;
 #undef X
@@ -89,6 +96,13 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_GET_COMMAND_ID;
     case ZT__CALL_ContextDestroy:
         return ZT__KIND_CONTEXT_DESTROY;
+    case ZT__CALL_MemAllocDevice:
+    case ZT__CALL_MemAllocHost:
+    case ZT__CALL_MemAllocShared:
+        return ZT__KIND_MEMORY_ALLOCATE;
+    case ZT__CALL_MemFree:
+    case ZT__CALL_MemFreeExt:
+        return ZT__KIND_MEMORY_FREE;
     case ZT__CALL_EventPoolCreate:
         return ZT__KIND_POOL_CREATE;
     case ZT__CALL_EventPoolDestroy:
@@ -180,6 +194,7 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
         return command->list != NULL;                                                                        \
     }
         ZT__COPIES(X)
+        X(CommandListAppendGraphExt, zt__append_graph_params)
         X(CommandListAppendBarrier, ze_command_list_append_barrier_params_t)
         X(CommandListAppendMemoryRangesBarrier, ze_command_list_append_memory_ranges_barrier_params_t)
         X(CommandListAppendQueryKernelTimestamps, ze_command_list_append_query_kernel_timestamps_params_t)

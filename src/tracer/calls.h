@@ -113,7 +113,8 @@ enum {
     ZT__FOR_LAUNCHES = 2, /* if launches are measured */
     ZT__FOR_COMMANDS = 4, /* if launches or copies are measured */
     ZT__FOR_EVENTS = 8,   /* if they may be measured by events of the application */
-    ZT__FOR_AUTO = 16
+    ZT__FOR_AUTO = 16,
+    ZT__FOR_MEMORY = 32 /* if memory is watched */
 };
 
 /* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
@@ -134,7 +135,10 @@ enum {
     X(KERNEL_DESTROY, zt__before_kernel_destroy, zt__after_kernel_destroy, ZT__ALWAYS)                       \
     X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
     X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
-    X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
+    X(GRAPH, zt__before_command, zt__after_command, ZT__FOR_EVENTS)                                          \
+    X(GRAPH_INSTANTIATE, NULL, zt__after_graph_instantiate, ZT__FOR_LAUNCHES)                                \
+    X(GRAPH_DESTROY, zt__before_graph_destroy, NULL, ZT__FOR_LAUNCHES)                                       \
+    X(COPY, zt__before_command, zt__after_command, ZT__FOR_EVENTS | ZT__FOR_AUTO)                            \
     /* A barrier or a wait: measured only if it has an event or its list is in order. */                     \
     X(SYNC, zt__before_command, NULL, ZT__FOR_EVENTS)                                                        \
     /* A command that is not measured, and signals an event. */                                              \
@@ -142,7 +146,9 @@ enum {
     X(CAPTURE_BEGIN, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                          \
     X(CAPTURE_END, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                            \
     X(GET_COMMAND_ID, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                         \
-    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL, ZT__FOR_AUTO)                                       \
+    X(CONTEXT_DESTROY, zt__before_context_destroy, zt__after_context_destroy, ZT__FOR_AUTO | ZT__FOR_MEMORY) \
+    X(MEMORY_ALLOCATE, NULL, zt__after_allocation, ZT__FOR_MEMORY)                                           \
+    X(MEMORY_FREE, zt__before_free, zt__after_free, ZT__FOR_MEMORY)                                          \
     X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create, ZT__FOR_COMMANDS)                          \
     X(POOL_DESTROY, zt__before_pool_destroy, NULL, ZT__FOR_COMMANDS)                                         \
     X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
@@ -199,6 +205,32 @@ typedef struct zt__list_params {
     ze_command_list_handle_t *phCommandList;
 } zt__list_params;
 
+typedef struct zt__end_capture_params {
+    ze_command_list_handle_t *phCommandList;
+    const void **ppNext;
+    void ***pphGraph;
+} zt__end_capture_params;
+
+typedef struct zt__instantiate_graph_params {
+    void **phGraph;
+    const void **ppNext;
+    void ***pphExecutableGraph;
+} zt__instantiate_graph_params;
+
+typedef struct zt__append_graph_params {
+    ze_command_list_handle_t *phCommandList;
+    void **phGraph;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__append_graph_params;
+
+/* Of the calls that destroy a graph, or an executable one. */
+typedef struct zt__graph_params {
+    void **phGraph;
+} zt__graph_params;
+
 /* A ze_event_counter_based_desc_t, and the parameters of the call that uses it. */
 typedef struct zt__event_counter_based_desc {
     ze_structure_type_t stype;
@@ -213,7 +245,7 @@ typedef struct zt__event_counter_based_create_params {
     ze_event_handle_t **pphEvent;
 } zt__event_counter_based_create_params;
 
-/* A launch or copy, or another command that signals an event, whichever call appends it. */
+/* A launch, graph or copy, or another command that signals an event, whichever call appends it. */
 typedef struct zt__command {
     ze_command_list_handle_t list;
     ze_kernel_handle_t kernel; /* the first one, or NULL */

@@ -14,7 +14,9 @@
 #include "tracer/calls.h"
 #include "tracer/events.h"
 #include "tracer/frames.h"
+#include "tracer/graphs.h"
 #include "tracer/launches.h"
+#include "tracer/memory.h"
 #include "tracer/seen_lists.h"
 #include "tracer/seen_modules.h"
 #include "tracer/tracer.h"
@@ -90,7 +92,7 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     frame->build.trial = ZE_RESULT_SUCCESS;
     frame->signal = NULL;
     frame->marker = NULL;
-    frame->is_lent = frame->is_submission = 0;
+    frame->is_lent = frame->is_submission = frame->is_elsewhere = 0;
     frame->kernel_before_hooks = NULL;
     frame->kernel.name = NULL;
     frame->pool_desc = NULL;

@@ -29,19 +29,41 @@ typedef ze_result_t(ZE_APICALL *zt__launch_with_parameters_fn)(ze_command_list_h
 typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t, ze_kernel_handle_t, void *,
                                                         ze_event_handle_t, uint32_t, ze_event_handle_t *);
 
-typedef ze_result_t(ZE_APICALL *zt__append_graph_fn)(ze_command_list_handle_t, void *, void *,
-                                                     ze_event_handle_t, uint32_t, ze_event_handle_t *);
-
 typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
                                                          ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+/* Functions of graphs, from before loaders had any: the name, the member of zt__driver_functions, the call of the loader
+   that it is observed as, the parameters, which are in another order than the loader's, and the loader's. */
+#define ZT__GRAPH_FUNCTIONS(X)                                                                               \
+    X("zeCommandListBeginGraphCaptureExp", begin_capture, CommandListBeginGraphCaptureExt,                   \
+      (ze_command_list_handle_t list, const void *next), (list, next), zt__list_params, &list)               \
+    X("zeCommandListBeginCaptureIntoGraphExp", begin_capture_into, CommandListBeginCaptureIntoGraphExt,      \
+      (ze_command_list_handle_t list, void *graph, const void *next), (list, graph, next), zt__list_params,  \
+      &list)                                                                                                 \
+    X("zeCommandListEndGraphCaptureExp", end_capture, CommandListEndGraphCaptureExt,                         \
+      (ze_command_list_handle_t list, void **graph, const void *next), (list, graph, next),                  \
+      zt__end_capture_params, &list, &next, &graph)                                                          \
+    X("zeCommandListInstantiateGraphExp", instantiate_graph, GraphInstantiateExt,                            \
+      (void *graph, void **executable, const void *next), (graph, executable, next),                         \
+      zt__instantiate_graph_params, &graph, &next, &executable)                                              \
+    X("zeCommandListAppendGraphExp", append_graph, CommandListAppendGraphExt,                                \
+      (ze_command_list_handle_t list, void *graph, const void *next, ze_event_handle_t signal,               \
+       uint32_t wait_count, ze_event_handle_t *waits),                                                       \
+      (list, graph, next, signal, wait_count, waits), zt__append_graph_params, &list, &graph, &next,         \
+      &signal, &wait_count, &waits)                                                                          \
+    X("zeGraphDestroyExp", destroy_graph, GraphDestroyExt, (void *graph), (graph), zt__graph_params, &graph) \
+    X("zeExecutableGraphDestroyExp", destroy_executable, ExecutableGraphDestroyExt, (void *graph), (graph),  \
+      zt__graph_params, &graph)
 
 /* The driver's functions. Guarded by the mutex of the dispatcher until they are known; then they do not change. */
 static struct {
     zt__launch_with_arguments_fn with_arguments;
     zt__launch_with_parameters_fn with_parameters;
     zt__launch_variable_fn variable;
-    zt__append_graph_fn graph;
     zt__append_operation_fn operation;
+#define X(name, member, call, declared, passed, type, ...) ze_result_t(ZE_APICALL *member) declared;
+    ZT__GRAPH_FUNCTIONS(X)
+#undef X
 } zt__driver_functions;
 
 /* ---- what the application calls -------------------------------------------------------------------------- */
@@ -86,19 +108,25 @@ static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list,
     return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
 }
 
-static ze_result_t ZE_APICALL zt__append_graph(ze_command_list_handle_t list, void *graph, void *next,
-                                               ze_event_handle_t signal, uint32_t wait_count,
-                                               ze_event_handle_t *waits) {
-    zt__count_by_pointer();
-    return zt__driver_functions.graph(list, graph, next, signal, wait_count, waits);
-}
-
 static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
                                                    ze_event_handle_t signal, uint32_t wait_count,
                                                    ze_event_handle_t *waits) {
     zt__count_by_pointer();
     return zt__driver_functions.operation(list, next, signal, wait_count, waits);
 }
+
+#define X(name, member, call, declared, passed, type, ...)                                                   \
+    static ze_result_t ZE_APICALL zt__##member declared {                                                    \
+        type parameters = {__VA_ARGS__};                                                                     \
+        void *instance;                                                                                      \
+        ze_result_t result;                                                                                  \
+        zt__begin_by_pointer(ZT__CALL_##call, &parameters, &instance);                                       \
+        result = zt__driver_functions.member passed;                                                         \
+        zt__end_by_pointer(result, &instance);                                                               \
+        return result;                                                                                       \
+    }
+ZT__GRAPH_FUNCTIONS(X)
+#undef X
 
 /* ---- pointers -------------------------------------------------------------------------------------------- */
 
@@ -129,21 +157,32 @@ ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
     if (!name || !place || !*place) {
         return;
     }
-#define X(function, member, own, type)                                                                       \
+#define ZT__WRAP(function, member, wrapper)                                                                  \
     if (strcmp(name, function) == 0) {                                                                       \
-        type wrapper = own;                                                                                  \
         void *pointer;                                                                                       \
         memcpy(&pointer, &wrapper, sizeof pointer);                                                          \
         is_wrapped = zt__exchange_function(place, &zt__driver_functions.member, pointer);                    \
+    }
+#define X(function, member, own, type)                                                                       \
+    {                                                                                                        \
+        type wrapper = own;                                                                                  \
+        ZT__WRAP(function, member, wrapper)                                                                  \
     }
     X("zeCommandListAppendLaunchKernelWithArguments", with_arguments, zt__launch_with_arguments,
       zt__launch_with_arguments_fn)
     X("zeCommandListAppendLaunchKernelWithParameters", with_parameters, zt__launch_with_parameters,
       zt__launch_with_parameters_fn)
     X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
-    X("zeCommandListAppendGraphExp", graph, zt__append_graph, zt__append_graph_fn)
     X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
 #undef X
+#define X(function, member, call, declared, passed, type, ...)                                               \
+    {                                                                                                        \
+        ze_result_t(ZE_APICALL *wrapper) declared = zt__##member;                                            \
+        ZT__WRAP(function, member, wrapper)                                                                  \
+    }
+    ZT__GRAPH_FUNCTIONS(X)
+#undef X
+#undef ZT__WRAP
     if (!is_wrapped) {
         zt__store(&tracer->has_unseen_pointers, 1);
     }

@@ -57,6 +57,7 @@ typedef struct zt__frame {
     ze_kernel_handle_t kernel_before_hooks;
 
     zt__command command; /* of a call that appends one: what zt__read_command has read */
+    int is_elsewhere;    /* it cannot be measured, and was counted so */
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */

@@ -6,6 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/map.h"
 #include "base/platform.h"
+#include "base/shared.h"
 #include "modules/loaded.h"
 #include "regions/names.h"
 #include "regions/probes.h"
@@ -14,6 +15,7 @@
 #include "tracer/calls.h"
 #include "tracer/events.h"
 #include "tracer/frames.h"
+#include "tracer/graphs.h"
 #include "tracer/kernel_names.h"
 #include "tracer/lists.h"
 #include "tracer/seen_modules.h"
@@ -23,7 +25,8 @@
 
 /* How a command without metrics is measured: by the first of these that fits.
 
-     BARRIERS  a list that is not known, or a wait, which signals nothing
+     BARRIERS  a list that is not known; a wait, which signals nothing; or a graph, because the time stamps of its event
+               need not be those of all that it runs
      OWN       no event of the application: the command signals the event of the probe
      OWN       a list that is in order, if the application does not read time stamps of its event: the command
                signals the event of the probe, and a signal of the application's follows
@@ -99,6 +102,9 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
     zt__kernel_name *name;
     const char *call = zt__call_name(frame->call) + strlen("zeCommandListAppend");
     uint32_t i;
+    if (zt__kind_of_call(frame->call) == ZT__KIND_GRAPH) {
+        return zt__name_of_graph(tracer, *ZT__PARAMETERS(frame, zt__append_graph_params)->phGraph);
+    }
     if (!command->kernel) {
         name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, call, strlen(call));
         if (!name) {
@@ -137,7 +143,6 @@ static zt__kernel_name *zt__name_of_command(zt__frame *frame) {
    `is_stopping` under it, either finds `has_region` set and waits for this command, or the command is neither
    counted nor measured. No mutex is held. `selected` is zeroed. */
 static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_command *selected) {
-    const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
     const zt__command *command = &frame->command;
     const zt__known_list *list = &selected->list;
@@ -145,6 +150,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     zt_profiler *profiler;
     zt__kernel_name *name = NULL;
     int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_selected, is_within;
+    int is_graph = zt__kind_of_call(frame->call) == ZT__KIND_GRAPH;
     zt__lock(&tracer->mutex);
     if (is_complete) {
         zt__copy_list(tracer, command->list, &selected->list);
@@ -170,7 +176,7 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     if (can_be_measured && tracer->captures > 0) {
         zt__unlock(&tracer->mutex);
         can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
-                          (uint32_t)tracer->query_capture(command->list) != query_true;
+                          (uint32_t)tracer->query_capture(command->list) == ZT__QUERY_FALSE;
         zt__lock(&tracer->mutex);
     }
     if (can_be_measured) {
@@ -188,8 +194,11 @@ static void zt__select_command(zt__frame *frame, int is_complete, zt__selected_c
     tracer->counts.launches++;
     if (!name) {
         tracer->counts.elsewhere++;
+        frame->is_elsewhere = 1;
     }
-    is_selected = name && (name->is_selected || !command->kernel); /* names choose kernels, and not copies */
+    /* Names choose kernels, and graphs by their kernels, but not copies. */
+    is_selected = name && (name->is_selected || (!command->kernel && !is_graph));
+    is_selected = is_selected && !zt__is_paused(ZT__PAUSED_LAUNCHES);
     is_within = is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
     if (name && (!is_selected || (!is_within && !selected->has_metrics))) {
@@ -239,6 +248,7 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     const zt__command *command = &frame->command;
     const zt__known_list *list = &selected->list;
     zt__measurement measurement = ZT__BARRIERS;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
     zt__probe *probe;
     frame->region = zt__begin_region(selected->profiler, command->list, list->kind,
                                      zt__shown_name(selected->region), !selected->has_metrics);
@@ -248,16 +258,17 @@ static void zt__begin_command(zt__frame *frame, const zt__selected_command *sele
     }
     /* The region is open, so no other thread uses the probe. */
     if (selected->profiler->timeline || !command->kernel) {
-        probe->origin.kind = command->kernel                                  ? ZT__REGION_OF_KERNEL
-                             : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                              : ZT__REGION_OF_SYNC;
+        probe->origin.kind = command->kernel || kind == ZT__KIND_GRAPH ? ZT__REGION_OF_KERNEL
+                             : kind == ZT__KIND_COPY                   ? ZT__REGION_OF_COPY
+                                                                       : ZT__REGION_OF_SYNC;
         if (frame->kernel.name) {
             memcpy(probe->origin.group_size, frame->kernel.group_size, sizeof probe->origin.group_size);
         }
         probe->bytes = zt__read_size(frame->call, frame->parameters, &probe->origin);
     }
 
-    if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal) {
+    if (!selected->has_metrics && list->kind != ZT__LIST_UNKNOWN && command->signal &&
+        kind != ZT__KIND_GRAPH) {
         measurement = *command->signal ? zt__lend_event(frame->tracer, *command->signal, selected->profiler,
                                                         probe, list, selected->is_once)
                                        : ZT__OWN;

@@ -3,6 +3,7 @@
 #include "tracer/lists.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/platform.h"
 #include "base/shared.h"
@@ -12,6 +13,7 @@
 #include "regions/regions.h"
 #include "results/timeline.h"
 #include "tracer/events.h"
+#include "tracer/memory_use.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
@@ -87,6 +89,11 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     if (profiler) {
         if (tracer->every > 1 || tracer->limit) {
             zt__prepare_times_alone(profiler);
+        }
+        if (tracer->watches_memory && zt__prepare_memory_use(profiler)) {
+            zt__watch_memory(profiler);
+        } else if (tracer->watches_memory) {
+            zt__report_no_memory(&profiler->diagnostics, "zt_auto", "the use of memory");
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);

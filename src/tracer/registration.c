@@ -105,7 +105,7 @@ ZT__PRIVATE void zt__forget_tracers(void) {
     zt__dispatch_mutex = unlocked;
     if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
-        tracer->mutex = tracer->event_mutex = tracer->modules.mutex = unlocked;
+        tracer->mutex = tracer->event_mutex = tracer->memory_mutex = tracer->modules.mutex = unlocked;
     }
     zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);

@@ -19,8 +19,10 @@
 #include "tracer/calls.h"
 #include "tracer/events.h"
 #include "tracer/frames.h"
+#include "tracer/graphs.h"
 #include "tracer/hotspot_control.h"
 #include "tracer/lists.h"
+#include "tracer/memory.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
@@ -83,6 +85,9 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__known_list *list;
     zt__query_unknown_list(tracer, handle);
     zt__lock(&tracer->mutex);
+    if (kind == ZT__KIND_CAPTURE_END && *ZT__PARAMETERS(frame, zt__end_capture_params)->pphGraph) {
+        zt__store_content(tracer, handle, **ZT__PARAMETERS(frame, zt__end_capture_params)->pphGraph);
+    }
     list = zt__find_known_list(tracer, handle);
     if (list && kind == ZT__KIND_GET_COMMAND_ID) {
         list->has_command_ids = 1;
@@ -275,6 +280,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
     zt__peaks peaks;
     zt__end_loans(frame->tracer, NULL, context, NULL);
+    zt__note_context_destroy(frame->tracer, context);
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);

@@ -13,6 +13,7 @@
 #include "regions/profiler.h"
 #include "tracer/calls.h"
 #include "tracer/frames.h"
+#include "tracer/graphs.h"
 #include "tracer/hotspots.h"
 #include "tracer/kernel_names.h"
 #include "tracer/lists.h"
@@ -176,6 +177,7 @@ static void zt__copy_kernel(const zt__frame *frame, ze_kernel_handle_t kernel, i
 ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     const zt__command *command = &frame->command;
     uint32_t i;
+    zt__after_command(frame);
     for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command->kernel_count;
          i++) {
         zt_kernel_shape shape;

@@ -22,6 +22,7 @@
 #include "tracer/extensions.h"
 #include "tracer/hotspot_control.h"
 #include "tracer/lists.h"
+#include "tracer/memory_use.h"
 #include "tracer/module_files.h"
 #include "tracer/registration.h"
 #include "tracer/replacements.h"
@@ -44,6 +45,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
     tracer->wait_timeout_ns = wait_timeout_ns;
     zt__create_mutex(&tracer->mutex);
     zt__create_mutex(&tracer->event_mutex);
+    zt__create_mutex(&tracer->memory_mutex);
     zt__create_mutex(&tracer->opening.mutex);
     tracer->loaded.allocator = &tracer->allocator;
     tracer->loaded.mutex = &tracer->mutex;
@@ -85,6 +87,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt__free(&allocator, tracer->spans);
     zt__destroy_mutex(&tracer->mutex);
     zt__destroy_mutex(&tracer->event_mutex);
+    zt__destroy_mutex(&tracer->memory_mutex);
     zt__destroy_mutex(&tracer->opening.mutex);
     zt__destroy_mutex(&tracer->modules.mutex);
     zt__free(&allocator, tracer);
@@ -113,6 +116,7 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
                                         uint32_t timeline) {
     const char *rest = config->calls, *pattern;
     size_t length;
+    zt__traced_device *device;
     uint32_t i, call, present;
     int measures_times_alone;
     zt__forget_everything(tracer);
@@ -164,6 +168,14 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     }
     tracer->hook_count = config->hook_count;
 
+    tracer->watches_memory = config->memory != 0;
+    for (device = zt__next_measured(tracer, NULL); device && config->memory;
+         device = zt__next_measured(tracer, device)) {
+        if (!zt__prepare_memory_use(device->profiler)) {
+            return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the use of memory");
+        }
+    }
+
     /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
     measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
     tracer->lends_events = (!config->no_launches || config->copies) &&
@@ -173,12 +185,14 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
     present |= tracer->lends_events ? ZT__FOR_EVENTS : 0;
     present |= tracer->automatic ? ZT__FOR_AUTO : 0;
+    present |= config->memory ? ZT__FOR_MEMORY : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
             zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
-        tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
-                                 ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
+        tracer->measured[call] =
+            ((kind == ZT__KIND_LAUNCH || kind == ZT__KIND_GRAPH) && !config->no_launches) ||
+            ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
         tracer->observed[call] =
             tracer->timed[call] || tracer->measured[call] || (zt__steps_of_kind[kind].needed & present) != 0;
     }
@@ -204,9 +218,10 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
                                          uint32_t timeline) {
     zt_trace_config config;
     const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
-               *calls = zt__get_variable("ZT_CALLS");
+               *calls = zt__get_variable("ZT_CALLS"), *memory = zt__get_variable("ZT_MEMORY");
     const char *modules = zt__get_variable("ZT_MODULES"), *flags = zt__get_variable("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
+    zt__traced_device *device;
     ze_result_t result;
     zt__copy_config(&config, given, sizeof config);
     if (zt__has_calls_in_progress(tracer, 0)) {
@@ -218,6 +233,9 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     }
     if (copies) {
         config.copies = !zt__is_off(copies);
+    }
+    if (memory) {
+        config.memory = !zt__is_off(memory);
     }
     if (calls) {
         config.calls = calls;
@@ -257,6 +275,10 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                           zt__starting_call(tracer), zt_result_name(result));
+    }
+    for (device = zt__next_measured(tracer, NULL); device && tracer->watches_memory;
+         device = zt__next_measured(tracer, device)) {
+        zt__watch_memory(device->profiler);
     }
     return result;
 }
@@ -316,6 +338,9 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         zt__store(&zt__get_process()->tracers, 0u);
     }
     zt__unlock(&zt__dispatch_setup);
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        zt__stop_watching_memory(device->profiler);
+    }
     wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     while (zt__has_calls_in_progress(tracer, 0)) {
         if (!zt__wait_again(&wait)) {

@@ -40,6 +40,10 @@ ZT__PRIVATE int zt__signals_once(const zt__tracer *tracer, const zt__known_list 
 }
 
 ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
+    if (is_captured) {
+        memset(&list->content, 0, sizeof list->content);
+        memcpy(&tracer->last_captured, &list->handle, sizeof list->handle);
+    }
     if (is_captured && !list->is_captured) {
         tracer->captures++;
     } else if (!is_captured && list->is_captured) {
@@ -79,9 +83,11 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
     zt__forget_records(tracer, &tracer->loaded.modules, &tracer->mutex);
     zt__forget_records(tracer, &tracer->loaded.kernels, &tracer->mutex);
     zt__forget_records(tracer, &tracer->lists, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->graphs, &tracer->mutex);
     zt__forget_records(tracer, &tracer->pools, &tracer->event_mutex);
     zt__forget_records(tracer, &tracer->events, &tracer->event_mutex);
     zt__forget_records(tracer, &tracer->kernel_names, &tracer->mutex);
+    zt__forget_records(tracer, &tracer->allocations, &tracer->memory_mutex);
     tracer->captures = 0;
 }
 

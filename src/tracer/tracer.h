@@ -28,7 +28,11 @@ enum {
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
-    ZT__EVENT_FLAGS_STAMPED = 1 << 4 | 1 << 5
+    ZT__EVENT_FLAGS_STAMPED = 1 << 4 | 1 << 5,
+    /* Results of a query whether a list is captured, since Level Zero 1.15 */
+    ZT__QUERY_TRUE = 0x78000022,
+    ZT__QUERY_FALSE = 0x78000023,
+    ZT__GRAPH_KERNELS = 4 /* whose names are in that of a graph */
 };
 
 /* A context and device whose lists are measured. */
@@ -42,12 +46,31 @@ typedef struct zt__traced_device {
     uint64_t copies_seen;      /* by zt_auto, where copies are not measured; with the tracer's mutex */
 } zt__traced_device;
 
-/* The name of a kernel or copy, and what the filter needs to know. */
+/* The name of a kernel, copy or graph, and what the filter needs to know. */
 typedef struct zt__kernel_name {
     char *text;
     int is_selected;         /* by zt_trace_config.names */
     uint64_t seen, measured; /* launches */
+    uint32_t graph;          /* the number of the graph; 0: it is not that of one */
+    int is_free;             /* the graph is destroyed */
 } zt__kernel_name;
+
+/* Launches that were captured into a graph, as far as they were seen. */
+typedef struct zt__graph_content {
+    uint32_t kernel_count, other_launches; /* the second: of other kernels */
+    int is_selected;                       /* one of the kernels is */
+    struct {
+        const zt__kernel_name *name;
+        uint32_t launches;
+    } kernels[ZT__GRAPH_KERNELS]; /* in the order of their first launches */
+} zt__graph_content;
+
+/* What is known of a graph, or of an executable one. */
+typedef struct zt__known_graph {
+    const void *handle;        /* the key */
+    zt__kernel_name *name;     /* of an executable one; else NULL */
+    zt__graph_content content; /* of the other */
+} zt__known_graph;
 
 /* What is known of a command list. */
 typedef struct zt__known_list {
@@ -62,6 +85,8 @@ typedef struct zt__known_list {
     int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
     int is_cloneable;    /* its clones would write to the same queries and events */
     int has_command_ids; /* the application has queried the identifier of a command to come */
+
+    zt__graph_content content; /* while it is captured: so far */
 } zt__known_list;
 
 /* What is known of an event pool. */
@@ -150,21 +175,24 @@ typedef struct zt__tracer {
     /* Queries of events and pools that were created before the start; likewise. */
     ze_result_t(ZE_APICALL *get_pool)(ze_event_handle_t, ze_event_pool_handle_t *);
     ze_result_t(ZE_APICALL *get_pool_flags)(ze_event_pool_handle_t, ze_event_pool_flags_t *);
-    /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
+    /* ZT__QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
     ze_result_t(ZE_APICALL *query_capture)(ze_command_list_handle_t);
 
     const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
     zt__timed_mutex opening;
     zt__traced_device *devices; /* atomic; only ever grows */
 
-    zt__mutex mutex;      /* guards what follows */
-    zt__loaded loaded;    /* has no mutex of its own */
-    zt__map kernel_names; /* by their text */
-    zt__map lists;        /* by handle */
-    uint32_t captures;    /* lists that are captured */
-    int lends_events;     /* launches may be measured by events of the application */
-    uint64_t executions;  /* of lists, so far */
-    int is_stopping;      /* no more launches are measured */
+    zt__mutex mutex;                        /* guards what follows */
+    zt__loaded loaded;                      /* has no mutex of its own */
+    zt__map kernel_names;                   /* by their text */
+    zt__map lists;                          /* by handle */
+    zt__map graphs;                         /* likewise */
+    uint32_t graph_count;                   /* that were named, since the tracer was created */
+    uint32_t captures;                      /* lists that are captured */
+    ze_command_list_handle_t last_captured; /* the list whose capture was begun last, or NULL */
+    int lends_events;                       /* launches may be measured by events of the application */
+    uint64_t executions;                    /* of lists, so far */
+    int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
@@ -179,6 +207,10 @@ typedef struct zt__tracer {
     zt__mutex event_mutex; /* guards what follows */
     zt__map pools, events; /* by handle */
     uint32_t forgotten_events;
+
+    int watches_memory;     /* zt_trace_config.memory. Changes only while the tracer is not live */
+    zt__mutex memory_mutex; /* guards what follows */
+    zt__map allocations;    /* that the application has not freed, by their addresses */
 
     int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;

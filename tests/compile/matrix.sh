@@ -75,7 +75,7 @@ other_sources() { # LANGUAGE
     case $1 in
     c) find "$top/tests" "$top/examples" "$top/bench" -name '*.c' 2>/dev/null ;;
     c++) find "$top/tests" "$top/examples" "$top/bench" -name '*.cpp' -o -name '*.cc' 2>/dev/null ;;
-    esac | grep -vE '/softgpu/windows\.c$|/tests/(windows|musl)/' | xargs -r grep -LE '# *include <(mpi\.h|benchmark/)'
+    esac | grep -vE '/softgpu/windows\.c$|/tests/(windows|musl)/' | xargs -r grep -LE '# *include <(mpi\.h|benchmark/|oneapi/|Kokkos)'
 }
 
 compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]
@@ -116,7 +116,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]
     output="-o $5 $libraries"
     case $4 in
     one) mode=-DZETOOLS_IMPLEMENTATION ;;
-    both) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_TRACER -DZETOOLS_DEBUG" ;;
+    both) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_TRACER -DZETOOLS_DEBUG -DZETOOLS_CONNECTORS" ;;
     optimised) mode="-DZETOOLS_IMPLEMENTATION -O2" ;;
     # After a header of the C library, which then declares ISO C alone in strict modes.
     late) mode="-include stdio.h -DZETOOLS_IMPLEMENTATION -DZETOOLS_TRACER -DZETOOLS_DEBUG" ;;

@@ -71,7 +71,7 @@ void sg_spend(uint64_t nanoseconds) {
 }
 
 static bool destroys(const char *function) {
-    return strstr(function, "Destroy") || strcmp(function, "zeMemFree") == 0 ||
+    return strstr(function, "Destroy") || strncmp(function, "zeMemFree", 9) == 0 ||
            strcmp(function, "zetMetricStreamerClose") == 0;
 }
 

@@ -206,6 +206,16 @@ static ze_result_t check_signal(const sg_list *list, ze_event_handle_t handle) {
     return !event || sg_event_fits(event, list) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
+/* Lists of several threads may take part in a capture. */
+static pthread_mutex_t capture_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static ze_result_t write_captured(sg_list *graph, const sg_append *append) {
+    pthread_mutex_lock(&capture_lock);
+    ze_result_t result = write_command(graph, append);
+    pthread_mutex_unlock(&capture_lock);
+    return result;
+}
+
 ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *append) {
     enum { SUBMISSION_NS = 1300 }; /* with real costs */
     sg_list *list = sg_list_of(handle);
@@ -217,8 +227,11 @@ ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *app
     if (list->closed)
         return closed_result();
     ze_result_t result = check_signal(list, append->signal);
-    if (result != ZE_RESULT_SUCCESS || sg_graph_captures(list, append))
+    if (result != ZE_RESULT_SUCCESS)
         return result;
+    sg_list *graph = sg_graph_captures(list, append);
+    if (graph)
+        return write_captured(graph, append);
     if (runs_in_caller(list, append))
         return run_in_caller(list, append);
     result = write_command(list, append);
@@ -252,15 +265,35 @@ static ze_result_t write_end(sg_list *list, sg_list *recorded) {
     return result;
 }
 
-static ze_result_t write_recorded(sg_list *list, sg_list *recorded) {
+static ze_result_t write_commands(sg_list *list, sg_list *recorded, sg_list *from) {
     sg_cursor cursor = {NULL, 0, 0};
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (sg_command *command;
-         result == ZE_RESULT_SUCCESS && (command = sg_tape_peek(&recorded->tape, &cursor, false));) {
+         result == ZE_RESULT_SUCCESS && (command = sg_tape_peek(&from->tape, &cursor, false));) {
         result = write_copy(list, recorded, command, false);
         sg_tape_step(&cursor, command);
     }
+    return result;
+}
+
+static ze_result_t write_recorded(sg_list *list, sg_list *recorded) {
+    ze_result_t result = write_commands(list, recorded, recorded);
     return result == ZE_RESULT_SUCCESS ? write_end(list, recorded) : result;
+}
+
+/* They become commands of the graph. */
+static ze_result_t capture_lists(sg_list *graph, uint32_t count, ze_command_list_handle_t *lists,
+                                 const sg_append *events) {
+    sg_append begin = {.wait_count = events->wait_count, .waits = events->waits, .order = SG_IN_ORDER};
+    sg_append end = {.signal = events->signal, .order = SG_IN_ORDER};
+    pthread_mutex_lock(&capture_lock);
+    ze_result_t result = write_command(graph, &begin);
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; ++i)
+        result = write_commands(graph, NULL, sg_list_of(lists[i]));
+    if (result == ZE_RESULT_SUCCESS)
+        result = write_command(graph, &end);
+    pthread_mutex_unlock(&capture_lock);
+    return result;
 }
 
 ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handle_t handle,
@@ -282,8 +315,10 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handl
         result = sg_check_execution(sg_list_of(lists[i]), list->object.parent, list->device, list->ordinal);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (sg_graph_captures(list, &(sg_append){.signal = signal, .wait_count = wait_count, .waits = waits}))
-        return ZE_RESULT_SUCCESS;
+    const sg_append events = {.signal = signal, .wait_count = wait_count, .waits = waits};
+    sg_list *graph = sg_graph_captures(list, &events);
+    if (graph)
+        return capture_lists(graph, list_count, lists, &events);
     for (uint32_t i = 0; i < list_count; ++i)
         sg_list_submit(sg_list_of(lists[i]));
     result =

@@ -217,6 +217,12 @@ ze_result_t sg_zeMemFree(ze_context_handle_t context, void *ptr) {
     return ZE_RESULT_SUCCESS;
 }
 
+/* Frees at once, whatever the policy. */
+ze_result_t sg_zeMemFreeExt(ze_context_handle_t context, const ze_memory_free_ext_desc_t *desc, void *ptr) {
+    SG_NEED_POINTER(desc);
+    return sg_zeMemFree(context, ptr);
+}
+
 ze_result_t sg_zeMemGetAllocProperties(ze_context_handle_t context, const void *ptr,
                                        ze_memory_allocation_properties_t *properties,
                                        ze_device_handle_t *out_device) {

@@ -37,8 +37,8 @@
 /* clang-format off */
 #define SG_TYPES(X)                                                                                          \
     X(DRIVER) X(DEVICE) X(CONTEXT) X(QUEUE) X(LIST) X(FENCE) X(EVENT_POOL) X(EVENT) X(MODULE) X(BUILD_LOG)   \
-    X(KERNEL) X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY) X(GRAPH)                                                 \
-    X(DEBUG_SESSION)
+    X(KERNEL) X(METRIC_GROUP) X(METRIC) X(STREAMER) X(QUERY_POOL) X(QUERY) X(GRAPH)           \
+    X(EXECUTABLE_GRAPH) X(DEBUG_SESSION)
 /* clang-format on */
 
 typedef enum sg_type {
@@ -400,8 +400,8 @@ typedef struct sg_append {
 /* Checks list and events, and appends; on a synchronous immediate list, waits for it. */
 ze_result_t sg_list_append(ze_command_list_handle_t list, const sg_append *command);
 
-/* Whether a command goes into a graph instead of to the device. */
-bool sg_graph_captures(sg_list *list, const sg_append *command);
+/* The list of a graph that records a command instead of the device running it, or NULL. */
+sg_list *sg_graph_captures(sg_list *list, const sg_append *command);
 
 /* ---- typed handles: NULL unless it is a live object of that type
  * ------------------------------------------- */

@@ -2,25 +2,26 @@
    PHASES AND ENTRIES
 
        An entry of a phase lasts from its begin to its end on a thread. What is submitted in it may run later:
-       the entry has its GPU time when all of that was collected. zt_region_info.time_ns is of entries, but for
-       those in which nothing was submitted, and those with samples that are lost or dropped (`incomplete`).
-       total_ns and the metrics are of all samples that were collected.
+       the entry is over when it has ended, and all that was submitted in it is collected. Then its GPU time
+       is one value of zt_region_info.time_ns. Entries in which nothing was submitted are left out, and so are
+       those with samples that are lost, dropped or without a GPU time (`incomplete`). total_ns is of all
+       samples that were collected.
 
-       If regions nest, the time of the outer one counts: it includes the others. Also where a phase begins
-       inside of a region, it stands outside of it in the path. The inner samples are those of the phase, and
-       of the phases around it the outer region is.
+       If regions nest, the outermost counts in a phase, because its time includes the others. A phase that
+       begins inside of a region has the inner samples, and the phases around the region have the region.
 
-       A sample of a recorded list belongs to the phases of the thread that executes the list. Those in which
-       it was appended are known, too: a note counts samples for which they differ. config.phases_at_append
-       counts by the append, for runtimes that append in one phase and submit in another; samples then belong
-       to no entry. Executions that nobody reports belong to the phases of the last one that was.
+       A sample of a recorded list belongs to the phases of the thread that executes the list. A note counts
+       samples that were appended in another phase. config.phases_at_append lets all belong to the phase of
+       their append, for runtimes that append in one phase and submit in another; they belong to no entry then.
+       Executions that nobody reports belong to the phases of the execution before, or to none.
 
-       zt_phase_adopt continues a phase on another thread, in the same entry if that is not over: it is over
-       when it has ended, and all that was submitted in it is collected. Samples of later ones count in the
-       phase, and in no entry.
+       zt_phase_adopt continues a phase on another thread, in the same entry if that is not over. Later samples
+       count in the phase, and in no entry; so does what a thread submits by a zt_phase that was got before the
+       profiler was opened.
 
-       Host time is that of the threads that have begun the phase, while a profiler was open. A phase inside of
-       itself counts once in the figures of its name. Fibers that change threads must not do so in a phase.
+       Host time is that of the threads that have begun the phase. It is known from the moment on at which a
+       profiler was open in the process. A phase inside of itself counts once in the figures of its name.
+       Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
 
        With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
        Each call of zt_get_region for a phase then looks at all kept samples. Notes name the phases in which
@@ -29,6 +30,6 @@
        count since whose begin all samples are on the timeline; there are no such notes while samples are in
        flight, or where one is missing.
 
-       An end without a begin, on whichever thread, does nothing, and each open profiler reports it. What is
-       deeper than 64 phases, or beyond 4,096 different ones in a process, belongs to the phase around it.
+       An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
+       beyond 4,096 different ones in a process, belongs to the phase around it; a message reports the latter.
 */

@@ -26,6 +26,7 @@
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
+       "memory"        zt_memory_info, if it is watched; see MEMORY
        "calls"         {"name", "count", "errors", "time_ns"}
        "hotspots"      {"group", "period_ns", "counts", "kinds", "kernels"}: zt_hotspots_counts, the names
                        of the kinds, and of each kernel {"name", "size", "samples", "share", "instructions",

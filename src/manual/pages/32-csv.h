@@ -17,6 +17,8 @@
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
          "notes" of JSON
+       - "peak memory", "memory at the end", "allocations" and "memory not freed" of a phase or of the
+         profiler, in bytes as the sum; see MEMORY
        - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
          count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
          for 64 work-groups of 256 items

@@ -18,13 +18,19 @@
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
-       unmeasured_launches_total           that a tracer saw and could not measure: by cause, list or pointer
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause: list, graph
+                                           or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
+                                           phase; see MEMORY
+       memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
+                                           peak_host_memory_bytes; allocations_total,
+                                           unwatched_allocations_total
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 

@@ -19,16 +19,27 @@
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
        elsewhere, and reports note them:
 
-       - captured into a graph, or waiting for events while another list is captured
+       - captured into a graph (zt_trace_counts.captured); see below
+       - waiting for events while another list is captured, because they may join its capture
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
        - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing
-         (zt_trace_counts.by_pointer), of functions that append graphs (zeCommandListAppendGraphExp), kernels
-         with variables or custom operations (zex...). Where the loader wraps handles, of all functions.
-         Otherwise, launches by zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are
-         measured as the loader's calls
+         (zt_trace_counts.by_pointer), of functions that append kernels with variables or custom operations
+         (zex...). Where the loader wraps handles, of all functions. Otherwise, graphs, and launches by
+         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters, are measured as the loader's
+         calls
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
+
+       An executable graph is measured as one when it is appended (zeCommandListAppendGraphExt, or
+       zeCommandListAppendGraphExp of the driver): between queries with metrics, else by time stamps between
+       barriers, after a wait for its events. Each execution is a launch, a sample, and of the phase in which
+       it is appended. Its region is named by the order in which graphs were instantiated, and by the
+       launches that were captured: "graph 2 (saxpy, reduce x3, +5 launches)", with up to four kernels and 24
+       bytes of their names. A graph that is instantiated after one with the same kernels was destroyed has
+       the name of that one. What was captured or instantiated while nothing was traced is "graph 3". Launches
+       that were captured count once for their kernel, however often the graph is executed.
+       zt_trace_config.names chooses graphs by their kernels.
 
        Launches through pointers from before zt_trace_start are not seen: start first, or use zt_auto.
 

@@ -23,6 +23,7 @@
                                      and kernels
        of the events of a tracer     events of the application, who has lent them, and    no      no
                                      which of them a thread asks the driver about
+       of the memory of a tracer     allocations that are not freed                       no      no
        of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
