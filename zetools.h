@@ -804,6 +804,8 @@ struct zt_region_info {
     uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
     double host_ns;      /* host time of a phase, on the threads that have begun it. Of a region NaN */
     double host_own_ns;  /* the same outside of the phases inside */
+    double busy_ns;      /* time in which at least one of the samples of a phase ran, but for waits. NaN: not
+                            known, because not all samples of the phase are on the timeline, or of a region */
 
     /* of a phase, where zt_trace_config.memory was set; see MEMORY. Otherwise 0 and NaN */
     uint64_t allocations, unfreed; /* that were made in it and in the phases inside; of these, not freed */
@@ -2385,7 +2387,7 @@ ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, z
     { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
       zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = info->unfreed_bytes =
           info->peak_bytes = info->end_bytes = NAN;
-      info->host_ns = info->host_own_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
+      info->host_ns = info->host_own_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
@@ -8875,6 +8877,7 @@ struct zt__path {
     int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
     uint64_t lost, dropped;
     uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time; open regions */
+    uint64_t kept;          /* collected samples that are on the timeline */
     uint64_t with_metrics;  /* collected samples that have metrics */
     uint64_t bytes;         /* that collected samples have copied or filled, */
     double bytes_ns;        /* and the GPU time of these samples */
@@ -8922,6 +8925,7 @@ typedef struct zt__origin {
     uint32_t submitted_by; /* that thread, or the one that has executed its list */
     uint32_t append_ns;    /* from its begin to its end on the host */
     uint32_t executions;   /* of its list. After the first, submitted_ns is of that call */
+    uint32_t entry;        /* number of the entry of a phase in which it was submitted; 0: none */
     uint64_t appended_ns;  /* host time of its begin */
     zt__region_kind kind;
     uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
@@ -9104,6 +9108,14 @@ typedef struct zt__missing {
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
+/* A phase that has ended. */
+typedef struct zt__phase_span {
+    uint64_t begin_ns, end_ns; /* host time */
+    uint32_t path, thread;
+    uint32_t entry, outer_entry; /* numbers of this entry and of that of the phase around it; 0: nothing was
+                                    submitted in it, or there is none around it */
+} zt__phase_span;
+
 /* What becomes of the sample of a probe that is read. */
 typedef enum zt__outcome {
     ZT__NO_SAMPLE, /* there is none, or none yet */
@@ -9270,8 +9282,7 @@ struct zt_profiler {
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
-    /* A phase of this thread has ended. mutex held */
-    void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*phase_ended)(zt_profiler *profiler, const zt__phase_span *span); /* mutex held */
     /* The same, with config.power. mutex held */
     void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
     struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */
@@ -10622,6 +10633,7 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     reading->cause = decision.cause;
     if (decision.outcome != ZT__NO_SAMPLE) {
         reading->entry = probe->entry;
+        reading->origin.entry = probe->entry ? probe->entry->number : 0;
         reading->outer_phase = probe->outer_phase;
         probe->entry = NULL;
         is_new = reading->owed != ZT__OWED_SAMPLE;
@@ -12144,7 +12156,14 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
         if (profiler->phase_ended) {
-            profiler->phase_ended(profiler, path, frame->begun_ns, now);
+            zt__phase_span span = {frame->begun_ns,         now,          path->index,
+                                   zt__get_thread_number(), frame->entry, 0};
+            const zt__phase_frame *around = zt__get_top_frame();
+            while (around && around->kind == ZT__PHASE_FRAME_SAME) {
+                around--;
+            }
+            span.outer_entry = around ? around->entry : 0;
+            profiler->phase_ended(profiler, &span);
         }
         if (profiler->phase_took) {
             profiler->phase_took(profiler, path, frame->begun_ns, now);
@@ -14146,6 +14165,1146 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
     clock->pairs[clock->pair_count++] = pair;
 }
 
+/* ==== results/roofline.h ================================================================================ */
+
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
+
+/* Returns the peaks that are given. Without any, the peak is the bandwidth for which the memory is designed, if
+   the driver reports it by ZE_extension_device_memory_properties. It cannot be computed from the clock rate and
+   bus width that every device reports: their units and the transfers in a clock cycle are not specified. Reads
+   and writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
+   uses. The mutex is not held. */
+ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler);
+
+/* ==== results/roofline.c ================================================================================ */
+
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
+
+ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
+    ze_device_memory_properties_t memories[2];
+    ze_device_memory_ext_properties_t extended[2];
+    uint32_t count = 2, i;
+    ze_result_t result;
+    zt__peaks peaks;
+    zt__lock(&profiler->mutex);
+    peaks = profiler->peaks;
+    zt__unlock(&profiler->mutex);
+    if (peaks.bytes > 0 || peaks.operations > 0 || !profiler->device || profiler->tile_count > 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return peaks;
+    }
+    memset(memories, 0, sizeof memories);
+    memset(extended, 0, sizeof extended);
+    for (i = 0; i < count; i++) {
+        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+        memories[i].pNext = &extended[i];
+        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
+    if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
+        extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
+        uint32_t read = extended[0].readBandwidth, write = extended[0].writeBandwidth;
+        peaks.bytes = (read > write ? read : write) * 1e9;
+        strcpy(peaks.source, "reported by the driver");
+    }
+    return peaks;
+}
+
+/* Checks a figure that the application gives. `what` names it. */
+static ze_result_t zt__check_figure(zt_profiler *profiler, const char *call, const char *what,
+                                    double figure) {
+    if (zt__is_finite(figure) && figure >= 0) {
+        return ZE_RESULT_SUCCESS;
+    }
+    return zt__report(&profiler->diagnostics, BAD_FIGURE, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, what,
+                      figure);
+}
+
+ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+                                const char *source) {
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return result;
+    }
+    result = zt__check_figure(profiler, "zt_set_peaks", "bytes_per_second", bytes_per_second);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__check_figure(profiler, "zt_set_peaks", "operations_per_second", operations_per_second);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    source = source ? source : "given by the program";
+    zt__lock(&profiler->mutex);
+    if (!profiler->peaks_are_overridden) {
+        profiler->peaks.bytes = bytes_per_second;
+        profiler->peaks.operations = operations_per_second;
+        zt__copy_text(profiler->peaks.source, sizeof profiler->peaks.source, source, strlen(source));
+    }
+    zt__unlock(&profiler->mutex);
+    return result;
+}
+
+ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations) {
+    zt__region_record *record;
+    zt_cause cause;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__check_figure(profiler, "zt_set_operations", "operations", operations);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    zt__lock(&profiler->mutex);
+    record = zt__find_or_add_region(profiler, zt__shown_name(region), &cause);
+    if (record) {
+        record->operations = operations;
+    }
+    zt__unlock(&profiler->mutex);
+    if (!record && cause == ZT_DROPPED_TOO_MANY_NAMES) {
+        result = zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "zt_set_operations", (unsigned)ZT__MAX_REGIONS);
+    } else if (!record) {
+        result = zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
+    }
+    return result;
+}
+
+/* ==== results/timeline.h ================================================================================ */
+
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
+
+enum { ZT__MAX_MARKERS = 4096 };
+
+typedef struct zt__marker {
+    uint32_t index;
+    const char *name; /* in the same allocation */
+} zt__marker;
+
+/* A row as it is kept for a profiler. */
+typedef struct zt__kept_row {
+    uint64_t begin_ns, end_ns; /* by the host's clock */
+    const char *marker;        /* the device ended the row at this marker, at the time end_ns; or NULL */
+    int gap;                   /* rows are missing before it */
+} zt__kept_row;
+
+/* What a stream measures, its markers, and, if it is attached to a profiler, its newest rows. An attached
+   stream shares this with the profiler, which keeps it until zt_close, so that reports show the rows of
+   streams that are closed. zt_stream_close frees all else of a stream. No thread locks this mutex and that of
+   a profiler at the same time. */
+typedef struct zt__stream_data {
+    zt_allocator allocator;
+    zt__group group;    /* constant, like the next three */
+    zt_metric *metrics; /* of the group */
+    uint32_t row_capacity;
+    uint64_t period_ns;
+    uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
+    struct zt__stream_data *next; /* attached to the same profiler. Atomic */
+
+    zt__mutex mutex; /* of the stream: guards what follows, and the stream's ring and counts */
+
+    zt_profiler *profiler; /* that it is attached to, or NULL */
+    int is_attributing;    /* a thread that reads the stream is using the profiler */
+    uint32_t owners;       /* stream and profiler: 2, 1 or 0 */
+    int is_open;           /* more rows may come */
+    uint64_t rows_written; /* ever */
+    zt__kept_row *rows;    /* a ring of the newest */
+    double *row_values;    /* of each, all metrics */
+    zt__moments *sums;     /* of each metric over one sample; the thread that attributes rows uses them */
+
+    zt__map marker_names; /* to zt__marker */
+    zt__marker *markers[ZT__MAX_MARKERS];
+    uint32_t marker_count;
+} zt__stream_data;
+
+typedef struct zt__timeline_sample {
+    uint64_t begin_ns, end_ns; /* of the device, unwrapped */
+    ze_command_list_handle_t list;
+    uint64_t submitted_ns; /* host time */
+    zt__origin origin;
+    uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
+    uint32_t region, path;
+    uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
+} zt__timeline_sample;
+
+enum { ZT__MISSING_KEPT = 1024 };
+
+/* A call that has executed command lists. */
+typedef struct zt__execution {
+    uint64_t begin_ns, end_ns; /* host time; `end_ns` is 0 until the call returns */
+    uint32_t thread;
+} zt__execution;
+
+/* How the samples of a timeline cover the time of the device. */
+typedef struct zt__coverage {
+    zt_overlap overlap;
+    double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
+    double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
+    double wall_share;   /* of samples in the time from first to last, in percent. NaN with fewer than two */
+} zt__coverage;
+
+/* The newest samples. Guarded by the profiler's mutex. */
+typedef struct zt__timeline {
+    zt__clock clock;
+    zt__clock kernel_clock;   /* of the time stamps of kernels. Has no pairs, but the rate of `clock` */
+    uint64_t kernel_offset;   /* ticks by which it is ahead of `clock` */
+    uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
+    uint32_t capacity;
+    uint64_t written;           /* ever */
+    uint64_t opened_ns;         /* host time */
+    uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
+    uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
+    zt__timeline_sample *samples;
+    double *values; /* of each, all columns */
+
+    uint64_t missing_written, executions_written, phases_written; /* ever */
+    zt__missing *missing;                                         /* a ring of the newest ZT__MISSING_KEPT */
+    zt__execution *executions; /* a ring of the newest, as many as samples */
+    zt__phase_span *phases;    /* the same */
+
+    uint64_t changes;      /* of samples that are kept or missing, ever */
+    zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
+    uint64_t coverage_changes, coverage_in_flight;
+
+    uint64_t attributed; /* rows are attributed to all samples before this one */
+    int is_attributing;  /* a thread is attributing rows */
+    int attribute_again; /* rows or samples may have come since it began */
+} zt__timeline;
+
+/* Returns the index of the oldest element that a ring still has, after `written` were written to it. */
+ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity);
+
+/* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
+ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data);
+
+ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, const double *values);
+
+/* Compares the clocks if that is due, or in any case with `now`. */
+ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now);
+
+ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
+
+/* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing);
+
+/* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
+   ends now. Hooks may execute lists inside of a call. The mutex is held. */
+ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
+
+/* Records that a phase has ended. The mutex is held. */
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span);
+
+/* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
+   such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
+   the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
+   than one attempt for. */
+ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler);
+
+/* Prepares a profiler that measures metrics for launches with times alone: makes probes without queries, and
+   relates the clock of kernels. Without memory, the first such launch makes the probes. */
+ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
+
+/* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
+   uncertain. */
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row);
+
+/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
+   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before);
+
+/* Releases the timeline and the data of the streams, which are detached. */
+ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
+
+/* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
+ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
+
+/* Copies a sample, with times of the host, and its row of values. Returns 0 if a newer one has replaced it. */
+ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
+                                     double *values);
+
+/* Gets the indices of kept rows, from *first up to but not including *end. */
+ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint64_t *end);
+
+/* ==== results/timeline.c ================================================================================ */
+
+/* The timeline: the newest samples, and what a stream shares with a profiler. */
+
+/* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
+
+ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
+    return written > capacity ? written - capacity : 0;
+}
+
+ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
+    zt_allocator allocator = data->allocator;
+    uint32_t owners, i;
+    zt__lock(&data->mutex);
+    owners = --data->owners;
+    zt__unlock(&data->mutex);
+    if (owners) {
+        return;
+    }
+    for (i = 0; i < data->marker_count; i++) {
+        zt__free(&allocator, data->markers[i]);
+    }
+    zt__map_free(&data->marker_names, &allocator);
+    zt__free(&allocator, data->rows);
+    zt__free(&allocator, data->row_values);
+    zt__free(&allocator, data->sums);
+    zt__free(&allocator, data->metrics);
+    zt__free_group(&allocator, &data->group);
+    zt__destroy_mutex(&data->mutex);
+    zt__free(&allocator, data);
+}
+
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
+    zt__stream_data *first;
+    if (before) {
+        return zt__load(&before->next);
+    }
+    zt__lock(&profiler->mutex);
+    first = profiler->attached_streams;
+    zt__unlock(&profiler->mutex);
+    return first;
+}
+
+ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, const double *values) {
+    size_t place, metrics = data->group.metric_count;
+    zt__lock(&data->mutex);
+    place = (size_t)(data->rows_written++ % data->row_capacity);
+    data->rows[place] = *row;
+    memcpy(data->row_values + place * metrics, values, metrics * sizeof *values);
+    zt__unlock(&data->mutex);
+}
+
+/* ---- samples --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__clock_pair pair;
+    int due;
+    if (!timeline || zt__is_device_lost(&profiler->diagnostics)) {
+        return;
+    }
+    zt__lock(&profiler->mutex);
+    due = now || zt__is_clock_pair_due(&timeline->clock);
+    zt__unlock(&profiler->mutex);
+    if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    zt__lock(&profiler->mutex);
+    zt__add_clock_pair(&timeline->clock, pair);
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler) {
+    zt__relate_clocks(profiler, 0);
+}
+
+ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing) {
+    zt__timeline *timeline = profiler->timeline;
+    zt__missing *newest =
+        &timeline->missing[(timeline->missing_written + ZT__MISSING_KEPT - 1) % ZT__MISSING_KEPT];
+    if (timeline->missing_written && newest->region == missing->region && newest->list == missing->list &&
+        newest->list_name == missing->list_name && newest->cause == missing->cause) {
+        newest->count++;
+    } else {
+        newest = &timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT];
+        *newest = *missing;
+    }
+    newest->kept_before = timeline->written;
+    timeline->changes++;
+}
+
+ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
+    zt__timeline *timeline = profiler->timeline;
+    uint32_t thread = zt__get_thread_number();
+    uint64_t i = timeline->executions_written;
+    zt__execution *execution;
+    if (begin_ns) {
+        execution = &timeline->executions[timeline->executions_written++ % timeline->capacity];
+        execution->begin_ns = begin_ns;
+        execution->end_ns = 0;
+        execution->thread = thread;
+        return;
+    }
+    for (; i > zt__oldest_kept(timeline->executions_written, timeline->capacity); i--) {
+        execution = &timeline->executions[(i - 1) % timeline->capacity];
+        if (execution->thread == thread && !execution->end_ns) {
+            execution->end_ns = zt__now_ns();
+            return;
+        }
+    }
+}
+
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span) {
+    zt__timeline *timeline = profiler->timeline;
+    timeline->phases[timeline->phases_written++ % timeline->capacity] = *span;
+}
+
+ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
+    enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
+    zt__timeline *timeline = profiler->timeline;
+    uint64_t mask = profiler->kernel_tick_mask;
+    zt__pass *pass = &profiler->passes[profiler->metric_count > 0 ? ZT__TIMES_PASS : 0];
+    ze_kernel_timestamp_result_t stamps;
+    uint64_t host, before = 0, after = 0, stamp, error_ns, slack = timeline->clock.ticks_per_second / 10000;
+    uint32_t i;
+    memset(&stamps, 0, sizeof stamps);
+    for (i = 0; i < MOST_ATTEMPTS && (i == 0 || timeline->kernel_error_ns > GOOD_ERROR_NS); i++) {
+        if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) !=
+                ZE_RESULT_SUCCESS ||
+            !zt__run_first_query(profiler, pass, &stamps) ||
+            profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) !=
+                ZE_RESULT_SUCCESS) {
+            return;
+        }
+        stamp = stamps.global.kernelEnd;
+        after = before + ((after - before) & profiler->tick_mask);
+        if (((stamp - before + slack) & mask) <= after - before + 2 * slack) {
+            return; /* it is the same clock, or as if it were */
+        }
+        error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
+        if (i == 0 || error_ns < timeline->kernel_error_ns) {
+            timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
+            timeline->kernel_error_ns = error_ns;
+        }
+    }
+}
+
+ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
+    zt__pass *pass = &profiler->passes[ZT__TIMES_PASS];
+    const char *call;
+    if (profiler->metric_count > 0 && pass->probe_count == 0 &&
+        zt__make_probes(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
+        ZT__INTERNAL(zt__relate_kernel_clock(profiler));
+    }
+}
+
+ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row) {
+    enum { CLOCK_ERROR_NS = 1000000 };
+    zt__timeline *timeline = profiler->timeline;
+    const zt__clock *clock = &timeline->clock;
+    const zt__sample_times *times = &reading->times;
+    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
+    size_t place = (size_t)(timeline->written % timeline->capacity);
+    size_t columns = profiler->row_length;
+    uint64_t submitted = zt__convert_time(clock, reading->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t second = 1000000000u, rate = stamp_clock->ticks_per_second,
+             tolerance = zt__clock_tolerance(stamp_clock);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
+    zt__timeline_sample sample;
+    /* Only the first execution of a recorded list has a queue latency. */
+    if (reading->knows_execution && reading->origin.executions == 1) {
+        row[zt__latency_column(profiler, ZT__QUEUE_LATENCY)] =
+            (double)(reading->submitted_ns - reading->origin.appended_ns);
+    }
+    /* It ran between its submission and the moment at which it was seen complete. In that time the device's
+       clock may have wrapped around, and then the time stamps fit in two places, or in none. */
+    if (times->is_kernel) {
+        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & stamp_clock->mask;
+        uint64_t least_ticks = least / second * rate + least % second * rate / second;
+        if (stamp_clock->wrap_ns) {
+            ticks = least_ticks + ((ticks - least_ticks) & stamp_clock->mask);
+        }
+        sample.begin_ns = ticks / rate * second + ticks % rate * second / rate;
+    } else {
+        sample.begin_ns =
+            zt__unwrap_after(stamp_clock, zt__ticks_to_ns(stamp_clock, times->begin_ticks), least);
+    }
+    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
+    most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
+    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
+        zt__missing missing = {NULL, NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
+        missing.region = reading->region;
+        missing.list = times->list;
+        missing.list_name = reading->origin.list_name;
+        missing.since_ns = reading->submitted_ns;
+        timeline->ambiguous++;
+        zt__keep_missing(profiler, &missing);
+        return;
+    }
+    reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+    sample.list = times->list;
+    sample.submitted_ns = reading->submitted_ns;
+    sample.origin = reading->origin;
+    if ((sample.origin.executions > 0 && !reading->knows_execution) ||
+        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, reading->submitted_ns) < submitted) {
+        sample.origin.submitted_by = 0; /* it is not the execution that was submitted */
+    }
+    sample.bytes = reading->bytes;
+    sample.region = reading->region->index;
+    sample.path = reading->path->index;
+    sample.pass = profiler->batch.pass->index;
+    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
+        sample.origin.kind = ZT__REGION_AROUND_OTHERS;
+    }
+    /* The launch latency is known only if the sample is of the execution that was submitted. */
+    if (reading->knows_execution && sample.origin.submitted_by) {
+        double error_ns = (double)zt__clock_error(clock, reading->begin_ns) +
+                          (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
+        row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
+            (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
+        if (reading->path->launch_error_ns < error_ns) {
+            reading->path->launch_error_ns = error_ns;
+        }
+    }
+    if (timeline->written >= timeline->capacity &&
+        timeline->samples[place].end_ns > timeline->replaced_until_ns) {
+        timeline->replaced_until_ns = timeline->samples[place].end_ns;
+    }
+    if (timeline->written >= timeline->capacity) {
+        zt__path_at(profiler, timeline->samples[place].path)->kept--;
+    }
+    reading->path->kept++;
+    timeline->samples[place] = sample;
+    memcpy(timeline->values + place * columns, row, columns * sizeof *row);
+    timeline->written++;
+    timeline->changes++;
+}
+
+/* ---- closing -------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = profiler->timeline;
+    while (profiler->attached_streams) {
+        zt__stream_data *data = profiler->attached_streams;
+        profiler->attached_streams = data->next;
+        zt__release_stream_data(data);
+    }
+    profiler->timeline = NULL;
+    if (timeline) {
+        zt__free(allocator, timeline->samples);
+        zt__free(allocator, timeline->values);
+        zt__free(allocator, timeline->missing);
+        zt__free(allocator, timeline->executions);
+        zt__free(allocator, timeline->phases);
+        zt__free(allocator, timeline);
+    }
+}
+
+/* ---- for reports: kept samples and rows ------------------------------------------------------------------ */
+
+ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
+    const zt__timeline *timeline = profiler->timeline;
+    *first = *end = 0;
+    if (timeline) {
+        zt__lock(&profiler->mutex);
+        *end = timeline->written;
+        *first = zt__oldest_kept(timeline->written, timeline->capacity);
+        zt__unlock(&profiler->mutex);
+    }
+}
+
+ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
+                                     double *values) {
+    const zt__timeline *timeline = profiler->timeline;
+    size_t place = (size_t)(index % timeline->capacity), columns = profiler->row_length;
+    int is_kept;
+    zt__lock(&profiler->mutex);
+    is_kept = index >= zt__oldest_kept(timeline->written, timeline->capacity);
+    if (is_kept) {
+        *sample = timeline->samples[place];
+        sample->begin_ns =
+            zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        sample->end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        memcpy(values, timeline->values + place * columns, columns * sizeof *values);
+    }
+    zt__unlock(&profiler->mutex);
+    return is_kept;
+}
+
+ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint64_t *end) {
+    zt__lock(&data->mutex);
+    *end = data->rows_written;
+    *first = zt__oldest_kept(data->rows_written, data->row_capacity);
+    zt__unlock(&data->mutex);
+}
+
+/* ==== results/overlap.h ================================================================================= */
+
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
+
+/* When a sample ran, in device time, and what it was. */
+typedef struct zt__interval {
+    uint64_t begin_ns, end_ns;
+    uint64_t beside_ns; /* up to here, it is counted how long it ran beside others */
+    zt__path *path;
+    zt__region_kind kind;
+    int is_outermost; /* it is inside no other region */
+} zt__interval;
+
+/* When the kept samples ran, and what is not known of that time. */
+typedef struct zt__intervals {
+    zt__interval *of_samples; /* sorted by begin */
+    size_t count;
+    uint64_t since_ns; /* samples that are not kept any more have ended before this time */
+    uint64_t missing;  /* samples that were found missing since then, or are still on their way */
+} zt__intervals;
+
+/* The union of intervals that are added in the order of their begins. */
+typedef struct zt__cover {
+    uint64_t until_ns; /* up to here, all is counted */
+    uint64_t covered_ns;
+    uint64_t count; /* of the intervals */
+} zt__cover;
+
+ZT__PRIVATE void zt__extend_cover(zt__cover *cover, const zt__interval *interval);
+
+/* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
+   memory. */
+ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals);
+
+/* How long the outermost samples of a path ran, and how much of that beside others. */
+typedef struct zt__at_once {
+    double ns, of_ns;
+} zt__at_once;
+
+/* Measures how the samples of the timeline cover the time of the device. Adds up for each path how its samples ran,
+   unless `paths` is NULL. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count);
+
+/* Returns what zt__measure_coverage measures. While the timeline does not change, it is not measured again. */
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);
+
+/* ==== results/overlap.c ================================================================================= */
+
+/* What a timeline holds: when its samples cover the device, and which ran at once. */
+
+/* ---- the time of the device that samples cover ----------------------------------------------------------- */
+
+static int zt__compare_intervals(const void *a, const void *b) {
+    const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
+    return one->begin_ns < other->begin_ns ? -1 : one->begin_ns > other->begin_ns;
+}
+
+ZT__PRIVATE void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
+    uint64_t begin_ns = interval->begin_ns > cover->until_ns ? interval->begin_ns : cover->until_ns;
+    cover->count++;
+    if (interval->end_ns > begin_ns) {
+        cover->covered_ns += interval->end_ns - begin_ns;
+        cover->until_ns = interval->end_ns;
+    }
+}
+
+ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+    enum { AT_ONCE = 1024 };
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, end, first, gap;
+    memset(intervals, 0, sizeof *intervals);
+    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
+    intervals->missing = profiler->awaited;
+    zt__unlock(&profiler->mutex);
+    zt__get_kept_samples(profiler, &i, &end);
+    if (i < end) {
+        intervals->of_samples = (zt__interval *)zt__allocate(&profiler->config.allocator, (size_t)(end - i),
+                                                             sizeof *intervals->of_samples);
+    }
+    if (i < end && !intervals->of_samples) {
+        return 0;
+    }
+    while (i < end) {
+        uint32_t locked;
+        zt__lock(&profiler->mutex);
+        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
+            i = zt__oldest_kept(timeline->written, timeline->capacity);
+        }
+        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
+            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
+            zt__interval *interval = &intervals->of_samples[intervals->count];
+            interval->begin_ns = interval->beside_ns = sample->begin_ns;
+            interval->end_ns = sample->end_ns;
+            interval->path = zt__path_at(profiler, sample->path);
+            interval->kind = sample->origin.kind;
+            interval->is_outermost = zt__is_phase_or_root(interval->path->key.outer);
+            intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
+        }
+        if (i >= end) {
+            intervals->since_ns = timeline->replaced_until_ns;
+            first = zt__oldest_kept(timeline->written, timeline->capacity);
+            gap = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
+            for (; gap < timeline->missing_written; gap++) {
+                const zt__missing *missing = &timeline->missing[gap % ZT__MISSING_KEPT];
+                intervals->missing += first == 0 || missing->kept_before > first ? missing->count : 0;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (intervals->count > 0) {
+        qsort(intervals->of_samples, intervals->count, sizeof *intervals->of_samples, zt__compare_intervals);
+    }
+    return 1;
+}
+
+/* ---- samples that ran at once ---------------------------------------------------------------------------- */
+
+/* Outermost samples that are added in the order of their begins. */
+typedef struct zt__sweep {
+    zt__interval *running[64]; /* those that end last, if there are more */
+    uint32_t count;
+    uint64_t last_end_ns;   /* of all so far */
+    uint64_t at_once_until; /* up to here, it is counted when several ran */
+    double sum_ns, at_once_ns;
+} zt__sweep;
+
+/* Counts that a sample has run beside others up to this time. */
+static void zt__extend_beside(zt__interval *interval, uint64_t until_ns, zt__at_once *paths,
+                              uint32_t path_count) {
+    if (until_ns > interval->beside_ns) {
+        if (interval->path->index < path_count && paths) {
+            paths[interval->path->index].ns += (double)(until_ns - interval->beside_ns);
+        }
+        interval->beside_ns = until_ns;
+    }
+}
+
+static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once *paths, uint32_t path_count) {
+    uint64_t until_ns = added->end_ns < sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    uint64_t from_ns = added->begin_ns > sweep->at_once_until ? added->begin_ns : sweep->at_once_until;
+    uint32_t i, kept = 0, first = 0;
+    if (until_ns > from_ns) {
+        sweep->at_once_ns += (double)(until_ns - from_ns);
+        sweep->at_once_until = until_ns;
+    }
+    for (i = 0; i < sweep->count; i++) {
+        zt__interval *running = sweep->running[i];
+        if (running->end_ns > added->begin_ns) {
+            uint64_t both_ns = running->end_ns < added->end_ns ? running->end_ns : added->end_ns;
+            if (running->beside_ns < added->begin_ns) {
+                running->beside_ns = added->begin_ns;
+            }
+            zt__extend_beside(running, both_ns, paths, path_count);
+            zt__extend_beside(added, both_ns, paths, path_count);
+            sweep->running[kept] = running;
+            first = running->end_ns < sweep->running[first]->end_ns ? kept : first;
+            kept++;
+        }
+    }
+    if (kept == ZT__COUNT_OF(sweep->running)) {
+        sweep->running[first] = sweep->running[--kept];
+    }
+    sweep->running[kept++] = added;
+    sweep->count = kept;
+    sweep->last_end_ns = added->end_ns > sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    sweep->sum_ns += (double)(added->end_ns - added->begin_ns);
+    if (added->path->index < path_count && paths) {
+        paths[added->path->index].of_ns += (double)(added->end_ns - added->begin_ns);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count) {
+    zt_overlap *overlap = &coverage->overlap;
+    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
+    zt__cover outermost;
+    zt__intervals intervals;
+    zt__sweep sweep;
+    uint64_t begin_ns = 0, end_ns = 0;
+    size_t i;
+    int has_memory;
+    memset(coverage, 0, sizeof *coverage);
+    overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
+    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = overlap->at_once_ns = zt__nan();
+    coverage->outermost_ns = coverage->covered_ns = coverage->wall_share = zt__nan();
+    if (!profiler || !profiler->timeline) {
+        return 1;
+    }
+    has_memory = zt__copy_intervals(profiler, &intervals);
+    if (intervals.count > 0) {
+        begin_ns = intervals.of_samples[0].begin_ns;
+    }
+    if (begin_ns < intervals.since_ns) {
+        begin_ns = intervals.since_ns;
+    }
+    memset(&all, 0, sizeof all);
+    memset(&sweep, 0, sizeof sweep);
+    all.until_ns = begin_ns;
+    innermost = kernels = copies = either = outermost = all;
+    for (i = 0; i < intervals.count; i++) {
+        zt__interval *interval = &intervals.of_samples[i];
+        if (interval->end_ns < begin_ns) {
+            continue;
+        }
+        overlap->samples++;
+        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
+        zt__extend_cover(&all, interval);
+        if (interval->kind != ZT__REGION_AROUND_OTHERS) {
+            zt__extend_cover(&innermost, interval);
+        }
+        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
+            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
+            zt__extend_cover(&either, interval);
+        }
+        if (interval->is_outermost) {
+            if (interval->begin_ns < begin_ns) { /* as the time begins then */
+                interval->begin_ns = interval->beside_ns = begin_ns;
+            }
+            zt__extend_cover(&outermost, interval);
+            zt__add_to_sweep(&sweep, interval, paths, path_count);
+        }
+    }
+    zt__free(&profiler->config.allocator, intervals.of_samples);
+    overlap->missing = intervals.missing;
+    if (overlap->samples > 0) {
+        overlap->span_ns = (double)(end_ns - begin_ns);
+    }
+    if (overlap->samples > 0 && !overlap->missing) {
+        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
+        overlap->kernel_ns = (double)kernels.covered_ns;
+        overlap->copy_ns = (double)copies.covered_ns;
+        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+        overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
+        overlap->at_once_ns = sweep.at_once_ns;
+        coverage->outermost_ns = sweep.sum_ns;
+        coverage->covered_ns = (double)outermost.covered_ns;
+        if (overlap->samples > 1 && end_ns > begin_ns) {
+            coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
+        }
+    }
+    return has_memory;
+}
+
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler ? profiler->timeline : NULL;
+    zt__coverage coverage;
+    uint64_t changes, in_flight;
+    int is_current, has_memory;
+    if (!timeline) {
+        zt__measure_coverage(profiler, &coverage, NULL, 0);
+        return coverage;
+    }
+    zt__lock(&profiler->mutex);
+    changes = timeline->changes;
+    in_flight = profiler->awaited;
+    coverage = timeline->coverage;
+    is_current =
+        changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
+    zt__unlock(&profiler->mutex);
+    if (!is_current) {
+        has_memory = zt__measure_coverage(profiler, &coverage, NULL, 0);
+        zt__lock(&profiler->mutex);
+        if (has_memory && changes > 0) {
+            timeline->coverage = coverage;
+            timeline->coverage_changes = changes;
+            timeline->coverage_in_flight = in_flight;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return coverage;
+}
+
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info;
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__stream_data *data = NULL;
+    uint64_t first, end;
+    memset(&info, 0, sizeof info);
+    info.overlap = zt__get_coverage(locked).overlap;
+    if (!profiler || !profiler->timeline) {
+        return info;
+    }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
+    zt__lock(&locked->mutex);
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.pairs = locked->timeline->clock.pair_count;
+    zt__unlock(&locked->mutex);
+    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
+        zt__get_kept_rows(data, &first, &end);
+        info.rows += end - first;
+        info.lost_rows += first;
+    }
+    return info;
+}
+
+/* ==== results/phase_times.h ============================================================================= */
+
+/* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
+
+/* When samples of a phase ran. */
+typedef struct zt__busy_phase {
+    zt__cover cover;
+    int is_unknown; /* samples of it are missing on the timeline */
+} zt__busy_phase;
+
+/* Of paths, and of phases by their names. All 0: nothing is known. */
+typedef struct zt__busy_phases {
+    zt__busy_phase *paths, *regions; /* by index. Those of no phase are all 0 */
+    uint32_t path_count, region_count;
+} zt__busy_phases;
+
+/* Measures how long at least one of the samples of each phase ran. The caller frees `paths`, which also has `regions`.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_busy_phases(zt_profiler *profiler, zt__busy_phases *busy);
+
+/* Returns how long at least one of the samples of a phase ran: of those on one path, or for NULL of all. NaN: that is not
+   known, or it is no phase. */
+ZT__PRIVATE double zt__get_busy_time(const zt__busy_phases *busy, const zt__region_record *region,
+                                     const zt__path *path);
+
+/* Of the entries of a phase on one path that are on the timeline, in which all samples are, too. */
+typedef struct zt__idle_phase {
+    double host_ns;
+    double idle_ns;     /* of that, in which nothing that is measured ran on the device; */
+    double own_idle_ns; /* and of that, outside of the phases inside on the same thread */
+} zt__idle_phase;
+
+typedef struct zt__idle_phases {
+    zt__idle_phase *paths; /* by index; NULL: nothing is known, because samples are missing */
+    uint32_t path_count;
+    double host_ns; /* of the phases that are inside no other on their thread */
+} zt__idle_phases;
+
+/* Measures how long the device was idle during each phase. The caller frees `paths`. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle);
+
+/* ==== results/phase_times.c ============================================================================= */
+
+/* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
+
+/* ---- the time in which samples of a phase ran ------------------------------------------------------------ */
+
+/* Marks the phases around samples that are missing on the timeline. With the mutex held. */
+static void zt__mark_unknown_phases(const zt_profiler *profiler, zt__busy_phases *busy) {
+    uint32_t i;
+    for (i = 0; i < busy->path_count; i++) {
+        const zt__path *path = zt__path_at(profiler, i), *outer = path;
+        int is_missing = path->missing > 0 || path->lost > 0 || path->dropped > 0 ||
+                         (!path->key.region->is_phase && path->kept != path->statistics.count);
+        for (; is_missing && outer->depth > 0; outer = outer->key.outer) {
+            busy->paths[outer->index].is_unknown = 1;
+            busy->regions[outer->key.region->index].is_unknown = 1;
+        }
+    }
+}
+
+ZT__PRIVATE int zt__measure_busy_phases(zt_profiler *profiler, zt__busy_phases *busy) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__intervals intervals;
+    size_t i;
+    memset(busy, 0, sizeof *busy);
+    if (!profiler->timeline) {
+        return 1;
+    }
+    if (!zt__copy_intervals(profiler, &intervals)) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    busy->path_count = profiler->path_count; /* also those of the samples above */
+    busy->region_count = profiler->region_count;
+    zt__unlock(&profiler->mutex);
+    busy->paths = (zt__busy_phase *)zt__allocate(allocator, (size_t)busy->path_count + busy->region_count + 1,
+                                                 sizeof *busy->paths);
+    busy->regions = busy->paths ? busy->paths + busy->path_count : NULL;
+    for (i = 0; i < intervals.count && busy->paths; i++) {
+        const zt__interval *interval = &intervals.of_samples[i];
+        const zt__path *path = interval->path;
+        for (; path->depth > 0; path = path->key.outer) {
+            if (path->key.region->is_phase) {
+                zt__extend_cover(&busy->paths[path->index].cover, interval);
+                zt__extend_cover(&busy->regions[path->key.region->index].cover, interval);
+            }
+        }
+    }
+    if (busy->paths) {
+        zt__lock(&profiler->mutex);
+        zt__mark_unknown_phases(profiler, busy);
+        zt__unlock(&profiler->mutex);
+    }
+    zt__free(allocator, intervals.of_samples);
+    return busy->paths != NULL;
+}
+
+ZT__PRIVATE double zt__get_busy_time(const zt__busy_phases *busy, const zt__region_record *region,
+                                     const zt__path *path) {
+    const zt__busy_phase *phase = NULL;
+    if (path && path->index < busy->path_count) {
+        phase = &busy->paths[path->index];
+    } else if (!path && region->index < busy->region_count) {
+        phase = &busy->regions[region->index];
+    }
+    return region->is_phase && phase && !phase->is_unknown ? (double)phase->cover.covered_ns : zt__nan();
+}
+
+/* ---- the time in which nothing ran during a phase -------------------------------------------------------- */
+
+/* A time in which the device was busy all along. */
+typedef struct zt__busy_block {
+    uint64_t begin_ns, end_ns;
+    uint64_t before_ns; /* the lengths of all blocks before it */
+} zt__busy_block;
+
+/* An entry of a phase, in device time. */
+typedef struct zt__phase_entry {
+    uint64_t begin_ns, end_ns, idle_ns;
+    uint64_t kept; /* its place among the phases that have ended, ever: inner ones end first */
+    uint32_t path, thread;
+    uint32_t outer; /* the entry around it on its thread, or UINT32_MAX */
+} zt__phase_entry;
+
+/* Merges intervals into blocks, of which there is room for as many. Where kernels or copies are known, what is around
+   others does not count. Returns how many blocks there are. */
+static size_t zt__merge_into_blocks(const zt__intervals *intervals, zt__busy_block *blocks) {
+    size_t i, count = 0;
+    int knows_commands = 0;
+    for (i = 0; i < intervals->count; i++) {
+        zt__region_kind kind = intervals->of_samples[i].kind;
+        knows_commands |= kind == ZT__REGION_OF_KERNEL || kind == ZT__REGION_OF_COPY;
+    }
+    for (i = 0; i < intervals->count; i++) {
+        const zt__interval *interval = &intervals->of_samples[i];
+        zt__busy_block *last = count ? &blocks[count - 1] : NULL;
+        if (knows_commands && interval->kind == ZT__REGION_AROUND_OTHERS) {
+            continue;
+        }
+        if (last && interval->begin_ns <= last->end_ns) {
+            last->end_ns = interval->end_ns > last->end_ns ? interval->end_ns : last->end_ns;
+            continue;
+        }
+        blocks[count].begin_ns = interval->begin_ns;
+        blocks[count].end_ns = interval->end_ns;
+        blocks[count].before_ns = last ? last->before_ns + (last->end_ns - last->begin_ns) : 0;
+        count++;
+    }
+    return count;
+}
+
+/* Returns how long the device was busy before a time. */
+static uint64_t zt__busy_before(const zt__busy_block *blocks, size_t count, uint64_t time_ns) {
+    size_t low = 0, high = count; /* the first block that begins at this time or later is in between */
+    const zt__busy_block *last;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (blocks[middle].begin_ns < time_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == 0) {
+        return 0;
+    }
+    last = &blocks[low - 1];
+    return last->before_ns + (last->end_ns < time_ns ? last->end_ns : time_ns) - last->begin_ns;
+}
+
+/* For qsort: orders by thread and begin, with outer entries before inner ones. */
+static int zt__compare_entries_of_phases(const void *a, const void *b) {
+    const zt__phase_entry *one = (const zt__phase_entry *)a, *other = (const zt__phase_entry *)b;
+    if (one->thread != other->thread) {
+        return one->thread < other->thread ? -1 : 1;
+    }
+    if (one->begin_ns != other->begin_ns) {
+        return one->begin_ns < other->begin_ns ? -1 : 1;
+    }
+    return one->kept > other->kept ? -1 : one->kept < other->kept;
+}
+
+/* Copies the entries of phases that have begun since the profiler was opened, and since `since_ns`. Returns how many
+   there are. */
+static size_t zt__copy_entries(zt_profiler *profiler, uint64_t since_ns, zt__phase_entry *entries,
+                               size_t room) {
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, written;
+    size_t count = 0;
+    zt__lock(&profiler->mutex);
+    written = timeline->phases_written;
+    zt__unlock(&profiler->mutex);
+    for (i = zt__oldest_kept(written, timeline->capacity); i < written && count < room; i++) {
+        const zt__phase_span *span = &timeline->phases[i % timeline->capacity];
+        zt__phase_entry *entry = &entries[count];
+        zt__lock(&profiler->mutex);
+        entry->begin_ns =
+            zt__convert_time(&timeline->clock, span->begin_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+        entry->end_ns = zt__convert_time(&timeline->clock, span->end_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+        entry->kept = i;
+        entry->path = span->path;
+        entry->thread = span->thread;
+        count += span->begin_ns >= timeline->opened_ns && entry->begin_ns >= since_ns &&
+                 i >= zt__oldest_kept(timeline->phases_written, timeline->capacity);
+        zt__unlock(&profiler->mutex);
+    }
+    if (count > 0) {
+        qsort(entries, count, sizeof *entries, zt__compare_entries_of_phases);
+    }
+    return count;
+}
+
+/* Adds the idle time of each entry to that of its path. */
+static void zt__add_idle_times(zt__phase_entry *entries, size_t count, const zt__busy_block *blocks,
+                               size_t block_count, zt__idle_phases *idle) {
+    uint32_t outer = UINT32_MAX;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        zt__phase_entry *entry = &entries[i];
+        zt__idle_phase *phase = &idle->paths[entry->path];
+        uint64_t length_ns = entry->end_ns - entry->begin_ns;
+        while (outer != UINT32_MAX &&
+               (entries[outer].thread != entry->thread || entries[outer].end_ns <= entry->begin_ns)) {
+            outer = entries[outer].outer;
+        }
+        entry->idle_ns = length_ns - (zt__busy_before(blocks, block_count, entry->end_ns) -
+                                      zt__busy_before(blocks, block_count, entry->begin_ns));
+        phase->host_ns += (double)length_ns;
+        phase->idle_ns += (double)entry->idle_ns;
+        phase->own_idle_ns += (double)entry->idle_ns;
+        if (outer == UINT32_MAX) {
+            idle->host_ns += (double)length_ns;
+        } else {
+            idle->paths[entries[outer].path].own_idle_ns -= (double)entry->idle_ns;
+        }
+        entry->outer = outer;
+        outer = (uint32_t)i;
+    }
+}
+
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__intervals intervals;
+    zt__busy_block *blocks;
+    zt__phase_entry *entries;
+    size_t room, count;
+    int has_memory;
+    memset(idle, 0, sizeof *idle);
+    if (!profiler->timeline) {
+        return 1;
+    }
+    if (!zt__copy_intervals(profiler, &intervals)) {
+        return 0;
+    }
+    if (intervals.missing > 0 || intervals.count == 0) {
+        zt__free(allocator, intervals.of_samples);
+        return 1;
+    }
+    zt__lock(&profiler->mutex);
+    room = (size_t)(profiler->timeline->phases_written < profiler->timeline->capacity
+                        ? profiler->timeline->phases_written
+                        : profiler->timeline->capacity);
+    zt__unlock(&profiler->mutex);
+    blocks = (zt__busy_block *)zt__allocate(allocator, intervals.count, sizeof *blocks);
+    entries = (zt__phase_entry *)zt__allocate(allocator, room + 1, sizeof *entries);
+    count = entries ? zt__copy_entries(profiler, intervals.since_ns, entries, room) : 0;
+    zt__lock(&profiler->mutex);
+    idle->path_count = profiler->path_count; /* also those of the entries above */
+    zt__unlock(&profiler->mutex);
+    idle->paths = (zt__idle_phase *)zt__allocate(allocator, idle->path_count, sizeof *idle->paths);
+    has_memory = blocks && entries && idle->paths;
+    if (has_memory) {
+        zt__add_idle_times(entries, count, blocks, zt__merge_into_blocks(&intervals, blocks), idle);
+    }
+    zt__free(allocator, intervals.of_samples);
+    zt__free(allocator, blocks);
+    zt__free(allocator, entries);
+    return has_memory;
+}
+
 /* ==== results/results.h ================================================================================= */
 
 /* zt_get_region and the like: counts and statistics of regions. */
@@ -14654,6 +15813,7 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    info->busy_ns = zt__nan();
     zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
                      &info->mhz);
     info->allocations = totals->memory.allocations;
@@ -14716,6 +15876,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt_profiler *locked = zt__mutable(profiler);
     zt__subject subject;
     zt__totals totals;
+    zt__busy_phases busy;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
     uint32_t pass;
@@ -14725,7 +15886,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         info->host_ns = info->host_own_ns = zt__nan();
-        info->joules = info->watts = info->throttled = info->mhz = zt__nan();
+        info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
@@ -14745,6 +15906,11 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         zt__get_column(locked, subject, zt__pass_time_column(profiler, pass), &pass_times[pass], NULL, NULL);
     }
     info->differs = profiler->pass_count > 1 ? zt__find_differences(profiler, pass_times) : 0;
+    if (info->is_phase) {
+        zt__measure_busy_phases(locked, &busy); /* without memory nothing is known */
+        info->busy_ns = zt__get_busy_time(&busy, subject.region, subject.path);
+        zt__free(&locked->config.allocator, busy.paths);
+    }
     return result;
 }
 
@@ -14781,6 +15947,254 @@ ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
     default:
         return profiler->availability_text.text;
     }
+}
+
+/* ==== results/attribution.h ============================================================================= */
+
+/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
+
+/* As in zt_info. */
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler);
+
+/* Returns a streamed metric whose index is below that count, and stores the number of its stream, from 1. */
+ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
+                                                    uint32_t *stream);
+
+/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
+   until `is_attributing` is 0. */
+ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
+
+/* Detaches all streams, so that threads that read them no longer use the profiler. Their data stays until all
+   are detached, because a thread that attributes the rows of one stream reads those of the others. Returns 0
+   if such a thread does not finish before the deadline. */
+ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline);
+
+/* Creates the timeline, and sets the functions by which the profiler calls it. If the clocks cannot be
+   compared, reports this and succeeds without a timeline. On failure, the caller destroys the profiler. */
+ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler);
+
+/* ==== results/attribution.c ============================================================================= */
+
+/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
+
+/* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
+
+/* The mutex of the stream is held. */
+static uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t index) {
+    const zt__kept_row *row = &data->rows[index % data->row_capacity];
+    return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
+}
+
+/* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
+   than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
+   once a row. Returns 0 if rows of that time may still come. */
+static int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
+    uint32_t metrics = data->group.metric_count, m;
+    uint64_t low, high;
+    int complete;
+    memset(data->sums, 0, metrics * sizeof *data->sums);
+    zt__lock(&data->mutex);
+    complete =
+        !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
+    low = complete ? zt__oldest_kept(data->rows_written, data->row_capacity) : data->rows_written;
+    high = data->rows_written;
+    while (low < high) { /* finds the first row by bisection */
+        uint64_t between = low + (high - low) / 2;
+        if (zt__middle_of_row(data, between) < begin_ns) {
+            low = between + 1;
+        } else {
+            high = between;
+        }
+    }
+    for (; low < data->rows_written && zt__middle_of_row(data, low) < end_ns; low++) {
+        size_t place = (size_t)(low % data->row_capacity);
+        const double *values = data->row_values + place * metrics;
+        double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
+        for (m = 0; m < metrics; m++) {
+            int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
+            if (!zt__is_nan(values[m])) {
+                zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
+            }
+        }
+    }
+    zt__unlock(&data->mutex);
+    return complete;
+}
+
+/* Attributes rows to the kept samples that ended before the newest row of every open stream. Without memory,
+   a sample gets no rows. The caller may hold the collector, or the reader of a stream, but no mutex. If
+   another thread is attributing rows already, that thread does this work, too. */
+static void zt__attribute_rows(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = profiler->timeline;
+    zt__lock(&profiler->mutex);
+    timeline->attribute_again = 1;
+    if (!profiler->attached_streams || timeline->is_attributing) {
+        zt__unlock(&profiler->mutex);
+        return;
+    }
+    timeline->is_attributing = 1;
+    while (timeline->attribute_again) {
+        uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
+        zt__stream_data *first = profiler->attached_streams, *data;
+        const zt__timeline_sample *sample;
+        zt__path *path;
+        uint32_t count = profiler->streamed_count, m;
+        int is_complete = 1;
+        timeline->attribute_again = 0;
+        if (timeline->attributed < oldest) {
+            timeline->attributed = oldest;
+        }
+        index = timeline->attributed;
+        if (index == timeline->written) {
+            continue;
+        }
+        sample = &timeline->samples[index % timeline->capacity];
+        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        path = zt__path_at(profiler, sample->path);
+        zt__unlock(&profiler->mutex);
+        /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
+           these fields, so they are read without the mutex. */
+        if (path->streamed_count < count) {
+            zt__moments *before = path->streamed;
+            zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+            if (streamed) {
+                zt__lock(&profiler->mutex);
+                if (before) {
+                    memcpy(streamed, before, path->streamed_count * sizeof *streamed);
+                }
+                path->streamed = streamed;
+                path->streamed_count = count;
+                zt__unlock(&profiler->mutex);
+                zt__free(allocator, before);
+            } else {
+                count = 0;
+            }
+        }
+        for (data = first; data && data->first_streamed < count && is_complete;
+             data = zt__load(&data->next)) {
+            is_complete = zt__sum_rows(data, begin_ns, end_ns);
+        }
+        zt__lock(&profiler->mutex);
+        if (!is_complete) {
+            continue; /* its rows may still come */
+        }
+        for (data = first; data && data->first_streamed < count; data = data->next) {
+            for (m = 0; m < data->group.metric_count; m++) {
+                zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
+            }
+        }
+        timeline->attributed = index + 1;
+        timeline->attribute_again = 1; /* for the next sample */
+    }
+    timeline->is_attributing = 0;
+    zt__unlock(&profiler->mutex);
+}
+
+/* ---- attached streams ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data) {
+    zt_profiler *profiler;
+    zt__lock(&data->mutex);
+    profiler = data->profiler;
+    data->is_attributing = profiler != NULL;
+    zt__unlock(&data->mutex);
+    if (!profiler) {
+        return;
+    }
+    zt__attribute_rows(profiler);
+    zt__lock(&data->mutex);
+    data->is_attributing = 0;
+    zt__unlock(&data->mutex);
+}
+
+ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__stream_data *data = NULL;
+    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
+        int is_attributing;
+        do {
+            zt__lock(&data->mutex);
+            data->profiler = NULL;
+            is_attributing = data->is_attributing;
+            zt__unlock(&data->mutex);
+        } while (is_attributing && zt__wait_again(&wait));
+        if (is_attributing) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ---- opening the timeline, which from then on is called when samples are collected ---------------------- */
+
+ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const char *call = "zeDeviceGetGlobalTimestamps";
+    zt__timeline *timeline = (zt__timeline *)zt__allocate(allocator, 1, sizeof *timeline);
+    zt__clock_pair pair;
+    ze_result_t result;
+    if (!timeline) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
+    }
+    profiler->timeline = timeline;
+    timeline->capacity = profiler->config.timeline;
+    timeline->samples =
+        (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
+    timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
+                                              profiler->row_length * sizeof *timeline->values);
+    timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
+    timeline->executions =
+        (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
+    timeline->phases =
+        (zt__phase_span *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->phases);
+    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions ||
+        !timeline->phases) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
+    }
+    zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
+                   profiler->tick_mask);
+    result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
+    if (zt__means_device_loss(result)) {
+        return zt__check(&profiler->diagnostics, result, call, "");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
+        zt__close_timeline(profiler);
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__add_clock_pair(&timeline->clock, pair);
+    timeline->opened_ns = pair.ns[ZT__HOST_CLOCK];
+    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, timeline->clock.ticks_per_second,
+                   profiler->kernel_tick_mask);
+    if (profiler->passes[0].group_count == 0) {
+        zt__relate_kernel_clock(profiler);
+    }
+    profiler->before_collection = zt__timeline_before_collection;
+    profiler->sample_collected = zt__keep_sample;
+    profiler->sample_missing = zt__keep_missing;
+    profiler->lists_executed = zt__keep_execution;
+    profiler->phase_ended = zt__keep_phase;
+    profiler->batch_collected = zt__attribute_rows;
+    return result;
+}
+
+/* ---- streamed metrics ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
+    return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
+}
+
+ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
+                                                    uint32_t *stream) {
+    zt__stream_data *data = NULL;
+    *stream = 0;
+    do { /* what is counted belongs to a stream that is attached */
+        data = zt__next_attached_stream(zt__mutable(profiler), data);
+        ++*stream;
+    } while (index - data->first_streamed >= data->group.metric_count);
+    return &data->metrics[index - data->first_streamed];
 }
 
 /* ==== results/merging.h ================================================================================= */
@@ -15053,6 +16467,166 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt__unlock_timed(&into->collector);
     return has_memory ? ZE_RESULT_SUCCESS
                       : zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
+}
+
+/* ==== results/metrics.h ================================================================================= */
+
+/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
+
+/* Returns the index of a metric by its name, which is at the index in `metrics`. If there is none, returns UINT32_MAX
+   and reports the nearest names, which are also stored in `nearest` unless that is NULL. */
+ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
+                                     zt__name_fn name_at, uint32_t count, const char *name,
+                                     zt__nearest *nearest);
+
+/* For zt__find_metric in an array of zt_metric. */
+ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index);
+
+/* ==== results/metrics.c ================================================================================= */
+
+/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
+
+/* What a `metric` stands for. */
+typedef struct zt__metric_place {
+    const zt_metric *metric; /* NULL: there is none */
+    int is_streamed;
+    uint32_t column;    /* where its figures are in the row of a sample. Of a streamed metric: its index */
+    const char *counts; /* what `index` is of, as <counts>_count of zt_info, for a message */
+    uint32_t index;
+} zt__metric_place;
+
+/* ZT_GPU_TIME, ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY, without their highest bit. */
+static const zt_metric zt__times[1 + ZT__LATENCY_COUNT] = {
+    {"GPU time", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
+    {"queue latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
+    {"launch latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0}};
+
+/* The kind is in the highest four bits: ZT_TILE has 6 bits for the tile below the highest two. */
+static zt__metric_place zt__place_of_metric(const zt_profiler *profiler, uint32_t metric) {
+    zt__metric_place place = {NULL, 0, 0, "metric", metric};
+    uint32_t index = metric & 0x0FFFFFFFu, tile = metric >> 24 & 63, stream;
+    switch (metric >> 28) {
+    case 0x0:
+        if (index < profiler->metric_count) {
+            place.metric = &profiler->metrics[index];
+            place.column = 1 + index;
+        }
+        break;
+    case 0x4:
+    case 0x5:
+    case 0x6:
+    case 0x7:
+        place.index = metric & 0x00FFFFFFu;
+        if (place.index < profiler->metric_count && tile < profiler->tile_count) {
+            place.metric = &profiler->metrics[place.index];
+            place.column = zt__tile_column(profiler, tile, place.index);
+        } else if (place.index < profiler->metric_count) {
+            place.counts = "tile";
+            place.index = tile;
+        }
+        break;
+    case 0x8:
+        if (index < ZT__COUNT_OF(zt__times)) {
+            place.metric = &zt__times[index];
+            place.column = index ? zt__latency_column(profiler, index - 1) : 0;
+        }
+        break;
+    case 0x9:
+        place.counts = "pass";
+        place.index = index;
+        if (index < profiler->pass_count) {
+            place.metric = &zt__times[0];
+            place.column = zt__pass_time_column(profiler, index);
+        }
+        break;
+    case 0xA:
+        place.counts = "streamed";
+        place.index = place.column = index;
+        if (index < zt__get_streamed_count(profiler)) {
+            place.metric = zt__streamed_metric_at(profiler, index, &stream);
+            place.is_streamed = 1;
+        }
+        break;
+    default:
+        break;
+    }
+    return place;
+}
+
+ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
+    return profiler ? zt__place_of_metric(profiler, metric).metric : NULL;
+}
+
+ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index) {
+    return ((const zt_metric *)metrics)[index].name;
+}
+
+/* For zt__find_metric among the metrics of a profiler and then those of its streams. */
+static const char *zt__name_of_any(const void *user, uint32_t index) {
+    const zt_profiler *profiler = (const zt_profiler *)user;
+    uint32_t own = profiler->metric_count;
+    return zt_get_metric(profiler, index < own ? index : ZT_STREAMED(index - own))->name;
+}
+
+ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
+                                     zt__name_fn name_at, uint32_t count, const char *name,
+                                     zt__nearest *nearest) {
+    zt__nearest found;
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        if (strcmp(name_at(metrics, i), name) == 0) {
+            return i;
+        }
+    }
+    found = zt__find_nearest(name, metrics, count, name_at);
+    zt__report(diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, found.text);
+    if (nearest) {
+        *nearest = found;
+    }
+    return UINT32_MAX;
+}
+
+ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
+    uint32_t own, index;
+    if (!profiler || !name) {
+        return UINT32_MAX;
+    }
+    own = profiler->metric_count;
+    index = zt__find_metric(&zt__mutable(profiler)->diagnostics, "zt_find_metric", profiler, zt__name_of_any,
+                            own + zt__get_streamed_count(profiler), name, NULL);
+    return index < own || index == UINT32_MAX ? index : ZT_STREAMED(index - own);
+}
+
+ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                zt_stats *stats) {
+    const char *call = "zt_get_stats";
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__metric_place place;
+    zt__subject subject;
+    zt__moments rows;
+    ze_result_t result;
+    if (stats) {
+        zt__clear_stats(stats);
+    }
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    place = zt__place_of_metric(profiler, metric);
+    if (!place.metric) {
+        return zt__report_index(profiler, call, place.counts, place.index);
+    }
+    subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
+    if (subject.region && place.is_streamed) {
+        zt__lock(&locked->mutex);
+        rows = zt__sum_streamed(subject, place.column);
+        zt__unlock(&locked->mutex);
+        zt__get_moments(ZT_AGGREGATE_MEAN, &rows,
+                        stats); /* a row is in several samples, so there is no sum */
+        stats->rate = place.metric->aggregation == ZT_AGGREGATE_MEAN ? stats->mean : zt__nan();
+    } else if (subject.region) {
+        zt__get_column(locked, subject, place.column, stats, NULL, NULL);
+    }
+    return result;
 }
 
 /* ==== results/packing.c ================================================================================= */
@@ -15586,1273 +17160,6 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         zt__free_profiler(unpacked);
     }
     return result;
-}
-
-/* ==== results/roofline.h ================================================================================ */
-
-/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
-
-/* Returns the peaks that are given. Without any, the peak is the bandwidth for which the memory is designed, if
-   the driver reports it by ZE_extension_device_memory_properties. It cannot be computed from the clock rate and
-   bus width that every device reports: their units and the transfers in a clock cycle are not specified. Reads
-   and writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
-   uses. The mutex is not held. */
-ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler);
-
-/* ==== results/roofline.c ================================================================================ */
-
-/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
-
-ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
-    ze_device_memory_properties_t memories[2];
-    ze_device_memory_ext_properties_t extended[2];
-    uint32_t count = 2, i;
-    ze_result_t result;
-    zt__peaks peaks;
-    zt__lock(&profiler->mutex);
-    peaks = profiler->peaks;
-    zt__unlock(&profiler->mutex);
-    if (peaks.bytes > 0 || peaks.operations > 0 || !profiler->device || profiler->tile_count > 0 ||
-        zt__is_device_lost(&profiler->diagnostics)) {
-        return peaks;
-    }
-    memset(memories, 0, sizeof memories);
-    memset(extended, 0, sizeof extended);
-    for (i = 0; i < count; i++) {
-        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
-        memories[i].pNext = &extended[i];
-        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
-    if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
-        extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
-        uint32_t read = extended[0].readBandwidth, write = extended[0].writeBandwidth;
-        peaks.bytes = (read > write ? read : write) * 1e9;
-        strcpy(peaks.source, "reported by the driver");
-    }
-    return peaks;
-}
-
-/* Checks a figure that the application gives. `what` names it. */
-static ze_result_t zt__check_figure(zt_profiler *profiler, const char *call, const char *what,
-                                    double figure) {
-    if (zt__is_finite(figure) && figure >= 0) {
-        return ZE_RESULT_SUCCESS;
-    }
-    return zt__report(&profiler->diagnostics, BAD_FIGURE, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, what,
-                      figure);
-}
-
-ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
-                                const char *source) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return result;
-    }
-    result = zt__check_figure(profiler, "zt_set_peaks", "bytes_per_second", bytes_per_second);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__check_figure(profiler, "zt_set_peaks", "operations_per_second", operations_per_second);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    source = source ? source : "given by the program";
-    zt__lock(&profiler->mutex);
-    if (!profiler->peaks_are_overridden) {
-        profiler->peaks.bytes = bytes_per_second;
-        profiler->peaks.operations = operations_per_second;
-        zt__copy_text(profiler->peaks.source, sizeof profiler->peaks.source, source, strlen(source));
-    }
-    zt__unlock(&profiler->mutex);
-    return result;
-}
-
-ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations) {
-    zt__region_record *record;
-    zt_cause cause;
-    ze_result_t result;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__check_figure(profiler, "zt_set_operations", "operations", operations);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    zt__lock(&profiler->mutex);
-    record = zt__find_or_add_region(profiler, zt__shown_name(region), &cause);
-    if (record) {
-        record->operations = operations;
-    }
-    zt__unlock(&profiler->mutex);
-    if (!record && cause == ZT_DROPPED_TOO_MANY_NAMES) {
-        result = zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                            "zt_set_operations", (unsigned)ZT__MAX_REGIONS);
-    } else if (!record) {
-        result = zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
-    }
-    return result;
-}
-
-/* ==== results/timeline.h ================================================================================ */
-
-/* The timeline: the newest samples, and what a stream shares with a profiler. */
-
-enum { ZT__MAX_MARKERS = 4096 };
-
-typedef struct zt__marker {
-    uint32_t index;
-    const char *name; /* in the same allocation */
-} zt__marker;
-
-/* A row as it is kept for a profiler. */
-typedef struct zt__kept_row {
-    uint64_t begin_ns, end_ns; /* by the host's clock */
-    const char *marker;        /* the device ended the row at this marker, at the time end_ns; or NULL */
-    int gap;                   /* rows are missing before it */
-} zt__kept_row;
-
-/* What a stream measures, its markers, and, if it is attached to a profiler, its newest rows. An attached
-   stream shares this with the profiler, which keeps it until zt_close, so that reports show the rows of
-   streams that are closed. zt_stream_close frees all else of a stream. No thread locks this mutex and that of
-   a profiler at the same time. */
-typedef struct zt__stream_data {
-    zt_allocator allocator;
-    zt__group group;    /* constant, like the next three */
-    zt_metric *metrics; /* of the group */
-    uint32_t row_capacity;
-    uint64_t period_ns;
-    uint32_t first_streamed;      /* index of the first metric among the profiler's streamed metrics */
-    struct zt__stream_data *next; /* attached to the same profiler. Atomic */
-
-    zt__mutex mutex; /* of the stream: guards what follows, and the stream's ring and counts */
-
-    zt_profiler *profiler; /* that it is attached to, or NULL */
-    int is_attributing;    /* a thread that reads the stream is using the profiler */
-    uint32_t owners;       /* stream and profiler: 2, 1 or 0 */
-    int is_open;           /* more rows may come */
-    uint64_t rows_written; /* ever */
-    zt__kept_row *rows;    /* a ring of the newest */
-    double *row_values;    /* of each, all metrics */
-    zt__moments *sums;     /* of each metric over one sample; the thread that attributes rows uses them */
-
-    zt__map marker_names; /* to zt__marker */
-    zt__marker *markers[ZT__MAX_MARKERS];
-    uint32_t marker_count;
-} zt__stream_data;
-
-typedef struct zt__timeline_sample {
-    uint64_t begin_ns, end_ns; /* of the device, unwrapped */
-    ze_command_list_handle_t list;
-    uint64_t submitted_ns; /* host time */
-    zt__origin origin;
-    uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
-    uint32_t region, path;
-    uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
-} zt__timeline_sample;
-
-enum { ZT__MISSING_KEPT = 1024 };
-
-/* A call that has executed command lists. */
-typedef struct zt__execution {
-    uint64_t begin_ns, end_ns; /* host time; `end_ns` is 0 until the call returns */
-    uint32_t thread;
-} zt__execution;
-
-/* A phase that has ended. */
-typedef struct zt__phase_span {
-    uint64_t begin_ns, end_ns; /* host time */
-    uint32_t path, thread;
-} zt__phase_span;
-
-/* How the samples of a timeline cover the time of the device. */
-typedef struct zt__coverage {
-    zt_overlap overlap;
-    double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
-    double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
-    double wall_share;   /* of samples in the time from first to last, in percent. NaN with fewer than two */
-} zt__coverage;
-
-/* The newest samples. Guarded by the profiler's mutex. */
-typedef struct zt__timeline {
-    zt__clock clock;
-    zt__clock kernel_clock;   /* of the time stamps of kernels. Has no pairs, but the rate of `clock` */
-    uint64_t kernel_offset;   /* ticks by which it is ahead of `clock` */
-    uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
-    uint32_t capacity;
-    uint64_t written;           /* ever */
-    uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
-    uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
-    zt__timeline_sample *samples;
-    double *values; /* of each, all columns */
-
-    uint64_t missing_written, executions_written, phases_written; /* ever */
-    zt__missing *missing;                                         /* a ring of the newest ZT__MISSING_KEPT */
-    zt__execution *executions; /* a ring of the newest, as many as samples */
-    zt__phase_span *phases;    /* the same */
-
-    uint64_t changes;      /* of samples that are kept or missing, ever */
-    zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
-    uint64_t coverage_changes, coverage_in_flight;
-
-    uint64_t attributed; /* rows are attributed to all samples before this one */
-    int is_attributing;  /* a thread is attributing rows */
-    int attribute_again; /* rows or samples may have come since it began */
-} zt__timeline;
-
-/* Returns the index of the oldest element that a ring still has, after `written` were written to it. */
-ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity);
-
-/* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
-ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data);
-
-ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, const double *values);
-
-/* Compares the clocks if that is due, or in any case with `now`. */
-ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now);
-
-ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
-
-/* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing);
-
-/* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
-   ends now. Hooks may execute lists inside of a call. The mutex is held. */
-ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
-
-/* Records that a phase of this thread has ended. The mutex is held. */
-ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
-                                uint64_t end_ns);
-
-/* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
-   such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of
-   the same clock. Otherwise the readings should be close to each other, which a busy machine may need more
-   than one attempt for. */
-ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler);
-
-/* Prepares a profiler that measures metrics for launches with times alone: makes probes without queries, and
-   relates the clock of kernels. Without memory, the first such launch makes the probes. */
-ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
-
-/* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
-   uncertain. */
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row);
-
-/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
-   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before);
-
-/* Releases the timeline and the data of the streams, which are detached. */
-ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
-
-/* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
-ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
-
-/* Copies a sample, with times of the host, and its row of values. Returns 0 if a newer one has replaced it. */
-ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
-                                     double *values);
-
-/* Gets the indices of kept rows, from *first up to but not including *end. */
-ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint64_t *end);
-
-/* ==== results/timeline.c ================================================================================ */
-
-/* The timeline: the newest samples, and what a stream shares with a profiler. */
-
-/* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
-
-ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
-    return written > capacity ? written - capacity : 0;
-}
-
-ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
-    zt_allocator allocator = data->allocator;
-    uint32_t owners, i;
-    zt__lock(&data->mutex);
-    owners = --data->owners;
-    zt__unlock(&data->mutex);
-    if (owners) {
-        return;
-    }
-    for (i = 0; i < data->marker_count; i++) {
-        zt__free(&allocator, data->markers[i]);
-    }
-    zt__map_free(&data->marker_names, &allocator);
-    zt__free(&allocator, data->rows);
-    zt__free(&allocator, data->row_values);
-    zt__free(&allocator, data->sums);
-    zt__free(&allocator, data->metrics);
-    zt__free_group(&allocator, &data->group);
-    zt__destroy_mutex(&data->mutex);
-    zt__free(&allocator, data);
-}
-
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
-    zt__stream_data *first;
-    if (before) {
-        return zt__load(&before->next);
-    }
-    zt__lock(&profiler->mutex);
-    first = profiler->attached_streams;
-    zt__unlock(&profiler->mutex);
-    return first;
-}
-
-ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, const double *values) {
-    size_t place, metrics = data->group.metric_count;
-    zt__lock(&data->mutex);
-    place = (size_t)(data->rows_written++ % data->row_capacity);
-    data->rows[place] = *row;
-    memcpy(data->row_values + place * metrics, values, metrics * sizeof *values);
-    zt__unlock(&data->mutex);
-}
-
-/* ---- samples --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now) {
-    zt__timeline *timeline = profiler->timeline;
-    zt__clock_pair pair;
-    int due;
-    if (!timeline || zt__is_device_lost(&profiler->diagnostics)) {
-        return;
-    }
-    zt__lock(&profiler->mutex);
-    due = now || zt__is_clock_pair_due(&timeline->clock);
-    zt__unlock(&profiler->mutex);
-    if (!due || zt__read_clocks(&profiler->driver, &timeline->clock, &pair) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    zt__lock(&profiler->mutex);
-    zt__add_clock_pair(&timeline->clock, pair);
-    zt__unlock(&profiler->mutex);
-}
-
-ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler) {
-    zt__relate_clocks(profiler, 0);
-}
-
-ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing) {
-    zt__timeline *timeline = profiler->timeline;
-    zt__missing *newest =
-        &timeline->missing[(timeline->missing_written + ZT__MISSING_KEPT - 1) % ZT__MISSING_KEPT];
-    if (timeline->missing_written && newest->region == missing->region && newest->list == missing->list &&
-        newest->list_name == missing->list_name && newest->cause == missing->cause) {
-        newest->count++;
-    } else {
-        newest = &timeline->missing[timeline->missing_written++ % ZT__MISSING_KEPT];
-        *newest = *missing;
-    }
-    newest->kept_before = timeline->written;
-    timeline->changes++;
-}
-
-ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
-    zt__timeline *timeline = profiler->timeline;
-    uint32_t thread = zt__get_thread_number();
-    uint64_t i = timeline->executions_written;
-    zt__execution *execution;
-    if (begin_ns) {
-        execution = &timeline->executions[timeline->executions_written++ % timeline->capacity];
-        execution->begin_ns = begin_ns;
-        execution->end_ns = 0;
-        execution->thread = thread;
-        return;
-    }
-    for (; i > zt__oldest_kept(timeline->executions_written, timeline->capacity); i--) {
-        execution = &timeline->executions[(i - 1) % timeline->capacity];
-        if (execution->thread == thread && !execution->end_ns) {
-            execution->end_ns = zt__now_ns();
-            return;
-        }
-    }
-}
-
-ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
-                                uint64_t end_ns) {
-    zt__timeline *timeline = profiler->timeline;
-    zt__phase_span *span = &timeline->phases[timeline->phases_written++ % timeline->capacity];
-    span->begin_ns = begin_ns;
-    span->end_ns = end_ns;
-    span->path = path->index;
-    span->thread = zt__get_thread_number();
-}
-
-ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
-    enum { MOST_ATTEMPTS = 5, GOOD_ERROR_NS = 100000 };
-    zt__timeline *timeline = profiler->timeline;
-    uint64_t mask = profiler->kernel_tick_mask;
-    zt__pass *pass = &profiler->passes[profiler->metric_count > 0 ? ZT__TIMES_PASS : 0];
-    ze_kernel_timestamp_result_t stamps;
-    uint64_t host, before = 0, after = 0, stamp, error_ns, slack = timeline->clock.ticks_per_second / 10000;
-    uint32_t i;
-    memset(&stamps, 0, sizeof stamps);
-    for (i = 0; i < MOST_ATTEMPTS && (i == 0 || timeline->kernel_error_ns > GOOD_ERROR_NS); i++) {
-        if (profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &before) !=
-                ZE_RESULT_SUCCESS ||
-            !zt__run_first_query(profiler, pass, &stamps) ||
-            profiler->driver.zeDeviceGetGlobalTimestamps(profiler->device, &host, &after) !=
-                ZE_RESULT_SUCCESS) {
-            return;
-        }
-        stamp = stamps.global.kernelEnd;
-        after = before + ((after - before) & profiler->tick_mask);
-        if (((stamp - before + slack) & mask) <= after - before + 2 * slack) {
-            return; /* it is the same clock, or as if it were */
-        }
-        error_ns = zt__ticks_to_ns(&timeline->clock, (after - before) / 2 + 1);
-        if (i == 0 || error_ns < timeline->kernel_error_ns) {
-            timeline->kernel_offset = (stamp - before - (after - before) / 2) & mask;
-            timeline->kernel_error_ns = error_ns;
-        }
-    }
-}
-
-ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
-    zt__pass *pass = &profiler->passes[ZT__TIMES_PASS];
-    const char *call;
-    if (profiler->metric_count > 0 && pass->probe_count == 0 &&
-        zt__make_probes(profiler, pass, &call) == ZE_RESULT_SUCCESS && profiler->timeline) {
-        ZT__INTERNAL(zt__relate_kernel_clock(profiler));
-    }
-}
-
-ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, double *row) {
-    enum { CLOCK_ERROR_NS = 1000000 };
-    zt__timeline *timeline = profiler->timeline;
-    const zt__clock *clock = &timeline->clock;
-    const zt__sample_times *times = &reading->times;
-    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
-    size_t place = (size_t)(timeline->written % timeline->capacity);
-    size_t columns = profiler->row_length;
-    uint64_t submitted = zt__convert_time(clock, reading->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
-    uint64_t second = 1000000000u, rate = stamp_clock->ticks_per_second,
-             tolerance = zt__clock_tolerance(stamp_clock);
-    uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
-    zt__timeline_sample sample;
-    /* Only the first execution of a recorded list has a queue latency. */
-    if (reading->knows_execution && reading->origin.executions == 1) {
-        row[zt__latency_column(profiler, ZT__QUEUE_LATENCY)] =
-            (double)(reading->submitted_ns - reading->origin.appended_ns);
-    }
-    /* It ran between its submission and the moment at which it was seen complete. In that time the device's
-       clock may have wrapped around, and then the time stamps fit in two places, or in none. */
-    if (times->is_kernel) {
-        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & stamp_clock->mask;
-        uint64_t least_ticks = least / second * rate + least % second * rate / second;
-        if (stamp_clock->wrap_ns) {
-            ticks = least_ticks + ((ticks - least_ticks) & stamp_clock->mask);
-        }
-        sample.begin_ns = ticks / rate * second + ticks % rate * second / rate;
-    } else {
-        sample.begin_ns =
-            zt__unwrap_after(stamp_clock, zt__ticks_to_ns(stamp_clock, times->begin_ticks), least);
-    }
-    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
-    most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
-        zt__missing missing = {NULL, NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
-        missing.region = reading->region;
-        missing.list = times->list;
-        missing.list_name = reading->origin.list_name;
-        missing.since_ns = reading->submitted_ns;
-        timeline->ambiguous++;
-        zt__keep_missing(profiler, &missing);
-        return;
-    }
-    reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-    reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-    sample.list = times->list;
-    sample.submitted_ns = reading->submitted_ns;
-    sample.origin = reading->origin;
-    if ((sample.origin.executions > 0 && !reading->knows_execution) ||
-        sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, reading->submitted_ns) < submitted) {
-        sample.origin.submitted_by = 0; /* it is not the execution that was submitted */
-    }
-    sample.bytes = reading->bytes;
-    sample.region = reading->region->index;
-    sample.path = reading->path->index;
-    sample.pass = profiler->batch.pass->index;
-    if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
-        sample.origin.kind = ZT__REGION_AROUND_OTHERS;
-    }
-    /* The launch latency is known only if the sample is of the execution that was submitted. */
-    if (reading->knows_execution && sample.origin.submitted_by) {
-        double error_ns = (double)zt__clock_error(clock, reading->begin_ns) +
-                          (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
-        row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
-            (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
-        if (reading->path->launch_error_ns < error_ns) {
-            reading->path->launch_error_ns = error_ns;
-        }
-    }
-    if (timeline->written >= timeline->capacity &&
-        timeline->samples[place].end_ns > timeline->replaced_until_ns) {
-        timeline->replaced_until_ns = timeline->samples[place].end_ns;
-    }
-    timeline->samples[place] = sample;
-    memcpy(timeline->values + place * columns, row, columns * sizeof *row);
-    timeline->written++;
-    timeline->changes++;
-}
-
-/* ---- closing -------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    while (profiler->attached_streams) {
-        zt__stream_data *data = profiler->attached_streams;
-        profiler->attached_streams = data->next;
-        zt__release_stream_data(data);
-    }
-    profiler->timeline = NULL;
-    if (timeline) {
-        zt__free(allocator, timeline->samples);
-        zt__free(allocator, timeline->values);
-        zt__free(allocator, timeline->missing);
-        zt__free(allocator, timeline->executions);
-        zt__free(allocator, timeline->phases);
-        zt__free(allocator, timeline);
-    }
-}
-
-/* ---- for reports: kept samples and rows ------------------------------------------------------------------ */
-
-ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
-    const zt__timeline *timeline = profiler->timeline;
-    *first = *end = 0;
-    if (timeline) {
-        zt__lock(&profiler->mutex);
-        *end = timeline->written;
-        *first = zt__oldest_kept(timeline->written, timeline->capacity);
-        zt__unlock(&profiler->mutex);
-    }
-}
-
-ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
-                                     double *values) {
-    const zt__timeline *timeline = profiler->timeline;
-    size_t place = (size_t)(index % timeline->capacity), columns = profiler->row_length;
-    int is_kept;
-    zt__lock(&profiler->mutex);
-    is_kept = index >= zt__oldest_kept(timeline->written, timeline->capacity);
-    if (is_kept) {
-        *sample = timeline->samples[place];
-        sample->begin_ns =
-            zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        sample->end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        memcpy(values, timeline->values + place * columns, columns * sizeof *values);
-    }
-    zt__unlock(&profiler->mutex);
-    return is_kept;
-}
-
-ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint64_t *end) {
-    zt__lock(&data->mutex);
-    *end = data->rows_written;
-    *first = zt__oldest_kept(data->rows_written, data->row_capacity);
-    zt__unlock(&data->mutex);
-}
-
-/* ==== results/attribution.h ============================================================================= */
-
-/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
-
-/* As in zt_info. */
-ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler);
-
-/* Returns a streamed metric whose index is below that count, and stores the number of its stream, from 1. */
-ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
-                                                    uint32_t *stream);
-
-/* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
-   until `is_attributing` is 0. */
-ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
-
-/* Detaches all streams, so that threads that read them no longer use the profiler. Their data stays until all
-   are detached, because a thread that attributes the rows of one stream reads those of the others. Returns 0
-   if such a thread does not finish before the deadline. */
-ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline);
-
-/* Creates the timeline, and sets the functions by which the profiler calls it. If the clocks cannot be
-   compared, reports this and succeeds without a timeline. On failure, the caller destroys the profiler. */
-ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler);
-
-/* ==== results/attribution.c ============================================================================= */
-
-/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
-
-/* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
-
-/* The mutex of the stream is held. */
-static uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t index) {
-    const zt__kept_row *row = &data->rows[index % data->row_capacity];
-    return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
-}
-
-/* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
-   than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
-   once a row. Returns 0 if rows of that time may still come. */
-static int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
-    uint32_t metrics = data->group.metric_count, m;
-    uint64_t low, high;
-    int complete;
-    memset(data->sums, 0, metrics * sizeof *data->sums);
-    zt__lock(&data->mutex);
-    complete =
-        !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
-    low = complete ? zt__oldest_kept(data->rows_written, data->row_capacity) : data->rows_written;
-    high = data->rows_written;
-    while (low < high) { /* finds the first row by bisection */
-        uint64_t between = low + (high - low) / 2;
-        if (zt__middle_of_row(data, between) < begin_ns) {
-            low = between + 1;
-        } else {
-            high = between;
-        }
-    }
-    for (; low < data->rows_written && zt__middle_of_row(data, low) < end_ns; low++) {
-        size_t place = (size_t)(low % data->row_capacity);
-        const double *values = data->row_values + place * metrics;
-        double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
-        for (m = 0; m < metrics; m++) {
-            int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
-            if (!zt__is_nan(values[m])) {
-                zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
-            }
-        }
-    }
-    zt__unlock(&data->mutex);
-    return complete;
-}
-
-/* Attributes rows to the kept samples that ended before the newest row of every open stream. Without memory,
-   a sample gets no rows. The caller may hold the collector, or the reader of a stream, but no mutex. If
-   another thread is attributing rows already, that thread does this work, too. */
-static void zt__attribute_rows(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    zt__lock(&profiler->mutex);
-    timeline->attribute_again = 1;
-    if (!profiler->attached_streams || timeline->is_attributing) {
-        zt__unlock(&profiler->mutex);
-        return;
-    }
-    timeline->is_attributing = 1;
-    while (timeline->attribute_again) {
-        uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
-        zt__stream_data *first = profiler->attached_streams, *data;
-        const zt__timeline_sample *sample;
-        zt__path *path;
-        uint32_t count = profiler->streamed_count, m;
-        int is_complete = 1;
-        timeline->attribute_again = 0;
-        if (timeline->attributed < oldest) {
-            timeline->attributed = oldest;
-        }
-        index = timeline->attributed;
-        if (index == timeline->written) {
-            continue;
-        }
-        sample = &timeline->samples[index % timeline->capacity];
-        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        path = zt__path_at(profiler, sample->path);
-        zt__unlock(&profiler->mutex);
-        /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
-           these fields, so they are read without the mutex. */
-        if (path->streamed_count < count) {
-            zt__moments *before = path->streamed;
-            zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
-            if (streamed) {
-                zt__lock(&profiler->mutex);
-                if (before) {
-                    memcpy(streamed, before, path->streamed_count * sizeof *streamed);
-                }
-                path->streamed = streamed;
-                path->streamed_count = count;
-                zt__unlock(&profiler->mutex);
-                zt__free(allocator, before);
-            } else {
-                count = 0;
-            }
-        }
-        for (data = first; data && data->first_streamed < count && is_complete;
-             data = zt__load(&data->next)) {
-            is_complete = zt__sum_rows(data, begin_ns, end_ns);
-        }
-        zt__lock(&profiler->mutex);
-        if (!is_complete) {
-            continue; /* its rows may still come */
-        }
-        for (data = first; data && data->first_streamed < count; data = data->next) {
-            for (m = 0; m < data->group.metric_count; m++) {
-                zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
-            }
-        }
-        timeline->attributed = index + 1;
-        timeline->attribute_again = 1; /* for the next sample */
-    }
-    timeline->is_attributing = 0;
-    zt__unlock(&profiler->mutex);
-}
-
-/* ---- attached streams ------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data) {
-    zt_profiler *profiler;
-    zt__lock(&data->mutex);
-    profiler = data->profiler;
-    data->is_attributing = profiler != NULL;
-    zt__unlock(&data->mutex);
-    if (!profiler) {
-        return;
-    }
-    zt__attribute_rows(profiler);
-    zt__lock(&data->mutex);
-    data->is_attributing = 0;
-    zt__unlock(&data->mutex);
-}
-
-ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    zt__stream_data *data = NULL;
-    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
-        int is_attributing;
-        do {
-            zt__lock(&data->mutex);
-            data->profiler = NULL;
-            is_attributing = data->is_attributing;
-            zt__unlock(&data->mutex);
-        } while (is_attributing && zt__wait_again(&wait));
-        if (is_attributing) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* ---- opening the timeline, which from then on is called when samples are collected ---------------------- */
-
-ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const char *call = "zeDeviceGetGlobalTimestamps";
-    zt__timeline *timeline = (zt__timeline *)zt__allocate(allocator, 1, sizeof *timeline);
-    zt__clock_pair pair;
-    ze_result_t result;
-    if (!timeline) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
-    }
-    profiler->timeline = timeline;
-    timeline->capacity = profiler->config.timeline;
-    timeline->samples =
-        (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
-    timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
-                                              profiler->row_length * sizeof *timeline->values);
-    timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
-    timeline->executions =
-        (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
-    timeline->phases =
-        (zt__phase_span *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->phases);
-    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions ||
-        !timeline->phases) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
-    }
-    zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
-                   profiler->tick_mask);
-    result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
-    if (zt__means_device_loss(result)) {
-        return zt__check(&profiler->diagnostics, result, call, "");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
-        zt__close_timeline(profiler);
-        return ZE_RESULT_SUCCESS;
-    }
-    zt__add_clock_pair(&timeline->clock, pair);
-    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, timeline->clock.ticks_per_second,
-                   profiler->kernel_tick_mask);
-    if (profiler->passes[0].group_count == 0) {
-        zt__relate_kernel_clock(profiler);
-    }
-    profiler->before_collection = zt__timeline_before_collection;
-    profiler->sample_collected = zt__keep_sample;
-    profiler->sample_missing = zt__keep_missing;
-    profiler->lists_executed = zt__keep_execution;
-    profiler->phase_ended = zt__keep_phase;
-    profiler->batch_collected = zt__attribute_rows;
-    return result;
-}
-
-/* ---- streamed metrics ------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
-    return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
-}
-
-ZT__PRIVATE const zt_metric *zt__streamed_metric_at(const zt_profiler *profiler, uint32_t index,
-                                                    uint32_t *stream) {
-    zt__stream_data *data = NULL;
-    *stream = 0;
-    do { /* what is counted belongs to a stream that is attached */
-        data = zt__next_attached_stream(zt__mutable(profiler), data);
-        ++*stream;
-    } while (index - data->first_streamed >= data->group.metric_count);
-    return &data->metrics[index - data->first_streamed];
-}
-
-/* ==== results/metrics.h ================================================================================= */
-
-/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
-
-/* Returns the index of a metric by its name, which is at the index in `metrics`. If there is none, returns UINT32_MAX
-   and reports the nearest names, which are also stored in `nearest` unless that is NULL. */
-ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
-                                     zt__name_fn name_at, uint32_t count, const char *name,
-                                     zt__nearest *nearest);
-
-/* For zt__find_metric in an array of zt_metric. */
-ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index);
-
-/* ==== results/metrics.c ================================================================================= */
-
-/* zt_get_metric, zt_find_metric and zt_get_stats: what the parameter `metric` stands for. */
-
-/* What a `metric` stands for. */
-typedef struct zt__metric_place {
-    const zt_metric *metric; /* NULL: there is none */
-    int is_streamed;
-    uint32_t column;    /* where its figures are in the row of a sample. Of a streamed metric: its index */
-    const char *counts; /* what `index` is of, as <counts>_count of zt_info, for a message */
-    uint32_t index;
-} zt__metric_place;
-
-/* ZT_GPU_TIME, ZT_QUEUE_LATENCY and ZT_LAUNCH_LATENCY, without their highest bit. */
-static const zt_metric zt__times[1 + ZT__LATENCY_COUNT] = {
-    {"GPU time", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
-    {"queue latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0},
-    {"launch latency", "", "", "ns", "", ZET_METRIC_TYPE_DURATION, ZT_AGGREGATE_SUM, 0}};
-
-/* The kind is in the highest four bits: ZT_TILE has 6 bits for the tile below the highest two. */
-static zt__metric_place zt__place_of_metric(const zt_profiler *profiler, uint32_t metric) {
-    zt__metric_place place = {NULL, 0, 0, "metric", metric};
-    uint32_t index = metric & 0x0FFFFFFFu, tile = metric >> 24 & 63, stream;
-    switch (metric >> 28) {
-    case 0x0:
-        if (index < profiler->metric_count) {
-            place.metric = &profiler->metrics[index];
-            place.column = 1 + index;
-        }
-        break;
-    case 0x4:
-    case 0x5:
-    case 0x6:
-    case 0x7:
-        place.index = metric & 0x00FFFFFFu;
-        if (place.index < profiler->metric_count && tile < profiler->tile_count) {
-            place.metric = &profiler->metrics[place.index];
-            place.column = zt__tile_column(profiler, tile, place.index);
-        } else if (place.index < profiler->metric_count) {
-            place.counts = "tile";
-            place.index = tile;
-        }
-        break;
-    case 0x8:
-        if (index < ZT__COUNT_OF(zt__times)) {
-            place.metric = &zt__times[index];
-            place.column = index ? zt__latency_column(profiler, index - 1) : 0;
-        }
-        break;
-    case 0x9:
-        place.counts = "pass";
-        place.index = index;
-        if (index < profiler->pass_count) {
-            place.metric = &zt__times[0];
-            place.column = zt__pass_time_column(profiler, index);
-        }
-        break;
-    case 0xA:
-        place.counts = "streamed";
-        place.index = place.column = index;
-        if (index < zt__get_streamed_count(profiler)) {
-            place.metric = zt__streamed_metric_at(profiler, index, &stream);
-            place.is_streamed = 1;
-        }
-        break;
-    default:
-        break;
-    }
-    return place;
-}
-
-ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
-    return profiler ? zt__place_of_metric(profiler, metric).metric : NULL;
-}
-
-ZT__PRIVATE const char *zt__name_of_metric(const void *metrics, uint32_t index) {
-    return ((const zt_metric *)metrics)[index].name;
-}
-
-/* For zt__find_metric among the metrics of a profiler and then those of its streams. */
-static const char *zt__name_of_any(const void *user, uint32_t index) {
-    const zt_profiler *profiler = (const zt_profiler *)user;
-    uint32_t own = profiler->metric_count;
-    return zt_get_metric(profiler, index < own ? index : ZT_STREAMED(index - own))->name;
-}
-
-ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const void *metrics,
-                                     zt__name_fn name_at, uint32_t count, const char *name,
-                                     zt__nearest *nearest) {
-    zt__nearest found;
-    uint32_t i;
-    for (i = 0; i < count; i++) {
-        if (strcmp(name_at(metrics, i), name) == 0) {
-            return i;
-        }
-    }
-    found = zt__find_nearest(name, metrics, count, name_at);
-    zt__report(diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, found.text);
-    if (nearest) {
-        *nearest = found;
-    }
-    return UINT32_MAX;
-}
-
-ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
-    uint32_t own, index;
-    if (!profiler || !name) {
-        return UINT32_MAX;
-    }
-    own = profiler->metric_count;
-    index = zt__find_metric(&zt__mutable(profiler)->diagnostics, "zt_find_metric", profiler, zt__name_of_any,
-                            own + zt__get_streamed_count(profiler), name, NULL);
-    return index < own || index == UINT32_MAX ? index : ZT_STREAMED(index - own);
-}
-
-ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                zt_stats *stats) {
-    const char *call = "zt_get_stats";
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__metric_place place;
-    zt__subject subject;
-    zt__moments rows;
-    ze_result_t result;
-    if (stats) {
-        zt__clear_stats(stats);
-    }
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    place = zt__place_of_metric(profiler, metric);
-    if (!place.metric) {
-        return zt__report_index(profiler, call, place.counts, place.index);
-    }
-    subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
-    if (subject.region && place.is_streamed) {
-        zt__lock(&locked->mutex);
-        rows = zt__sum_streamed(subject, place.column);
-        zt__unlock(&locked->mutex);
-        zt__get_moments(ZT_AGGREGATE_MEAN, &rows,
-                        stats); /* a row is in several samples, so there is no sum */
-        stats->rate = place.metric->aggregation == ZT_AGGREGATE_MEAN ? stats->mean : zt__nan();
-    } else if (subject.region) {
-        zt__get_column(locked, subject, place.column, stats, NULL, NULL);
-    }
-    return result;
-}
-
-/* ==== results/overlap.h ================================================================================= */
-
-/* What a timeline holds: when its samples cover the device, and which ran at once. */
-
-/* How long the outermost samples of a path ran, and how much of that beside others. */
-typedef struct zt__at_once {
-    double ns, of_ns;
-} zt__at_once;
-
-/* Measures how the samples of the timeline cover the time of the device. Adds up for each path how its samples ran,
-   unless `paths` is NULL. Returns 0 without memory. */
-ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
-                                     uint32_t path_count);
-
-/* Returns what zt__measure_coverage measures. While the timeline does not change, it is not measured again. */
-ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);
-
-/* ==== results/overlap.c ================================================================================= */
-
-/* What a timeline holds: when its samples cover the device, and which ran at once. */
-
-/* ---- the time of the device that samples cover ----------------------------------------------------------- */
-
-/* When a sample ran, in device time, and what it was. */
-typedef struct zt__interval {
-    uint64_t begin_ns, end_ns;
-    uint64_t beside_ns; /* up to here, it is counted how long it ran beside others */
-    uint32_t path;
-    zt__region_kind kind;
-    int is_outermost; /* it is inside no other region */
-} zt__interval;
-
-/* When the kept samples ran, and what is not known of that time. */
-typedef struct zt__intervals {
-    zt__interval *of_samples;
-    size_t count;
-    uint64_t since_ns; /* samples that are not kept any more have ended before this time */
-    uint64_t missing;  /* samples that were found missing since then, or are still on their way */
-} zt__intervals;
-
-static int zt__compare_intervals(const void *a, const void *b) {
-    const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
-    return one->begin_ns < other->begin_ns ? -1 : one->begin_ns > other->begin_ns;
-}
-
-/* The union of intervals that are added in the order of their begins. */
-typedef struct zt__cover {
-    uint64_t until_ns; /* up to here, all is counted */
-    uint64_t covered_ns;
-    uint64_t count; /* of the intervals */
-} zt__cover;
-
-static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
-    uint64_t begin_ns = interval->begin_ns > cover->until_ns ? interval->begin_ns : cover->until_ns;
-    cover->count++;
-    if (interval->end_ns > begin_ns) {
-        cover->covered_ns += interval->end_ns - begin_ns;
-        cover->until_ns = interval->end_ns;
-    }
-}
-
-/* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
-   memory. */
-static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
-    enum { AT_ONCE = 1024 };
-    const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, end, first, gap;
-    memset(intervals, 0, sizeof *intervals);
-    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
-    intervals->missing = profiler->awaited;
-    zt__unlock(&profiler->mutex);
-    zt__get_kept_samples(profiler, &i, &end);
-    if (i < end) {
-        intervals->of_samples = (zt__interval *)zt__allocate(&profiler->config.allocator, (size_t)(end - i),
-                                                             sizeof *intervals->of_samples);
-    }
-    if (i < end && !intervals->of_samples) {
-        return 0;
-    }
-    while (i < end) {
-        uint32_t locked;
-        zt__lock(&profiler->mutex);
-        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
-            i = zt__oldest_kept(timeline->written, timeline->capacity);
-        }
-        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
-            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
-            zt__interval *interval = &intervals->of_samples[intervals->count];
-            interval->begin_ns = interval->beside_ns = sample->begin_ns;
-            interval->end_ns = sample->end_ns;
-            interval->path = sample->path;
-            interval->kind = sample->origin.kind;
-            interval->is_outermost = zt__is_phase_or_root(zt__path_at(profiler, sample->path)->key.outer);
-            intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
-        }
-        if (i >= end) {
-            intervals->since_ns = timeline->replaced_until_ns;
-            first = zt__oldest_kept(timeline->written, timeline->capacity);
-            gap = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
-            for (; gap < timeline->missing_written; gap++) {
-                const zt__missing *missing = &timeline->missing[gap % ZT__MISSING_KEPT];
-                intervals->missing += first == 0 || missing->kept_before > first ? missing->count : 0;
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    return 1;
-}
-
-/* ---- samples that ran at once ---------------------------------------------------------------------------- */
-
-/* Outermost samples that are added in the order of their begins. */
-typedef struct zt__sweep {
-    zt__interval *running[64]; /* those that end last, if there are more */
-    uint32_t count;
-    uint64_t last_end_ns;   /* of all so far */
-    uint64_t at_once_until; /* up to here, it is counted when several ran */
-    double sum_ns, at_once_ns;
-} zt__sweep;
-
-/* Counts that a sample has run beside others up to this time. */
-static void zt__extend_beside(zt__interval *interval, uint64_t until_ns, zt__at_once *paths,
-                              uint32_t path_count) {
-    if (until_ns > interval->beside_ns) {
-        if (interval->path < path_count && paths) {
-            paths[interval->path].ns += (double)(until_ns - interval->beside_ns);
-        }
-        interval->beside_ns = until_ns;
-    }
-}
-
-static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once *paths, uint32_t path_count) {
-    uint64_t until_ns = added->end_ns < sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
-    uint64_t from_ns = added->begin_ns > sweep->at_once_until ? added->begin_ns : sweep->at_once_until;
-    uint32_t i, kept = 0, first = 0;
-    if (until_ns > from_ns) {
-        sweep->at_once_ns += (double)(until_ns - from_ns);
-        sweep->at_once_until = until_ns;
-    }
-    for (i = 0; i < sweep->count; i++) {
-        zt__interval *running = sweep->running[i];
-        if (running->end_ns > added->begin_ns) {
-            uint64_t both_ns = running->end_ns < added->end_ns ? running->end_ns : added->end_ns;
-            if (running->beside_ns < added->begin_ns) {
-                running->beside_ns = added->begin_ns;
-            }
-            zt__extend_beside(running, both_ns, paths, path_count);
-            zt__extend_beside(added, both_ns, paths, path_count);
-            sweep->running[kept] = running;
-            first = running->end_ns < sweep->running[first]->end_ns ? kept : first;
-            kept++;
-        }
-    }
-    if (kept == ZT__COUNT_OF(sweep->running)) {
-        sweep->running[first] = sweep->running[--kept];
-    }
-    sweep->running[kept++] = added;
-    sweep->count = kept;
-    sweep->last_end_ns = added->end_ns > sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
-    sweep->sum_ns += (double)(added->end_ns - added->begin_ns);
-    if (added->path < path_count && paths) {
-        paths[added->path].of_ns += (double)(added->end_ns - added->begin_ns);
-    }
-}
-
-/* ---- all of it ------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
-                                     uint32_t path_count) {
-    zt_overlap *overlap = &coverage->overlap;
-    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
-    zt__cover outermost;
-    zt__intervals intervals;
-    zt__sweep sweep;
-    uint64_t begin_ns = 0, end_ns = 0;
-    size_t i;
-    int has_memory;
-    memset(coverage, 0, sizeof *coverage);
-    overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
-    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = overlap->at_once_ns = zt__nan();
-    coverage->outermost_ns = coverage->covered_ns = coverage->wall_share = zt__nan();
-    if (!profiler || !profiler->timeline) {
-        return 1;
-    }
-    has_memory = zt__copy_intervals(profiler, &intervals);
-    if (intervals.count > 0) {
-        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
-        begin_ns = intervals.of_samples[0].begin_ns;
-    }
-    if (begin_ns < intervals.since_ns) {
-        begin_ns = intervals.since_ns;
-    }
-    memset(&all, 0, sizeof all);
-    memset(&sweep, 0, sizeof sweep);
-    all.until_ns = begin_ns;
-    innermost = kernels = copies = either = outermost = all;
-    for (i = 0; i < intervals.count; i++) {
-        zt__interval *interval = &intervals.of_samples[i];
-        if (interval->end_ns < begin_ns) {
-            continue;
-        }
-        overlap->samples++;
-        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
-        zt__extend_cover(&all, interval);
-        if (interval->kind != ZT__REGION_AROUND_OTHERS) {
-            zt__extend_cover(&innermost, interval);
-        }
-        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
-            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
-            zt__extend_cover(&either, interval);
-        }
-        if (interval->is_outermost) {
-            if (interval->begin_ns < begin_ns) { /* as the time begins then */
-                interval->begin_ns = interval->beside_ns = begin_ns;
-            }
-            zt__extend_cover(&outermost, interval);
-            zt__add_to_sweep(&sweep, interval, paths, path_count);
-        }
-    }
-    zt__free(&profiler->config.allocator, intervals.of_samples);
-    overlap->missing = intervals.missing;
-    if (overlap->samples > 0) {
-        overlap->span_ns = (double)(end_ns - begin_ns);
-    }
-    if (overlap->samples > 0 && !overlap->missing) {
-        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
-        overlap->kernel_ns = (double)kernels.covered_ns;
-        overlap->copy_ns = (double)copies.covered_ns;
-        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
-        overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
-        overlap->at_once_ns = sweep.at_once_ns;
-        coverage->outermost_ns = sweep.sum_ns;
-        coverage->covered_ns = (double)outermost.covered_ns;
-        if (overlap->samples > 1 && end_ns > begin_ns) {
-            coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
-        }
-    }
-    return has_memory;
-}
-
-ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
-    zt__timeline *timeline = profiler ? profiler->timeline : NULL;
-    zt__coverage coverage;
-    uint64_t changes, in_flight;
-    int is_current, has_memory;
-    if (!timeline) {
-        zt__measure_coverage(profiler, &coverage, NULL, 0);
-        return coverage;
-    }
-    zt__lock(&profiler->mutex);
-    changes = timeline->changes;
-    in_flight = profiler->awaited;
-    coverage = timeline->coverage;
-    is_current =
-        changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
-    zt__unlock(&profiler->mutex);
-    if (!is_current) {
-        has_memory = zt__measure_coverage(profiler, &coverage, NULL, 0);
-        zt__lock(&profiler->mutex);
-        if (has_memory && changes > 0) {
-            timeline->coverage = coverage;
-            timeline->coverage_changes = changes;
-            timeline->coverage_in_flight = in_flight;
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    return coverage;
-}
-
-/* ---- public ---------------------------------------------------------------------------------------------- */
-
-ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
-    zt_timeline_info info;
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__stream_data *data = NULL;
-    uint64_t first, end;
-    memset(&info, 0, sizeof info);
-    info.overlap = zt__get_coverage(locked).overlap;
-    if (!profiler || !profiler->timeline) {
-        return info;
-    }
-    zt__get_kept_samples(locked, &first, &end);
-    info.samples = end - first;
-    zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
-    info.pairs = locked->timeline->clock.pair_count;
-    zt__unlock(&locked->mutex);
-    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
-        zt__get_kept_rows(data, &first, &end);
-        info.rows += end - first;
-        info.lost_rows += first;
-    }
-    return info;
 }
 
 /* ==== results/roles.h =================================================================================== */
@@ -29136,6 +29443,7 @@ typedef struct zt__document {
     int out_of_memory;     /* the report is incomplete */
     zt__coverage coverage; /* of reports with shares */
     zt__at_once *at_once;  /* of each path */
+    zt__busy_phases busy_phases;
     double busy_ns; /* in which any of gpu_time_ns ran; NaN: not known. Shares are of it, else of that */
 } zt__document;
 
@@ -29316,6 +29624,8 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     document->operations = document->subject.region->operations;
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, region);
+    region->busy_ns =
+        zt__get_busy_time(&document->busy_phases, document->subject.region, document->subject.path);
     for (column = 1; column < profiler->layout.column_count; column++) {
         document->out_of_memory |=
             !zt__get_column(profiler, document->subject, column, &document->stats[column], NULL, NULL);
@@ -30132,6 +30442,49 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     }
 }
 
+/* Notes the phases in which the device waits most for the host. */
+static void zt__note_idle_phases(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3, LEAST_PERCENT = 10, LEAST_PERCENT_OF_ALL = 5 };
+    zt_profiler *profiler = document->profiler;
+    const zt__idle_phase *named[MOST_NAMED + 1];
+    zt__idle_phases idle;
+    uint32_t i, place, count = 0;
+    if (!document->has_phases) {
+        return;
+    }
+    document->out_of_memory |= !zt__measure_idle_phases(profiler, &idle);
+    for (i = 0; i < idle.path_count && i < document->path_count && idle.paths; i++) {
+        const zt__idle_phase *phase = &idle.paths[i];
+        if (!(phase->idle_ns * 100 >= phase->host_ns * LEAST_PERCENT &&
+              phase->own_idle_ns * 100 >= idle.host_ns * LEAST_PERCENT_OF_ALL && phase->own_idle_ns > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && phase->own_idle_ns > named[place - 1]->own_idle_ns; place--) {
+            named[place] = named[place - 1];
+        }
+        if (place < MOST_NAMED) {
+            named[place] = phase;
+            count += count < MOST_NAMED;
+        }
+    }
+    for (i = 0; i < count; i++) {
+        uint32_t index = (uint32_t)(named[i] - idle.paths);
+        const zt__nesting *nesting = &document->paths[index];
+        const zt__path *path = zt__subject_at(profiler, nesting->index).path;
+        char *name = zt__is_one_of_several(document, nesting) ? zt__name_path(document, path) : NULL;
+        char text[512] = "";
+        zt__append(text, sizeof text, "In \"%.200s\" the GPU is idle for %.0f%% of the time, ",
+                   name ? name : path->key.region->name, 100 * named[i]->idle_ns / named[i]->host_ns);
+        zt__append_time(text, sizeof text, named[i]->idle_ns);
+        zt__append(text, sizeof text, " of ");
+        zt__append_time(text, sizeof text, named[i]->host_ns);
+        zt__append(text, sizeof text, ", as far as its work is measured.");
+        note(document, text);
+        zt__free(&profiler->config.allocator, name);
+    }
+    zt__free(&profiler->config.allocator, idle.paths);
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
@@ -30188,6 +30541,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__note_at_once(document, note);
+    zt__note_idle_phases(document, note);
     zt__note_power(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
@@ -30480,6 +30834,8 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
                           region->host_ns);
         zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
+        zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
+                          region->busy_ns);
         zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled, region->mhz);
     }
     if (!zt__is_nan(region->unfreed_bytes)) {
@@ -30999,6 +31355,7 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_count(writer, "incomplete", phase->incomplete);
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
     zt__write_json_figure(writer, "joules", phase->joules);
     zt__write_json_figure(writer, "watts", phase->watts);
     zt__write_json_figure(writer, "throttled", phase->throttled);
@@ -31044,6 +31401,7 @@ static void zt__write_json_path(zt__document *document, const zt__json *json, co
     totals = zt__add_up(subject);
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, &info);
+    info.busy_ns = zt__get_busy_time(&document->busy_phases, subject.region, subject.path);
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_index(writer, "region", path->region);
@@ -31797,6 +32155,8 @@ static void zt__write_phases(zt__document *document) {
         {"zetools_phase_own_host_seconds", "counter", "seconds",
          "Host time of the entries of a phase outside of phases inside", 0},
         {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0},
+        {"zetools_phase_gpu_busy_seconds", "counter", "seconds",
+         "Time in which at least one sample of a phase ran", 0},
         {"zetools_phase_energy_joules", "counter", "joules", "Energy of the device during entries of a phase",
          0},
         {"zetools_phase_throttled_seconds", "counter", "seconds",
@@ -31820,14 +32180,16 @@ static void zt__write_phases(zt__document *document) {
             labels.path =
                 zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
             if (i < ZT__COUNT_OF(families)) {
-                const double figures[] = {(double)totals.entered,
-                                          (double)totals.count,
-                                          (double)(totals.lost + totals.dropped),
-                                          totals.host_ns * 1e-9,
-                                          totals.host_own_ns * 1e-9,
-                                          row->total_ns * 1e-9,
-                                          totals.power.energy_s > 0 ? totals.power.joules : zt__nan(),
-                                          totals.power.clock_s > 0 ? totals.power.throttled_s : zt__nan()};
+                const double figures[] = {
+                    (double)totals.entered,
+                    (double)totals.count,
+                    (double)(totals.lost + totals.dropped),
+                    totals.host_ns * 1e-9,
+                    totals.host_own_ns * 1e-9,
+                    row->total_ns * 1e-9,
+                    1e-9 * zt__get_busy_time(&document->busy_phases, subject.region, subject.path),
+                    totals.power.energy_s > 0 ? totals.power.joules : zt__nan(),
+                    totals.power.clock_s > 0 ? totals.power.throttled_s : zt__nan()};
                 if (!zt__is_nan(figures[i])) {
                     zt__begin_sample(writer, &families[i], "_total");
                     zt__write_labels(writer, &labels);
@@ -32227,6 +32589,374 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
     }
 }
 
+/* ==== reports/trace_events.h ============================================================================ */
+
+/* Events of the Trace Event format. */
+
+/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
+   type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
+ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
+                                 uint32_t track);
+
+/* Writes a time in microseconds, as the format wants it, exactly. */
+ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns);
+
+/* Writes the name of a process or track. */
+ZT__PRIVATE void zt__write_name(zt__writer *writer, const char *what, long process, uint32_t track,
+                                const char *name);
+
+/* Writes the place of a process or track among the others. */
+ZT__PRIVATE void zt__write_place(zt__writer *writer, const char *what, long process, uint32_t track,
+                                 uint32_t place);
+
+/* Writes begin or end ("s" or "f") of a flow. It leads from and to the innermost span at that time that is written
+   before it. */
+ZT__PRIVATE void zt__write_flow(zt__writer *writer, const char *phase, long process, uint32_t track,
+                                uint64_t ns, uint32_t id);
+
+/* ==== reports/trace_events.c ============================================================================ */
+
+/* Events of the Trace Event format. */
+
+ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
+                                 uint32_t track) {
+    zt__write_comma(writer);
+    zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
+    zt__write_json_string(writer, name);
+    zt__print(writer, ",\"pid\":%ld", process);
+    if (*phase != 'C') { /* counters are of a process */
+        zt__print(writer, ",\"tid\":%u", (unsigned)track);
+    }
+}
+
+ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
+    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+}
+
+ZT__PRIVATE void zt__write_name(zt__writer *writer, const char *what, long process, uint32_t track,
+                                const char *name) {
+    zt__begin_event(writer, "M", what, process, track);
+    zt__write_text(writer, ",\"args\":{");
+    zt__write_json_text(writer, "name", name);
+    zt__write_text(writer, "}}");
+}
+
+ZT__PRIVATE void zt__write_place(zt__writer *writer, const char *what, long process, uint32_t track,
+                                 uint32_t place) {
+    zt__begin_event(writer, "M", what, process, track);
+    zt__print(writer, ",\"args\":{\"sort_index\":%u}}", (unsigned)place);
+}
+
+ZT__PRIVATE void zt__write_flow(zt__writer *writer, const char *phase, long process, uint32_t track,
+                                uint64_t ns, uint32_t id) {
+    zt__begin_event(writer, phase, "submit", process, track);
+    zt__write_event_time(writer, "ts", ns);
+    zt__print(writer, ",\"cat\":\"flow\",\"id\":%u%s}", (unsigned)id, *phase == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+/* ==== reports/trace_counters.h ========================================================================== */
+
+/* Counters of a trace: power, and memory in use. */
+
+enum {
+    ZT__COUNTER_DIGITS = 5,    /* of the values of counters */
+    ZT__COUNTER_EVENTS = 80000 /* the most of a kind in a trace. Beyond that, rows are merged */
+};
+
+/* Writes what was read with config.power. A value holds from one step to the next. */
+ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long device);
+
+#ifdef ZETOOLS_TRACER
+
+/* Writes the memory in use. If there are more changes than ZT__COUNTER_EVENTS, each stands for several, the highest of
+   them. */
+ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *writer, long device);
+#endif
+
+/* ==== reports/trace_counters.c ========================================================================== */
+
+/* Counters of a trace: power, and memory in use. */
+
+static void zt__write_counter(zt__writer *writer, long device, const char *name, uint64_t ns, double value) {
+    if (zt__is_finite(value)) {
+        zt__begin_event(writer, "C", name, device, 0);
+        zt__write_event_time(writer, "ts", ns);
+        zt__write_text(writer, ",\"args\":{\"value\":");
+        zt__write_digits(writer, value, ZT__COUNTER_DIGITS);
+        zt__write_text(writer, "}}");
+    }
+}
+
+ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long device) {
+    zt__power_step step, before;
+    int has_steps = zt__copy_power_step(profiler, 0, &before);
+    uint32_t i;
+    for (i = 1; has_steps && zt__copy_power_step(profiler, i, &step); i++) {
+        double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
+        zt__power_sums sums = step.sums;
+        zt__add_power(&sums, &before.sums, -1);
+        zt__divide_power(&sums, seconds, &joules, &watts, &throttled, &mhz);
+        zt__write_counter(writer, device, "power [W]", before.ns, watts);
+        zt__write_counter(writer, device, "clock [MHz]", before.ns, mhz);
+        zt__write_counter(writer, device, "throttled [%]", before.ns, 100 * throttled);
+        zt__write_counter(writer, device, "temperature [degrees C]", step.ns, step.celsius);
+        before = step;
+    }
+}
+
+#ifdef ZETOOLS_TRACER
+
+static void zt__write_memory_counter(zt__writer *writer, long device, const char *name, uint64_t ns,
+                                     uint64_t bytes) {
+    zt__begin_event(writer, "C", name, device, 0);
+    zt__write_event_time(writer, "ts", ns);
+    zt__print(writer, ",\"args\":{\"value\":%llu}}", (unsigned long long)bytes);
+}
+
+ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *writer, long device) {
+    uint64_t first, end, i, several, host_bytes = 0;
+    zt__memory_change change, highest;
+    memset(&highest, 0, sizeof highest);
+    zt__get_kept_changes(profiler, &first, &end);
+    several = 1 + (end - first) / ZT__COUNTER_EVENTS;
+    for (i = first; i < end; i++) {
+        if (zt__copy_kept_change(profiler, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
+            highest = change;
+        }
+        if (!highest.ns || ((i - first + 1) % several && i + 1 < end)) {
+            continue;
+        }
+        zt__write_memory_counter(writer, device, "device memory [bytes]", highest.ns, highest.bytes);
+        if (highest.host_bytes != host_bytes) {
+            zt__write_memory_counter(writer, device, "host memory [bytes]", highest.ns, highest.host_bytes);
+            host_bytes = highest.host_bytes;
+        }
+        highest.ns = 0;
+    }
+}
+#endif
+
+/* ==== reports/trace_phases.h ============================================================================ */
+
+/* Phases in a trace: what was submitted in an entry of each, on the device. */
+
+/* One entry of a phase that has ended. */
+typedef struct zt__traced_phase {
+    zt__phase_span span;
+    const char *name;
+    uint64_t kept;             /* its place among the phases that have ended, ever: inner ones end first */
+    uint64_t samples;          /* of the trace, that were submitted in it or in a phase inside */
+    uint64_t begin_ns, end_ns; /* host time: the first begin and the last end of these samples */
+    uint32_t outer;            /* the phase around it, or UINT32_MAX */
+    uint32_t around;           /* the same, if that is on the same track */
+    uint32_t track;            /* of the device, from 0 */
+} zt__traced_phase;
+
+typedef struct zt__traced_phases {
+    zt__traced_phase *phases; /* sorted by entry: outer ones come first */
+    uint32_t count;
+    zt__traced_phase **on_device; /* those with samples, by begin */
+    uint32_t on_device_count;
+    uint32_t track_count;
+} zt__traced_phases;
+
+/* Copies the phases of a timeline. The caller calls zt__free_phases, also if this returns 0: without memory. */
+ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases);
+
+/* Adds a sample to the phase with the entry that it was submitted in, if that has ended and is kept. */
+ZT__PRIVATE void zt__add_to_phase(zt__traced_phases *phases, uint32_t entry, uint64_t begin_ns,
+                                  uint64_t end_ns);
+
+/* When all samples are added: adds those of inner phases to outer ones, and distributes all phases with samples to tracks
+   of the device, on which they are nested in each other or disjoint. Returns 0 without memory. */
+ZT__PRIVATE int zt__place_phases(zt_profiler *profiler, zt__traced_phases *phases);
+
+/* Writes the tracks of phases, from track 1 of the device on. The flow to the first phase of the array has the number
+   `first_flow`, and so on. */
+ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced_phases *phases, long device,
+                                            uint32_t first_flow);
+
+ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases);
+
+/* ==== reports/trace_phases.c ============================================================================ */
+
+/* Phases in a trace: what was submitted in an entry of each, on the device. */
+
+/* For qsort: orders by entry. Those without one have no samples, and outer ones come first. */
+static int zt__compare_phases(const void *a, const void *b) {
+    const zt__traced_phase *one = (const zt__traced_phase *)a, *other = (const zt__traced_phase *)b;
+    if (one->span.entry != other->span.entry) {
+        return one->span.entry < other->span.entry ? -1 : 1;
+    }
+    return one->kept > other->kept ? -1 : one->kept < other->kept;
+}
+
+ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, room = 0, written = 0;
+    if (timeline) {
+        zt__lock(&profiler->mutex);
+        written = timeline->phases_written;
+        room = written - zt__oldest_kept(written, timeline->capacity);
+        zt__unlock(&profiler->mutex);
+    }
+    phases->phases = (zt__traced_phase *)zt__allocate(allocator, (size_t)room + 1, sizeof *phases->phases);
+    if (!phases->phases) {
+        return 0;
+    }
+    for (i = written - room; i < written; i++) {
+        zt__traced_phase *phase = &phases->phases[phases->count];
+        zt__lock(&profiler->mutex);
+        if (i >= zt__oldest_kept(timeline->phases_written, timeline->capacity)) {
+            phase->span = timeline->phases[i % timeline->capacity];
+            phase->name = zt__path_at(profiler, phase->span.path)->key.region->name;
+            phase->kept = i;
+            phases->count++;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    if (phases->count) {
+        qsort(phases->phases, phases->count, sizeof *phases->phases, zt__compare_phases);
+    }
+    return 1;
+}
+
+/* For bsearch: compares the number of an entry with that of a phase. */
+static int zt__compare_entry(const void *key, const void *element) {
+    uint32_t entry = *(const uint32_t *)key, other = ((const zt__traced_phase *)element)->span.entry;
+    return entry < other ? -1 : entry > other;
+}
+
+static zt__traced_phase *zt__phase_of_entry(const zt__traced_phases *phases, uint32_t entry) {
+    return entry ? (zt__traced_phase *)bsearch(&entry, phases->phases, phases->count, sizeof *phases->phases,
+                                               zt__compare_entry)
+                 : NULL;
+}
+
+/* Extends a phase by some samples. */
+static void zt__extend_phase(zt__traced_phase *phase, uint64_t samples, uint64_t begin_ns, uint64_t end_ns) {
+    if (phase->samples == 0 || begin_ns < phase->begin_ns) {
+        phase->begin_ns = begin_ns;
+    }
+    phase->end_ns = end_ns > phase->end_ns ? end_ns : phase->end_ns;
+    phase->samples += samples;
+}
+
+ZT__PRIVATE void zt__add_to_phase(zt__traced_phases *phases, uint32_t entry, uint64_t begin_ns,
+                                  uint64_t end_ns) {
+    zt__traced_phase *phase = zt__phase_of_entry(phases, entry);
+    if (phase) {
+        zt__extend_phase(phase, 1, begin_ns, end_ns);
+    }
+}
+
+/* ---- tracks of the device -------------------------------------------------------------------------------- */
+
+/* For qsort of pointers: orders by begin, with outer phases before inner ones. */
+static int zt__compare_phases_of_device(const void *a, const void *b) {
+    const zt__traced_phase *one = *(const zt__traced_phase *const *)a;
+    const zt__traced_phase *other = *(const zt__traced_phase *const *)b;
+    if (one->begin_ns != other->begin_ns) {
+        return one->begin_ns < other->begin_ns ? -1 : 1;
+    }
+    if (one->end_ns != other->end_ns) {
+        return one->end_ns > other->end_ns ? -1 : 1;
+    }
+    return one < other ? -1 : one > other;
+}
+
+/* Returns the innermost phase of a track at the begin of another one, or UINT32_MAX. `latest` is that which was added
+   last. */
+static uint32_t zt__find_around(const zt__traced_phases *phases, uint32_t latest,
+                                const zt__traced_phase *phase) {
+    while (latest != UINT32_MAX && phases->phases[latest].end_ns <= phase->begin_ns) {
+        latest = phases->phases[latest].around;
+    }
+    return latest;
+}
+
+/* Places a phase: in the one around it if there is room, else on the first track that has nothing at that time. `latest`
+   has the phase of each track that was added last. */
+static void zt__place_phase(zt__traced_phases *phases, uint32_t index, uint32_t *latest) {
+    zt__traced_phase *phase = &phases->phases[index];
+    uint32_t track = phase->outer == UINT32_MAX ? 0 : phases->phases[phase->outer].track;
+    if (phase->outer == UINT32_MAX || zt__find_around(phases, latest[track], phase) != phase->outer) {
+        track = 0;
+        while (track < phases->track_count && zt__find_around(phases, latest[track], phase) != UINT32_MAX) {
+            track++;
+        }
+        phases->track_count += track == phases->track_count;
+        phase->around = UINT32_MAX;
+    } else {
+        phase->around = phase->outer;
+    }
+    phase->track = track;
+    latest[track] = index;
+}
+
+ZT__PRIVATE int zt__place_phases(zt_profiler *profiler, zt__traced_phases *phases) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    size_t room = (size_t)phases->count + 1;
+    uint32_t *latest = (uint32_t *)zt__allocate(allocator, room, sizeof *latest);
+    uint32_t i;
+    phases->on_device = (zt__traced_phase **)zt__allocate(allocator, room, sizeof *phases->on_device);
+    if (!phases->on_device || !latest) {
+        zt__free(allocator, latest);
+        return 0;
+    }
+    for (i = phases->count; i > 0; i--) { /* inner ones first */
+        zt__traced_phase *phase = &phases->phases[i - 1];
+        zt__traced_phase *outer = zt__phase_of_entry(phases, phase->span.outer_entry);
+        phase->outer = outer && outer < phase ? (uint32_t)(outer - phases->phases) : UINT32_MAX;
+        if (phase->samples > 0) {
+            phases->on_device[phases->on_device_count++] = phase;
+        }
+        if (phase->samples > 0 && phase->outer != UINT32_MAX) {
+            zt__extend_phase(outer, phase->samples, phase->begin_ns, phase->end_ns);
+        }
+    }
+    if (phases->on_device_count > 0) {
+        memset(latest, 0xFF, room * sizeof *latest); /* UINT32_MAX */
+        qsort((void *)phases->on_device, phases->on_device_count, sizeof *phases->on_device,
+              zt__compare_phases_of_device);
+    }
+    for (i = 0; i < phases->on_device_count; i++) {
+        zt__place_phase(phases, (uint32_t)(phases->on_device[i] - phases->phases), latest);
+    }
+    zt__free(allocator, latest);
+    return 1;
+}
+
+ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced_phases *phases, long device,
+                                            uint32_t first_flow) {
+    char name[48] = "phases";
+    uint32_t i;
+    for (i = 0; i < phases->track_count; i++) {
+        if (i > 0) {
+            snprintf(name, sizeof name, "phases, overlap %u", (unsigned)i);
+        }
+        zt__write_name(writer, "thread_name", device, i + 1, name);
+        zt__write_place(writer, "thread_sort_index", device, i + 1, i + 1);
+    }
+    for (i = 0; i < phases->on_device_count; i++) {
+        const zt__traced_phase *phase = phases->on_device[i];
+        zt__begin_event(writer, "X", phase->name, device, phase->track + 1);
+        zt__write_event_time(writer, "ts", phase->begin_ns);
+        zt__write_event_time(writer, "dur", phase->end_ns - phase->begin_ns);
+        zt__write_text(writer, ",\"cat\":\"phase\",\"args\":{");
+        zt__write_json_count(writer, "samples", phase->samples);
+        zt__write_text(writer, "}}");
+        zt__write_flow(writer, "f", device, phase->track + 1, phase->begin_ns,
+                       first_flow + (uint32_t)(phase - phases->phases));
+    }
+}
+
+ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases) {
+    zt__free(&profiler->config.allocator, phases->phases);
+    zt__free(&profiler->config.allocator, (void *)phases->on_device);
+}
+
 /* ==== reports/trace.h =================================================================================== */
 
 /* run.trace.json: the timeline for Perfetto and Chrome. */
@@ -32239,14 +32969,12 @@ ZT__PRIVATE void zt__write_trace(zt__document *document);
 /* run.trace.json: the timeline for Perfetto and Chrome. */
 
 /* A trace has two processes. One is the program, with a track for each thread that has begun regions,
-   executed lists or made timed calls. The other is the device, with a track for each command list and each
-   attached stream, and with counters. Flow events lead from the first to the second. */
+   executed lists, made timed calls or ended phases. The other is the device, with tracks for phases, for each command
+   list and each attached stream, and with counters. Flow events lead from the first to the second. */
 
 enum {
     ZT__SYSTEM_NUMBERS = 1 << 22, /* the system's numbers of processes are lower */
     ZT__TRACE_COLUMNS = 8,        /* the most that are chosen without config.columns */
-    ZT__COUNTER_DIGITS = 5,       /* of the values of counters */
-    ZT__COUNTER_EVENTS = 80000,   /* the most in a trace. Beyond that, rows are merged */
     ZT__COPIED_AT_ONCE = 1024     /* while a mutex is locked */
 };
 
@@ -32271,15 +32999,22 @@ typedef struct zt__track {
     uint32_t list_number; /* from 1 */
 } zt__track;
 
-typedef enum zt__slice_kind { ZT__SLICE_EXECUTE, ZT__SLICE_APPEND, ZT__SLICE_CALL } zt__slice_kind;
+typedef enum zt__slice_kind {
+    ZT__SLICE_PHASE,
+    ZT__SLICE_EXECUTE,
+    ZT__SLICE_APPEND,
+    ZT__SLICE_CALL
+} zt__slice_kind;
 
 /* What a thread of the program has done. */
 typedef struct zt__host_slice {
     uint64_t begin_ns, end_ns;
-    const char *name; /* of the region or call */
+    const char *name; /* of the phase, region or call */
     uint32_t thread;
     zt__slice_kind kind;
     uint32_t regions; /* that were executed */
+    uint32_t phase;   /* index among the phases of the trace */
+    uint64_t kept;    /* of a phase as in zt__traced_phase */
     uint32_t outer;   /* the slice that contains it, or UINT32_MAX */
 } zt__host_slice;
 
@@ -32312,6 +33047,7 @@ typedef struct zt__trace {
     uint32_t span_count;
     zt__missing *missing;
     uint32_t missing_count;
+    zt__traced_phases phases;
     zt__track *tracks;
     uint32_t track_count;
     zt__execution *executions; /* sorted */
@@ -32483,6 +33219,20 @@ static int zt__copy_timeline(zt__trace *trace) {
     return 1;
 }
 
+/* Copies the phases that have ended, with the time that what was submitted in each took on the device. Returns 0 without
+   memory. */
+static int zt__make_phases(zt__trace *trace) {
+    uint32_t i;
+    if (!zt__copy_phases(trace->profiler, &trace->phases)) {
+        return 0;
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        const zt__timeline_sample *sample = &trace->spans[i].sample;
+        zt__add_to_phase(&trace->phases, sample->origin.entry, sample->begin_ns, sample->end_ns);
+    }
+    return zt__place_phases(trace->profiler, &trace->phases);
+}
+
 /* ---- tracks of lists ------------------------------------------------------------------------------------- */
 
 static int zt__is_track_of(const zt__track *track, ze_command_list_handle_t list, const char *list_name) {
@@ -32565,7 +33315,7 @@ static int zt__make_tracks(zt__trace *trace) {
     }
     for (i = 0; i < trace->track_count; i++) {
         lists += order[i]->overlap == 0;
-        order[i]->number = i + 1;
+        order[i]->number = trace->phases.track_count + i + 1;
         order[i]->list_number = lists;
     }
     zt__free(allocator, (void *)order);
@@ -32573,39 +33323,6 @@ static int zt__make_tracks(zt__trace *trace) {
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
-
-/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
-   type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
-static void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
-                            uint32_t track) {
-    zt__write_comma(writer);
-    zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
-    zt__write_json_string(writer, name);
-    zt__print(writer, ",\"pid\":%ld", process);
-    if (*phase != 'C') { /* counters are of a process */
-        zt__print(writer, ",\"tid\":%u", (unsigned)track);
-    }
-}
-
-/* Writes a time in microseconds, as the format wants it, exactly. */
-static void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
-    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-}
-
-static void zt__write_name(zt__trace *trace, const char *what, long process, uint32_t track,
-                           const char *name) {
-    zt__begin_event(trace->writer, "M", what, process, track);
-    zt__write_text(trace->writer, ",\"args\":{");
-    zt__write_json_text(trace->writer, "name", name);
-    zt__write_text(trace->writer, "}}");
-}
-
-/* Writes the place of a process or track among the others. */
-static void zt__write_place(zt__trace *trace, const char *what, long process, uint32_t track,
-                            uint32_t place) {
-    zt__begin_event(trace->writer, "M", what, process, track);
-    zt__print(trace->writer, ",\"args\":{\"sort_index\":%u}}", (unsigned)place);
-}
 
 /* Writes the begin of an instant, up to its arguments. On track 0, it is one of the whole device. */
 static void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
@@ -32638,7 +33355,10 @@ static int zt__compare_slices(const void *a, const void *b) {
     if (one->end_ns != other->end_ns) {
         return one->end_ns > other->end_ns ? -1 : 1;
     }
-    return one->kind < other->kind ? -1 : one->kind > other->kind;
+    if (one->kind != other->kind || one->kind != ZT__SLICE_PHASE) {
+        return one->kind < other->kind ? -1 : one->kind > other->kind;
+    }
+    return one->kept > other->kept ? -1 : one->kept < other->kept; /* inner phases end first */
 }
 
 /* For bsearch: whether an execution began at a time. */
@@ -32656,8 +33376,9 @@ static int zt__make_slices(zt__trace *trace) {
 #ifdef ZETOOLS_TRACER
     zt__get_kept_calls(trace->profiler, &first, &end);
 #endif
-    trace->slices = (zt__host_slice *)zt__allocate(allocator, trace->span_count + (size_t)(end - first) + 1,
-                                                   sizeof *trace->slices);
+    trace->slices = (zt__host_slice *)zt__allocate(
+        allocator, trace->span_count + (size_t)trace->phases.count + (size_t)(end - first) + 1,
+        sizeof *trace->slices);
     if (!trace->slices) {
         return 0;
     }
@@ -32686,6 +33407,17 @@ static int zt__make_slices(zt__trace *trace) {
             slice->name = zt__record_at(trace->profiler, sample->region)->name;
         }
     }
+    for (i = 0; i < trace->phases.count; i++) {
+        const zt__traced_phase *phase = &trace->phases.phases[i];
+        zt__host_slice *slice = &trace->slices[trace->slice_count++];
+        slice->kind = ZT__SLICE_PHASE;
+        slice->phase = i;
+        slice->kept = phase->kept;
+        slice->name = phase->name;
+        slice->begin_ns = phase->span.begin_ns;
+        slice->end_ns = phase->span.end_ns;
+        slice->thread = phase->span.thread;
+    }
 #ifdef ZETOOLS_TRACER
     for (; first < end; first++) {
         zt__host_slice *slice = &trace->slices[trace->slice_count];
@@ -32705,8 +33437,8 @@ static int zt__make_slices(zt__trace *trace) {
     }
 
     /* Those that stand for one call become one: it has executed several regions, or what it has appended has
-       run several times. One that would end after another that contains its begin is shortened: regions of a
-       thread may overlap, and slices of a track must not. */
+       run several times. One that would end after another that contains its begin is shortened, unless it is a phase:
+       then the other ends where the phase begins. Regions of a thread may overlap, and slices of a track must not. */
     for (i = 0; i < trace->slice_count; i++) {
         zt__host_slice slice = trace->slices[i];
         zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
@@ -32714,13 +33446,18 @@ static int zt__make_slices(zt__trace *trace) {
             before = NULL;
             outer = UINT32_MAX;
         }
-        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
-            before->begin_ns == slice.begin_ns && before->name == slice.name) {
+        if (before && (slice.kind == ZT__SLICE_EXECUTE || slice.kind == ZT__SLICE_APPEND) &&
+            before->kind == slice.kind && before->begin_ns == slice.begin_ns && before->name == slice.name) {
             before->regions++;
             continue;
         }
-        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
-            outer = trace->slices[outer].outer;
+        while (outer != UINT32_MAX &&
+               (trace->slices[outer].end_ns <= slice.begin_ns ||
+                (slice.kind == ZT__SLICE_PHASE && trace->slices[outer].kind != ZT__SLICE_PHASE &&
+                 trace->slices[outer].end_ns < slice.end_ns))) {
+            zt__host_slice *ended = &trace->slices[outer];
+            ended->end_ns = ended->end_ns < slice.begin_ns ? ended->end_ns : slice.begin_ns;
+            outer = ended->outer;
         }
         if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
             slice.end_ns = trace->slices[outer].end_ns;
@@ -32766,8 +33503,9 @@ static void zt__write_device(zt__trace *trace) {
     uint64_t first_ns = UINT64_MAX;
     char name[256];
     uint32_t i, k;
-    zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
-    zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
+    zt__write_name(trace->writer, "process_name", trace->device, 0, trace->profiler->device_name);
+    zt__write_place(trace->writer, "process_sort_index", trace->device, 0, 1);
+    zt__write_phases_of_device(writer, &trace->phases, trace->device, trace->span_count + 1);
     for (i = 0; i < trace->track_count; i++) {
         const zt__track *track = &trace->tracks[i];
         snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
@@ -32778,7 +33516,7 @@ static void zt__write_device(zt__trace *trace) {
             zt__print(writer, ", overlap %u", (unsigned)track->overlap);
         }
         zt__write_text(writer, "\"}}");
-        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
+        zt__write_place(trace->writer, "thread_sort_index", trace->device, track->number, track->number);
     }
     for (i = 0; i < trace->span_count; i++) {
         const zt__span *span = &trace->spans[i];
@@ -32823,12 +33561,8 @@ static void zt__write_device(zt__trace *trace) {
         }
         zt__write_text(writer, "}}");
         if (origin->submitted_by) {
-            zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
-            zt__write_event_time(writer, "ts", sample->submitted_ns);
-            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)i + 1);
-            zt__begin_event(writer, "f", "submit", trace->device, track);
-            zt__write_event_time(writer, "ts", sample->begin_ns);
-            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)i + 1);
+            zt__write_flow(writer, "s", trace->program, origin->submitted_by, sample->submitted_ns, i + 1);
+            zt__write_flow(writer, "f", trace->device, track, sample->begin_ns, i + 1);
         }
     }
     for (i = 0; i < trace->missing_count; i++) {
@@ -33008,8 +33742,8 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
 
     if (rows.count > 0) {
         snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-        zt__write_name(trace, "thread_name", trace->device, track, name);
-        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+        zt__write_name(trace->writer, "thread_name", trace->device, track, name);
+        zt__write_place(trace->writer, "thread_sort_index", trace->device, track, track);
     }
     if (rows.count > 0 && rows.first > 0) {
         zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
@@ -33062,70 +33796,6 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
     return has_memory;
 }
 
-/* ---- power, memory --------------------------------------------------------------------------------------- */
-
-static void zt__write_counter(zt__trace *trace, const char *name, uint64_t ns, double value) {
-    if (zt__is_finite(value)) {
-        zt__begin_event(trace->writer, "C", name, trace->device, 0);
-        zt__write_event_time(trace->writer, "ts", ns);
-        zt__write_text(trace->writer, ",\"args\":{\"value\":");
-        zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
-        zt__write_text(trace->writer, "}}");
-    }
-}
-
-/* Writes counters of what was read with config.power. A value holds from one step to the next. */
-static void zt__write_power(zt__trace *trace) {
-    zt__power_step step, before;
-    int has_steps = zt__copy_power_step(trace->profiler, 0, &before);
-    uint32_t i;
-    for (i = 1; has_steps && zt__copy_power_step(trace->profiler, i, &step); i++) {
-        double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
-        zt__power_sums sums = step.sums;
-        zt__add_power(&sums, &before.sums, -1);
-        zt__divide_power(&sums, seconds, &joules, &watts, &throttled, &mhz);
-        zt__write_counter(trace, "power [W]", before.ns, watts);
-        zt__write_counter(trace, "clock [MHz]", before.ns, mhz);
-        zt__write_counter(trace, "throttled [%]", before.ns, 100 * throttled);
-        zt__write_counter(trace, "temperature [degrees C]", step.ns, step.celsius);
-        before = step;
-    }
-}
-
-#ifdef ZETOOLS_TRACER
-
-static void zt__write_memory_counter(zt__trace *trace, const char *name, uint64_t ns, uint64_t bytes) {
-    zt__begin_event(trace->writer, "C", name, trace->device, 0);
-    zt__write_event_time(trace->writer, "ts", ns);
-    zt__print(trace->writer, ",\"args\":{\"value\":%llu}}", (unsigned long long)bytes);
-}
-
-/* Writes counters of the memory in use. There are at most ZT__COUNTER_EVENTS: if there are more changes, each stands for
-   several, the highest of them. */
-static void zt__write_memory_counters(zt__trace *trace) {
-    zt_profiler *profiler = trace->profiler;
-    uint64_t first, end, i, several, host_bytes = 0;
-    zt__memory_change change, highest;
-    memset(&highest, 0, sizeof highest);
-    zt__get_kept_changes(profiler, &first, &end);
-    several = 1 + (end - first) / ZT__COUNTER_EVENTS;
-    for (i = first; i < end; i++) {
-        if (zt__copy_kept_change(profiler, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
-            highest = change;
-        }
-        if (!highest.ns || ((i - first + 1) % several && i + 1 < end)) {
-            continue;
-        }
-        zt__write_memory_counter(trace, "device memory [bytes]", highest.ns, highest.bytes);
-        if (highest.host_bytes != host_bytes) {
-            zt__write_memory_counter(trace, "host memory [bytes]", highest.ns, highest.host_bytes);
-            host_bytes = highest.host_bytes;
-        }
-        highest.ns = 0;
-    }
-}
-#endif
-
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__write_trace(zt__document *document) {
@@ -33146,7 +33816,8 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     trace.program = zt__get_process_id();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    has_memory = zt__copy_timeline(&trace) && zt__make_tracks(&trace) && zt__make_slices(&trace);
+    has_memory = zt__copy_timeline(&trace) && zt__make_phases(&trace) && zt__make_tracks(&trace) &&
+                 zt__make_slices(&trace);
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
     zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
     zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
@@ -33163,40 +33834,47 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     }
     zt__copy_text(name, sizeof name, program + begin, end - begin);
     if (has_memory) {
-        zt__write_name(&trace, "process_name", trace.program, 0, name[0] ? name : "program");
-        zt__write_place(&trace, "process_sort_index", trace.program, 0, 0);
+        zt__write_name(writer, "process_name", trace.program, 0, name[0] ? name : "program");
+        zt__write_place(writer, "process_sort_index", trace.program, 0, 0);
     }
     for (i = 0; i < trace.slice_count; i++) { /* without memory there are none */
         const zt__host_slice *slice = &trace.slices[i];
         if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
             zt__read_thread_name(slice->thread, name, sizeof name);
-            zt__write_name(&trace, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
+            zt__write_name(writer, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
         }
         snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
         zt__begin_event(writer, "X",
-                        slice->kind == ZT__SLICE_CALL     ? slice->name
-                        : slice->kind == ZT__SLICE_APPEND ? name
-                                                          : "execute lists",
+                        slice->kind == ZT__SLICE_APPEND    ? name
+                        : slice->kind == ZT__SLICE_EXECUTE ? "execute lists"
+                                                           : slice->name,
                         trace.program, slice->thread);
         zt__write_event_time(writer, "ts", slice->begin_ns);
         zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
-        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
+        zt__print(writer, ",\"cat\":\"%s\"",
+                  slice->kind == ZT__SLICE_CALL    ? "call"
+                  : slice->kind == ZT__SLICE_PHASE ? "phase"
+                                                   : "submit");
         if (slice->kind == ZT__SLICE_EXECUTE) {
             zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
         }
         zt__write_text(writer, "}");
+        if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].samples > 0) {
+            zt__write_flow(writer, "s", trace.program, slice->thread, slice->begin_ns,
+                           trace.span_count + slice->phase + 1);
+        }
     }
     if (has_memory) {
         zt__write_device(&trace);
-        zt__write_power(&trace);
+        zt__write_power(trace.profiler, trace.writer, trace.device);
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_memory_counters(&trace);
+    zt__write_memory_counters(trace.profiler, trace.writer, trace.device);
 #endif
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
     }
-    track = trace.track_count;
+    track = trace.phases.track_count + trace.track_count;
     while (has_memory && (data = zt__next_attached_stream(profiler, data)) != NULL) {
         has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
                                       ++track);
@@ -33207,6 +33885,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__free(allocator, trace.figures);
     zt__free(allocator, trace.missing);
     zt__free(allocator, trace.executions);
+    zt__free_phases(profiler, &trace.phases);
     zt__free(allocator, trace.tracks);
     zt__free(allocator, trace.slices);
     document->out_of_memory = !has_memory;
@@ -34172,7 +34851,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     const zt_allocator *allocator;
     zt__document *document;
     uint32_t size;
-    int stopped, reason;
+    int stopped, reason, is_of_samples = format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -34183,7 +34862,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if ((unsigned)format >= ZT__COUNT_OF(writers)) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
-    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
+    if (is_of_samples && !profiler->config.timeline) {
         return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
@@ -34201,11 +34880,12 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
     document->out_of_memory =
-        !document->stats ||
-        !zt__read_nesting(document, format != ZT_FORMAT_TRACE && format != ZT_FORMAT_INSTANCES &&
-                                        format != ZT_FORMAT_OPENMETRICS);
+        !document->stats || !zt__read_nesting(document, !is_of_samples && format != ZT_FORMAT_OPENMETRICS);
+    if (document->has_phases && !is_of_samples) {
+        document->out_of_memory |= !zt__measure_busy_phases(locked, &document->busy_phases);
+    }
 #ifdef ZETOOLS_TRACER
-    if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
+    if (!is_of_samples && format != ZT_FORMAT_OPENMETRICS) {
         zt__find_hotspot_lines(locked, call, 0);
     }
 #endif
@@ -34224,6 +34904,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__free(allocator, document->regions);
     zt__free(allocator, document->paths);
     zt__free(allocator, document->at_once);
+    zt__free(allocator, document->busy_phases.paths);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */
@@ -37437,6 +38118,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "#regions > thead th[aria-sort=ascending]::after { content: \"\\2191\"; }\n"
         "#regions > tbody > tr[data-region] { cursor: pointer; }\n"
         "#regions > tbody > tr[data-region]:hover > * { background: var(--raised); }\n"
+        "#regions .phase .name button { font-weight: 600; }\n"
         ".name button { unicode-bidi: isolate; }\n"
         ".name button::before { content: \"\\25b8\"; color: var(--muted); display: inline-block; width: 1rem; }\n"
         ".name button[aria-expanded=true]::before { content: \"\\25be\"; }\n"
@@ -37479,9 +38161,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    body { font-size: 9px; padding: 0; width: auto; }\n"
         "    .name, .code, h3, #regions > thead .metric { font-size: 8px; }\n"
         "    .tools label, .tools details, .more button, nav, .screen { display: none; }\n"
-        "    .fixed, .detail, #regions > thead th, #regions .pinned { position: static; width: auto; background: none; }\n"
+        "    .fixed, .detail, #regions > thead th, #regions .pinned { position: static; width: auto; background: none; }\n",
         "    th, td, .name, thead th, thead button { line-height: 12px; }\n"
-        "    th, td { padding: 1px 0.35rem; }\n",
+        "    th, td { padding: 1px 0.35rem; }\n"
         "    tr[data-region], .detail tr, svg, .strip, #notes { break-inside: avoid; }\n"
         "    h2, h3, section > p { break-after: avoid; }\n"
         "    .bar, .bar i, .strip svg, #notes { print-color-adjust: exact; -webkit-print-color-adjust: exact; }\n"
@@ -37636,7 +38318,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const percent = (share) => isNumber(share) ? `${scaled(100 * share, SHARES)}\\u00a0%` : MISSING;\n"
         "const countOrMissing = (value) => isNumber(value) ? COUNT.format(value) : MISSING;\n"
-        "const plural = (count, word) => `${COUNT.format(count)} ${word}${count === 1 ? \"\" : \"s\"}`;\n"
+        "const several = (word) => word.endsWith(\"y\") ? `${word.slice(0, -1)}ies` : `${word}s`;\n"
+        "const plural = (count, word) => `${COUNT.format(count)} ${count === 1 ? word : several(word)}`;\n"
         "const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);\n"
         "const sumOf = (list, valueOf) => list.reduce((sum, one) => sum + (valueOf(one) || 0), 0);\n"
         "\n"
@@ -37701,7 +38384,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Describes in sentences what the figures of a region leave open. */\n"
         "function notesOf(region) {\n"
         "    const notes = [...(region.notes || [])];\n"
-        "    if (region.own_ns === null && isNumber(region.share)) {\n"
+        "    if (region.own_ns === null && isNumber(region.share) && !region.phase) {\n"
         "        notes.push(\"Its own time is not known, because samples are missing or regions overlap. \" +\n"
         "            \"Its share is estimated.\");\n"
         "    }\n"
@@ -37711,9 +38394,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            count: \"its samples are not equally many\",\n"
         "            time: \"its GPU time differs\",\n"
         "        };\n"
-        "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");\n"
+        "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");\n",
         "        notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);\n"
-        "    }\n",
+        "    }\n"
         "    return notes;\n"
         "}\n"
         "\n"
@@ -37726,7 +38409,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return above ? null : regions[region.parent] || null;\n"
         "}\n"
         "\n"
-        "/* Completes the regions, and links them to their parents. */\n"
+        "/* Completes the regions, and links them to their parents. `ownShare` adds up: the share of a phase is that of the\n"
+        "   regions inside. */\n"
         "function linkRegions() {\n"
         "    regions.forEach((region, index) => {\n"
         "        region.index = index;\n"
@@ -37734,6 +38418,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        region.limit = region.limit || {};\n"
         "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;\n"
         "        region.share = region.count > 0 ? region.share : null;\n"
+        "        region.ownShare = region.phase || !isNumber(region.share) ? 0 : region.share;\n"
         "        region.notes = notesOf(region);\n"
         "        region.children = [];\n"
         "        region.shareWithChildren = 0;\n"
@@ -37746,7 +38431,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    for (const region of regions) {\n"
         "        for (let above = region; above; above = above.above) {\n"
-        "            above.shareWithChildren += isNumber(region.share) ? region.share : 0;\n"
+        "            above.shareWithChildren += region.ownShare;\n"
         "        }\n"
         "    }\n"
         "}\n"
@@ -37767,6 +38452,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addShares();\n"
         "}\n"
         "linkRegions();\n"
+        "const measured = regions.filter((region) => !region.phase);\n"
+        "const phases = regions.filter((region) => region.phase);\n"
         "const hasNesting = regions.some((region) => region.above);\n"
         "const hasLosses = regions.some((region) => region.lost || region.dropped);\n"
         "/* The table of regions: its columns, rows, details, and how it is sorted and filtered. */\n"
@@ -37781,6 +38468,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        label, units: \"ns\", scaleGroup: \"sample\", isHidden, description,\n"
         "        value: (region) => region.time_ns[figure],\n"
         "    };\n"
+        "}\n"
+        "\n"
+        "/* Returns the GPU time of all samples. That of entries does not include those that are incomplete. */\n"
+        "function totalOf(region) {\n"
+        "    if (region.phase) {\n"
+        "        return region.count > 0 ? region.total_ns : null;\n"
+        "    }\n"
+        "    return region.time_ns.sum;\n"
         "}\n"
         "\n"
         "function metricColumn(name, isHidden) {\n"
@@ -37803,7 +38498,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        {\n"
         "            label: \"Queued\", units: \"ns\", scaleGroup: \"latency\", isHidden: true,\n"
         "            description: \"Median time from the append to the execution of the list\",\n"
-        "            value: (region) => (region.queue_latency_ns || {}).median,\n"
+        "            value: (region) => (region.queue_latency_ns || {}).median,\n",
         "        },\n"
         "        {\n"
         "            label: \"Launch\", units: \"ns\", scaleGroup: \"latency\", isHidden: !regions.some(isSlow),\n"
@@ -37817,7 +38512,20 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));\n"
         "}\n"
-        "\n",
+        "\n"
+        "/* What phases have alone. */\n"
+        "function phaseColumns() {\n"
+        "    const column = (label, figure, description, isHidden) => ({\n"
+        "        label, units: \"ns\", scaleGroup: \"host\", isHidden, description,\n"
+        "        value: (region) => region.phase ? region.phase[figure] : null,\n"
+        "    });\n"
+        "    return [\n"
+        "        column(\"Host\", \"host_ns\", \"Host time of a phase\"),\n"
+        "        column(\"Host own\", \"host_own_ns\", \"Host time of a phase outside of the phases inside\", true),\n"
+        "        column(\"Busy\", \"busy_ns\", \"Time in which at least one sample of a phase ran\", true),\n"
+        "    ].filter((one) => regions.some((region) => isNumber(one.value(region))));\n"
+        "}\n"
+        "\n"
         "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one\n"
         "   unit. */\n"
         "function makeColumns() {\n"
@@ -37835,8 +38543,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "        {\n"
         "            label: \"Count\", units: \"\",\n"
-        "            description: \"Collected samples\",\n"
-        "            value: (region) => region.count,\n"
+        "            description: phases.length ? \"Collected samples; how often a phase was entered\" : \"Collected samples\",\n"
+        "            value: (region) => region.phase ? region.phase.entered : region.count,\n"
         "        },\n"
         "        {\n"
         "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
@@ -37846,13 +38554,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        {\n"
         "            label: \"Total\", units: \"ns\", scaleGroup: \"all\",\n"
         "            description: \"GPU time of all samples, nested regions included\",\n"
-        "            value: (region) => region.time_ns.sum,\n"
+        "            value: totalOf,\n"
         "        },\n"
         "        {\n"
         "            label: \"Own\", units: \"ns\", scaleGroup: \"all\", isHidden: !hasNesting,\n"
         "            description: \"GPU time outside of nested regions\",\n"
         "            value: (region) => region.own_ns,\n"
         "        },\n"
+        "        ...phaseColumns(),\n"
         "        timeColumn(\"Mean\", \"mean\", \"Mean GPU time of a sample\"),\n"
         "        timeColumn(\"Median\", \"median\", \"Half of the samples take less\"),\n"
         "        timeColumn(\"p95\", \"p95\", \"95 % of the samples take less\"),\n"
@@ -37877,7 +38586,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const isAlike = (other) => other === column || (column.scaleGroup && other.scaleGroup === column.scaleGroup);\n"
         "    return scaleFor(column.units, columns.filter(isAlike).flatMap((one) => regions.map(one.value)));\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Writes a heading on at most two lines: a long name breaks at the underscore nearest to its middle. */\n"
         "function fillHeading(node, label, unit) {\n"
         "    const distance = (at) => Math.abs(at - label.length / 2);\n"
@@ -37920,7 +38629,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const cell = add(row, \"th\", classOfHeading(column));\n"
         "        const button = add(cell, \"button\");\n"
         "        cell.scope = \"col\";\n"
-        "        button.type = \"button\";\n",
+        "        button.type = \"button\";\n"
         "        button.title = column.description || \"\";\n"
         "        if (column.units !== undefined) {\n"
         "            column.scale = column.scale || scaleOfColumn(column);\n"
@@ -37984,7 +38693,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const matches = new Set(matching);\n"
         "    const kept = new Set();\n"
         "    for (const region of matching) {\n"
-        "        for (let above = region; above && !kept.has(above); above = above.above) {\n"
+        "        for (let above = region; above && !kept.has(above); above = above.above) {\n",
         "            kept.add(above);\n"
         "        }\n"
         "    }\n"
@@ -38023,14 +38732,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addShare(row, region) {\n"
         "    const cell = add(row, \"td\", \"share\");\n"
-        "    if (hasOwnTimes) {\n",
+        "    if (hasOwnTimes) {\n"
         "        add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));\n"
         "    }\n"
         "    const bar = add(cell, \"span\", \"bar\");\n"
-        "    const own = region.share || 0;\n"
-        "    add(bar, \"i\").style.width = `${100 * own / view.fullBar}%`;\n"
-        "    if (isNested()) {\n"
-        "        add(bar, \"i\").style.width = `${100 * (region.shareWithChildren - own) / view.fullBar}%`;\n"
+        "    const inside = isNested() ? region.shareWithChildren - region.ownShare : (region.share || 0) - region.ownShare;\n"
+        "    add(bar, \"i\").style.width = `${100 * region.ownShare / view.fullBar}%`;\n"
+        "    if (isNested() || region.phase) {\n"
+        "        add(bar, \"i\").style.width = `${100 * inside / view.fullBar}%`;\n"
         "    }\n"
         "}\n"
         "\n"
@@ -38057,7 +38766,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function addRow(body, {region, depth, isContext}) {\n"
-        "    const row = add(body, \"tr\", isContext ? \"context\" : \"\");\n"
+        "    const row = add(body, \"tr\", (region.phase ? \"phase \" : \"\") + (isContext ? \"context\" : \"\"));\n"
         "    row.dataset.region = region.index;\n"
         "    for (const column of shownColumns()) {\n"
         "        if (column.kind === \"share\") {\n"
@@ -38077,7 +38786,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns the share of some regions, after `before`. Returns \"\" if shares are not known. */\n"
         "function shareText(before, some) {\n"
-        "    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.share))} of GPU time` : \"\";\n"
+        "    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.ownShare))} of GPU time` : \"\";\n"
         "}\n"
         "\n"
         "function legendText() {\n"
@@ -38087,6 +38796,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    if (isNested()) {\n"
         "        texts.push(\"The strong part of a bar is the region's own time, the faint part that of regions inside it.\");\n"
+        "    }\n"
+        "    if (phases.length) {\n",
+        "        texts.push(\"Bold rows are phases: their count is how often they were entered, their total the GPU time of \" +\n"
+        "            \"what was submitted in them; mean, median and p95 are of one entry.\");\n"
         "    }\n"
         "    if (metricNames.length) {\n"
         "        texts.push(\"Metrics are means of a sample; rates and shares are weighted by GPU time.\");\n"
@@ -38107,7 +38820,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (first) {\n"
         "        first.tabIndex = 0;\n"
         "    }\n"
-        "    const all = plural(regions.length, \"region\");\n"
+        "    const all = plural(regions.length, phases.length ? \"row\" : \"region\");\n"
         "    byId(\"shown\").textContent = matching.length === regions.length\n"
         "        ? all : `${COUNT.format(matching.length)} of ${all}${shareText(\", \", matching)}`;\n"
         "    byId(\"legend\").textContent = legendText();\n"
@@ -38129,7 +38842,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    row.querySelector(\"button\").setAttribute(\"aria-expanded\", !isOpen);\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */\n"
         "function focusRow(button) {\n"
         "    if (button) {\n"
@@ -38191,10 +38904,28 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const note of region.notes) {\n"
         "        add(box, \"p\", \"mark\", note);\n"
         "    }\n"
+        "    if (region.phase) {\n"
+        "        add(box, \"p\", \"\", phaseText(region));\n"
+        "    }\n"
         "    const rates = ratesOf(region);\n"
-        "    if (rates.length) {\n"
+        "    if (rates.length) {\n",
         "        add(box, \"p\", \"\", `While it runs: ${rates.join(\", \")}.`);\n"
         "    }\n"
+        "}\n"
+        "\n"
+        "function phaseText({phase, count}) {\n"
+        "    const own = phase.host_own_ns < phase.host_ns\n"
+        "        ? `, of which ${quantity(phase.host_own_ns, \"ns\")} outside of the phases inside` : \"\";\n"
+        "    const texts = [\n"
+        "        `Entered ${plural(phase.entered, \"time\")}: ${quantity(phase.host_ns, \"ns\")} on the host${own}.`,\n"
+        "        `${plural(count, \"sample\")} in no other region${isNumber(phase.busy_ns)\n"
+        "            ? `; at least one ran for ${quantity(phase.busy_ns, \"ns\")}.` : \".\"}`,\n"
+        "    ];\n"
+        "    if (phase.incomplete) {\n"
+        "        texts.push(`Mean, median and p95 leave out ${plural(phase.incomplete, \"entry\")} with samples that are ` +\n"
+        "            \"lost or dropped.\");\n"
+        "    }\n"
+        "    return texts.join(\" \");\n"
         "}\n"
         "\n"
         "function addLimit(text, limit) {\n"
@@ -38240,11 +38971,16 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function addFigures(box, region) {\n"
         "    const numbers = [\"Samples\", \"Mean\", \"Std dev\", \"Min\", \"Median\", \"p95\", \"Max\"].map((text) => [text, \"number\"]);\n"
         "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]);\n"
-        "    const time = {units: \"ns\", description: \"Time from the begin to the end of the region on the device.\"};\n"
-        "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);\n"
+        "    const time = {\n"
+        "        units: \"ns\",\n"
+        "        description: region.phase\n"
+        "            ? \"GPU time of what was submitted in one entry of the phase.\"\n"
+        "            : \"Time from the begin to the end of the region on the device.\",\n"
+        "    };\n"
+        "    addFigureRow(body, region.phase ? \"GPU time of an entry\" : \"GPU time\", time, (figure) => region.time_ns[figure]);\n"
         "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];\n"
         "    const withMetrics = {\n"
-        "        units: \"ns\",\n",
+        "        units: \"ns\",\n"
         "        description: \"GPU time of the samples that have metrics. The others have times alone.\",\n"
         "    };\n"
         "    times.forEach((ofPass, pass) => {\n"
@@ -38270,7 +39006,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const isFlag = metric.aggregation === \"flag\" && isNumber(sum);\n"
         "    addDescribed(add(row, \"th\", \"name\"), name, metric.description);\n"
         "    add(row, \"td\", \"number\", countOrMissing(valueOf(\"count\")));\n"
-        "    for (const figure of FIGURES) {\n"
+        "    for (const figure of FIGURES) {\n",
         "        add(row, \"td\", \"number\", scaled(valueOf(figure), scale));\n"
         "    }\n"
         "    add(row, \"td\", \"unit\", scale.unit);\n"
@@ -38342,7 +39078,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) {\n"
         "            ticks.push(tick);\n"
         "        }\n"
-        "    } else {\n",
+        "    } else {\n"
         "        const digits = decades < 2.5 ? [1, 2, 5] : [1];\n"
         "        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {\n"
         "            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));\n"
@@ -38369,25 +39105,26 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    plot.x = logAxis(low, high, plot.left, plot.right);\n"
         "    const time = region.time_ns;\n"
         "    const svg = drawing(box, 640, 150,\n"
-        "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +\n"
+        "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +\n",
         "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n"
-        "    addCaption(svg, plot, time, sumOf(counts, (count) => count));\n"
-        "    addColumns(svg, plot, counts, beginOf);\n"
+        "    const word = region.phase ? \"entry\" : \"sample\";\n"
+        "    addCaption(svg, plot, time, sumOf(counts, (count) => count), word);\n"
+        "    addColumns(svg, plot, counts, beginOf, word);\n"
         "    addTimeAxis(svg, plot);\n"
         "    addMarker(svg, plot, \"median\", time.median, \"end\");\n"
         "    addMarker(svg, plot, \"p95\", time.p95, \"start\");\n"
         "}\n"
         "\n"
         "/* If fewer samples are `kept` than there were, the drawing is of these. */\n"
-        "function addCaption(svg, plot, time, kept) {\n"
-        "    const samples = plural(Math.max(kept, time.count || 0), \"sample\");\n"
+        "function addCaption(svg, plot, time, kept, word) {\n"
+        "    const samples = plural(Math.max(kept, time.count || 0), word);\n"
         "    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;\n"
         "    addSvg(svg, \"text\", {x: plot.left, y: 10, class: \"muted\"}, `GPU time of ${text}, logarithmic`);\n"
         "}\n"
         "\n"
-        "function addColumns(svg, plot, counts, beginOf) {\n"
+        "function addColumns(svg, plot, counts, beginOf, word) {\n"
         "    const most = Math.max(...counts);\n"
-        "    addSvg(svg, \"text\", {x: plot.left - 6, y: plot.top + 8, \"text-anchor\": \"end\"}, plural(most, \"sample\"));\n"
+        "    addSvg(svg, \"text\", {x: plot.left - 6, y: plot.top + 8, \"text-anchor\": \"end\"}, plural(most, word));\n"
         "    counts.forEach((count, index) => {\n"
         "        if (!(count > 0)) {\n"
         "            return;\n"
@@ -38397,7 +39134,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const height = Math.max(1, (plot.bottom - plot.top) * count / most);\n"
         "        const column = addSvg(svg, \"rect\", {x, y: plot.bottom - height, width, height, class: \"column\"});\n"
         "        const range = `from ${quantity(beginOf(index), \"ns\")} to ${quantity(beginOf(index + 1), \"ns\")}`;\n"
-        "        addSvg(column, \"title\", {}, `${plural(count, \"sample\")} ${range}`);\n"
+        "        addSvg(column, \"title\", {}, `${plural(count, word)} ${range}`);\n"
         "    });\n"
         "}\n"
         "\n"
@@ -38428,7 +39165,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which\n"
         "   no peak of operations holds for. */\n"
         "function showRoofline() {\n"
-        "    const peaks = doc.peaks || {};\n",
+        "    const peaks = doc.peaks || {};\n"
         "    const kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";\n"
         "    const roofs = {\n"
         "        kind,\n"
@@ -38436,7 +39173,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        bytes: peaks.bytes_per_second > 0 ? peaks.bytes_per_second : 0,\n"
         "        most: kind === \"operations\" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,\n"
         "    };\n"
-        "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
+        "    const points = measured.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
         "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
         "    if ((roofs.bytes || roofs.most) && points.length) {\n"
@@ -38451,7 +39188,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "}\n"
         "\n"
-        "function rooflineText({kind, unit, bytes, most}, source) {\n"
+        "function rooflineText({kind, unit, bytes, most}, source) {\n",
         "    const peaks = [bytes ? quantity(bytes, \"B/s\") : \"\", most ? quantity(most, unit) : \"\"].filter(Boolean).join(\", \");\n"
         "    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +\n"
         "        \"Larger points have a larger share of GPU time. \" +\n"
@@ -38503,7 +39240,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));\n"
         "    }\n"
         "    if (most) {\n"
-        "        const y = plot.y(most);\n",
+        "        const y = plot.y(most);\n"
         "        addSvg(svg, \"path\", {d: `M${plot.x(ridge)} ${y}H${right}`, class: \"roof\"});\n"
         "        addSvg(svg, \"text\", {x: right, y: y - 5, \"text-anchor\": \"end\"}, quantity(most, unit));\n"
         "    }\n"
@@ -38525,7 +39262,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);\n"
         "        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||\n"
         "            other.right < name.left);\n"
-        "        if (names.length < ROOFLINE_NAMES && isFree) {\n"
+        "        if (names.length < ROOFLINE_NAMES && isFree) {\n",
         "            names.push(name);\n"
         "        }\n"
         "    }\n"
@@ -38602,7 +39339,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    return covered;\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */\n"
         "function addStrip(parent, name, title, spans, duration) {\n"
         "    const bins = new Float64Array(BINS);\n"
@@ -38628,7 +39365,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {\n"
         "        return \"\";\n"
-        "    }\n"
+        "    }\n",
         "    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;\n"
         "    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;\n"
         "    if (overlap.copy_ns > 0) {\n"
@@ -38686,7 +39423,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Shows a part of the page, with a link to it at the top. */\n"
         "function addLink(id, text) {\n"
         "    byId(id).hidden = false;\n"
-        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n",
+        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n"
         "    link.href = `#${id}`;\n"
         "}\n"
         "\n"
@@ -38716,7 +39453,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    document.title = `${doc.program || \"Program\"}: GPU profile`;\n"
         "    byId(\"program\").textContent = doc.program || \"GPU profile\";\n"
         "    for (const [term, fact] of facts) {\n"
-        "        if (fact) {\n"
+        "        if (fact) {\n",
         "            const pair = add(byId(\"facts\"), \"div\");\n"
         "            add(pair, \"dt\", \"\", term);\n"
         "            add(pair, \"dd\", \"\", fact);\n"
@@ -38738,11 +39475,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    const samples = plural((doc.counts || {}).collected || 0, \"sample\");\n"
         "    if (hasOwnTimes) {\n"
-        "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(regions, (region) => region.own_ns);\n"
+        "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(measured, (region) => region.own_ns);\n"
         "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);\n"
         "        summary.append(\" in \");\n"
         "    }\n"
-        "    summary.append(`${plural(regions.length, \"region\")}, ${samples}. `);\n"
+        "    const around = phases.length ? ` and ${plural(phases.length, \"phase\")}` : \"\";\n"
+        "    summary.append(`${plural(measured.length, \"region\")}${around}, ${samples}. `);\n"
         "    if (hasOwnTimes) {\n"
         "        summary.append(limitsText());\n"
         "    }\n"
@@ -38750,7 +39488,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function limitsText() {\n"
         "    const shares = new Map();\n"
-        "    for (const {limit, share} of regions) {\n"
+        "    for (const {limit, share} of measured) {\n"
         "        if (limit.what && isNumber(share)) {\n"
         "            shares.set(limit.what, (shares.get(limit.what) || 0) + share);\n"
         "        }\n"
@@ -38759,7 +39497,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return \"\";\n"
         "    }\n"
         "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n"
-        "    const unknown = sumOf(regions, (region) => region.limit.what ? 0 : region.share);\n"
+        "    const unknown = sumOf(measured, (region) => region.limit.what ? 0 : region.share);\n"
         "    if (unknown >= 0.0005) {\n"
         "        largest.push([\"not known\", unknown]);\n"
         "    }\n"
@@ -38797,7 +39535,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);\n"
         "    const most = Math.max(1, ...rows.map((row) => row.samples));\n"
         "    const active = kinds.indexOf(\"Active\");\n"
-        "    for (const row of rows) {\n",
+        "    for (const row of rows) {\n"
         "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\");\n"
         "        const share = add(line, \"td\", \"share\");\n"
         "        const samples = add(line, \"td\", \"number\", \"\");\n"
@@ -38820,7 +39558,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Adds the source of a kernel and, where that is not known, its instructions. */\n"
         "function addHotKernel(parent, kernel, kinds, isOpen) {\n"
         "    const details = add(parent, \"details\");\n"
-        "    const summary = add(details, \"summary\");\n"
+        "    const summary = add(details, \"summary\");\n",
         "    details.open = isOpen;\n"
         "    add(summary, \"span\", \"name\", shortName(kernel.name, nameLength())).title = kernel.name;\n"
         "    summary.append(` ${percent(kernel.share)} of the samples`);\n"
@@ -38880,7 +39618,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const body = addTable(byId(\"kernels\"), [\n"
         "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n"
         "        ...figures.map(([text, , unit]) => [text, \"number\", unit]),\n"
-        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],\n",
+        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],\n"
         "    ]);\n"
         "    const shareOf = (kernel) => (named[kernel.region] || {}).share || 0;\n"
         "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {\n"
@@ -38904,7 +39642,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function showCalls() {\n"
         "    if (calls.length === 0) {\n"
         "        return;\n"
-        "    }\n"
+        "    }\n",
         "    addLink(\"calls\", \"Calls\");\n"
         "    /* Totals are in one unit; the figures of a call have another one. */\n"
         "    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);\n"
@@ -38970,7 +39708,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        });\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "const rowButtons = () => [...byId(\"regions\").querySelectorAll(\"tbody .name > button[aria-expanded]\")];\n"
         "\n"
         "function listenToFilter() {\n"
@@ -39001,7 +39739,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        }\n"
         "    });\n"
         "    body.addEventListener(\"keydown\", (event) => {\n"
-        "        const all = rowButtons();\n"
+        "        const all = rowButtons();\n",
         "        const at = all.indexOf(event.target);\n"
         "        const targets = new Map([[\"ArrowDown\", at + 1], [\"ArrowUp\", at - 1], [\"Home\", 0], [\"End\", all.length - 1]]);\n"
         "        if (at >= 0 && targets.has(event.key)) {\n"
@@ -39224,6 +39962,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        profiler was open in the process. A phase inside of itself counts once in the figures of its name.
        Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
 
+       With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
+       Each call of zt_get_region for a phase then looks at all kept samples. Notes name the phases in which
+       the device waits most for the host: up to three in which nothing that is measured runs for a tenth of
+       their host time, and for a twentieth of that of all phases, outside of the phases inside. Only entries
+       count since whose begin all samples are on the timeline; there are no such notes while samples are in
+       flight, or where one is missing.
+
        An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
        beyond 4,096 different ones in a process, belongs to the phase around it; a message reports the latter.
 */
@@ -39415,8 +40160,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
-       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "joules", "watts", "throttled",
-                       "mhz"}
+       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "busy_ns", "joules", "watts",
+                       "throttled", "mhz"}, as in zt_region_info, and with zt_trace_config.memory figures of
+                       MEMORY. A path has it, too
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone
@@ -39445,7 +40191,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
-       - "entries", "incomplete entries", "host time" and "own host time" of a phase and, with config.power,
+       - "entries", "incomplete entries", "host time", "own host time" and "busy GPU time" of a phase and, with config.power,
          "energy", "power", "throttled" and "clock" of a phase and of all
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
@@ -39502,6 +40248,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
        process for the device has
 
+       - a track "phases": a span for each entry of a phase that has ended, from the first begin to the last end
+         of the samples that were submitted in it, also in phases inside. Entries whose samples run at once are
+         on separate tracks
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
          on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
          appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
@@ -39515,8 +40264,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          time
 
        The process for the program has a track for each thread, with its number and name in the system. The
-       spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
-       ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
+       spans are phases that have ended, and calls that appended a region to an immediate list ("append saxpy"),
+       executed recorded lists ("execute lists"), or were timed. An arrow (a flow event) leads from a call to
+       each region, and from a phase to its span on the device.
 
        config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
        regions, up to eight are chosen: those that a table shows first.
@@ -40268,4 +41018,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6b5640d0c445d5de */
+/* Joined from src/ by src/join.py: a5241aadd42eb0f8 */

@@ -7,7 +7,8 @@ All times must be between LOW and HIGH, in nanoseconds. Tracks must be named, th
 must come in pairs and begin and end within spans, and counters must change. Prints, sorted, a line for each kind of
 thing:
     list 1: outer/inner x10                    regions by their track, within those around them
-    thread 123: append outer/zeEventCreate x1  what a thread of the program has done
+    thread 123: append outer/zeEventCreate x1  what a thread of the program has done, and its phases
+    phases: step/solve x10                     phases on the device
     flow thread 123: append outer > outer x10  what has led to a region
     counter GPU_BUSY [%]                       a counter
     argument groups: 4 x 1 x 1 x10             a text that regions have as an argument
@@ -54,8 +55,8 @@ def paths_of(spans):
 
 
 def spans_at(spans, event):
-    """The names of the spans of a track that contain an event."""
-    return [span["name"] for span in spans
+    """The names of the spans of a track that contain an event, of those that are written before it."""
+    return [span["name"] for span in spans[:event["after"]]
             if nanoseconds(span["ts"]) <= nanoseconds(event["ts"]) + 0.5 <= end_of(span) + 1]
 
 
@@ -87,6 +88,7 @@ def read(events, low, high, found):
         if kind == "X":
             by_track[event["pid"], event["tid"]].append(event)
         elif kind in "sf":
+            event["after"] = len(by_track[event["pid"], event["tid"]])
             flows[event["cat"], event["id"]].append(event)
         elif kind == "C":
             value = event["args"]["value"]

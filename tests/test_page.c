@@ -77,6 +77,37 @@ static void run_nested(world *w, zt_profiler *profiler) {
     collect_all(profiler);
 }
 
+/* Steps of phases, of which one has samples that are lost, and one has none. */
+static void run_phases(world *w, zt_profiler *profiler) {
+    for (int step = 0; step < STEPS; step++) {
+        zt_phase_begin("step");
+        ZT_PHASE("assemble") {
+            run(w, profiler, "integrate");
+            run(w, profiler, "scatter");
+        }
+        ZT_PHASE("solve")
+            for (int sweep = 0; sweep < 3; sweep++)
+                ZT_PHASE("sweep") {
+                    ZT_REGION(profiler, w->immediate, "smooth")
+                    run(w, profiler, "spmv");
+                    finish_immediate(w, w->immediate);
+                    run(w, profiler, "dot");
+                }
+        gpu.behave(SOFTGPU_REPORT_LOST, step == 0);
+        if (step % 10 == 0)
+            ZT_PHASE("output") {
+                run(w, profiler, "dot");
+                collect_all(profiler);
+                ZT_PHASE("write") {
+                }
+            }
+        gpu.behave(SOFTGPU_REPORT_LOST, 0);
+        zt_phase_end();
+        run(w, profiler, "dot");
+    }
+    collect_all(profiler);
+}
+
 static char *read_text(const char *path) {
     static char text[1 << 22];
     FILE *file = fopen(path, "rb");
@@ -118,7 +149,8 @@ static void test_timeline_of_the_newest(void **state) {
 
 static void test_the_page(void **state) {
     world *w = *state;
-    char directory[256] = "/tmp/zetools-page-XXXXXX", html[300], json[300], operations[300], nested[2][300];
+    char directory[256] = "/tmp/zetools-page-XXXXXX", html[300], json[300], operations[300], nested[2][300],
+         phases[2][300];
     const char *stays = getenv("ZT_PAGES");
     zt_config config = config_of(w);
     if (stays)
@@ -130,6 +162,8 @@ static void test_the_page(void **state) {
     snprintf(operations, sizeof operations, "%s/operations.html", directory);
     snprintf(nested[0], sizeof nested[0], "%s/nested.html", directory);
     snprintf(nested[1], sizeof nested[1], "%s/nested.json", directory);
+    snprintf(phases[0], sizeof phases[0], "%s/phases.html", directory);
+    snprintf(phases[1], sizeof phases[1], "%s/phases.json", directory);
     assert_true(gpu.list_metrics("Chosen", metrics, METRICS));
     config.groups = "Chosen";
     config.timeline = 1000;
@@ -158,9 +192,18 @@ static void test_the_page(void **state) {
     run_nested(w, profiler);
     for (int i = 0; i < 2; i++)
         ok(zt_report(profiler, nested[i]));
+    close_profiler(w, profiler);
+    config.timeline = 1000;
+    profiler = open_profiler(w, &config);
+    run_phases(w, profiler);
+    for (int i = 0; i < 2; i++)
+        ok(zt_report(profiler, phases[i]));
+    assert_contains(read_text(phases[0]), "\"phase\":{\"entered\":30,");
     if (!stays) {
-        unlink(nested[0]);
-        unlink(nested[1]);
+        for (int i = 0; i < 2; i++) {
+            unlink(nested[i]);
+            unlink(phases[i]);
+        }
         unlink(html);
         unlink(json);
         unlink(operations);

@@ -239,6 +239,7 @@ static void test_lost_in_its_own_phase(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "";
+    config.timeline = 100;
     config.wait_timeout_ns = 1000;
     zt_profiler *profiler = open_profiler(w, &config);
     ze_event_handle_t gate = append_gate(w, w->list);
@@ -255,6 +256,7 @@ static void test_lost_in_its_own_phase(void **state) {
     w->launches += 2;
     collect_all(profiler);
     assert_int_equal(path_info(profiler, "first").lost, 1);
+    assert_true(isnan(path_info(profiler, "first").busy_ns));
     assert_int_equal(path_info(profiler, "first").incomplete, 1);
     assert_int_equal(path_info(profiler, "first").time_ns.count, 0);
     assert_int_equal(path_info(profiler, "second").entered, 1);
@@ -888,6 +890,135 @@ static void test_host_time(void **state) {
     assert_int_equal(path_info(profiler, "step").entered, 1);
 }
 
+/* ==== the time in which samples of a phase ran ============================================================= */
+
+static zt_profiler *open_timeline(world *w, uint32_t capacity) {
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.timeline = capacity;
+    return open_profiler(w, &config);
+}
+
+/* One after the other, samples take the sum of their times. */
+static void test_busy_time(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_timeline(w, 100);
+    for (int i = 0; i < 3; i++)
+        ZT_PHASE("step") {
+            run(w, profiler, "kernel");
+            ZT_PHASE("solve")
+                run(w, profiler, "kernel");
+        }
+    ZT_PHASE("solve")
+        run(w, profiler, "other");
+    ZT_PHASE("empty") {
+    }
+    run(w, profiler, "kernel");
+    collect_all(profiler);
+    zt_region_info step = path_info(profiler, "step"), inner = path_info(profiler, "step;solve"),
+                   outer = path_info(profiler, ";solve"), both = path_info(profiler, "solve");
+    assert_true(step.busy_ns > inner.busy_ns && inner.busy_ns > 0);
+    assert_close(step.busy_ns, step.total_ns);
+    assert_close(inner.busy_ns, inner.total_ns);
+    assert_close(outer.busy_ns, outer.total_ns);
+    assert_close(both.busy_ns, inner.busy_ns + outer.busy_ns);
+    assert_true(path_info(profiler, "empty").busy_ns == 0);
+    assert_true(isnan(region_info(profiler, "kernel").busy_ns));
+    check_work(w);
+}
+
+/* Of samples that ran at once, the time counts once: one was inside of the other's time here. */
+static void test_busy_time_of_samples_at_once(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_timeline(w, 100);
+    held_region held = append_held(w, profiler, "held");
+    zt_phase_begin("solve");
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    let_in(held);
+    ZT_PHASE("inside")
+        run(w, profiler, "kernel");
+    let_out(held);
+    zt_phase_end();
+    finish_queue(w);
+    w->launches++;
+    collect_all(profiler);
+    zt_region_info solve = path_info(profiler, "solve"), inside = path_info(profiler, "solve;inside"),
+                   around = path_info(profiler, "solve;held");
+    assert_close(solve.busy_ns, around.total_ns);
+    assert_close(solve.total_ns, around.total_ns + inside.total_ns);
+    assert_close(inside.busy_ns, inside.total_ns);
+    ok(zt_release(profiler, w->list));
+    destroy_held(held);
+    check_work(w);
+}
+
+/* It is not known where samples are not on the timeline. */
+static void test_busy_time_that_is_not_known(void **state) {
+    world *w = *state;
+    zt_profiler *without = open_timeline(w, 0);
+    ZT_PHASE("solve")
+        run(w, without, "kernel");
+    collect_all(without);
+    assert_true(isnan(path_info(without, "solve").busy_ns));
+    close_profiler(w, without);
+
+    zt_profiler *profiler = open_timeline(w, 2);
+    ZT_PHASE("step")
+        for (int i = 0; i < 3; i++)
+            ZT_PHASE(i < 2 ? "first" : "second")
+                run(w, profiler, "kernel");
+    assert_true(isnan(path_info(profiler, "step").busy_ns)); /* nothing is collected yet */
+    collect_all(profiler);
+    assert_true(isnan(path_info(profiler, "step").busy_ns)); /* a newer sample has replaced one */
+    assert_true(isnan(path_info(profiler, "step;first").busy_ns));
+    assert_close(path_info(profiler, "step;second").busy_ns, path_info(profiler, "step;second").total_ns);
+    assert_true(path_info(profiler, "step;second").busy_ns > 0);
+    check_work(w);
+}
+
+/* The figure that follows a text of a report. */
+static double figure_after(const char *report, const char *text) {
+    const char *found = strstr(report, text);
+    if (!found)
+        fail_msg("the report has no %s", text);
+    return strtod(found + strlen(text), NULL);
+}
+
+static void test_busy_time_in_reports(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_timeline(w, 100);
+    ZT_PHASE("solve")
+        for (int i = 0; i < 3; i++)
+            run(w, profiler, "kernel");
+    collect_all(profiler);
+    double busy_ns = path_info(profiler, "solve").busy_ns;
+    assert_true(busy_ns > 0);
+    const char *text = written_report(profiler, ZT_FORMAT_JSON);
+    assert_true(figure_after(text, "\"busy_ns\":") == busy_ns);
+    const char *paths = strstr(text, "\"paths\":");
+    assert_non_null(paths);
+    assert_true(figure_after(paths, "\"busy_ns\":") == busy_ns);
+    text = written_report(profiler, ZT_FORMAT_CSV);
+    const char *line = strstr(text, "busy GPU time");
+    assert_non_null(line);
+    char sum[40];
+    snprintf(sum, sizeof sum, ",%.0f,", busy_ns);
+    const char *found = strstr(line, sum);
+    assert_true(found && found < strchr(line, '\n'));
+    text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    assert_close(figure_after(text, "zetools_phase_gpu_busy_seconds_total{phase=\"solve\",path=\";solve\"} "),
+                 busy_ns * 1e-9);
+    close_profiler(w, profiler);
+
+    profiler = open_timeline(w, 0);
+    ZT_PHASE("solve")
+        run(w, profiler, "kernel");
+    collect_all(profiler);
+    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"busy_ns\":null");
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_OPENMETRICS), "gpu_busy_seconds_total"));
+    check_work(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_an_immediate_list_takes_the_phase_of_the_append),
@@ -915,6 +1046,10 @@ int main(void) {
         TEST(test_an_end_without_a_begin),
         TEST(test_without_a_profiler),
         TEST(test_host_time),
+        TEST(test_busy_time),
+        TEST(test_busy_time_of_samples_at_once),
+        TEST(test_busy_time_that_is_not_known),
+        TEST(test_busy_time_in_reports),
         TEST(test_too_many_phases), /* the last, because phases stay as long as the process */
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);

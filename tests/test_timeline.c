@@ -454,6 +454,182 @@ static void test_threads_that_execute(void **state) {
     check_work(w);
 }
 
+/* ==== phases ============================================================================================== */
+
+/* A phase is a span of its thread, and one of the device around what was submitted in it. */
+static void test_phases(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    append(w, profiler, w->list, "recorded");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++) {
+        zt_phase_begin("step");
+        ZT_PHASE("assemble") {
+            run(w, profiler, "kernel");
+            run(w, profiler, "kernel");
+        }
+        ZT_PHASE("solve")
+            execute(w, profiler, w->list);
+        w->launches++;
+        ZT_PHASE("idle") {
+        }
+        zt_phase_end();
+        run(w, profiler, "kernel");
+    }
+    zt_phase_begin("not ended");
+    run(w, profiler, "kernel");
+    collect_all(profiler);
+    trace_since(profiler, low);
+    zt_phase_end();
+    expect_line_of_thread("thread %ld: step x3", this_thread());
+    expect_line_of_thread("thread %ld: step/assemble x3", this_thread());
+    expect_line_of_thread("thread %ld: step/assemble/append kernel x6", this_thread());
+    expect_line_of_thread("thread %ld: step/solve/execute lists x3", this_thread());
+    expect_line_of_thread("thread %ld: step/idle x3", this_thread());
+    expect_line_of_thread("thread %ld: append kernel x4", this_thread());
+    expect_line("phases: step x3");
+    expect_line("phases: step/assemble x3");
+    expect_line("phases: step/solve x3");
+    expect_line_of_thread("flow thread %ld: step > step x3", this_thread());
+    expect_line_of_thread("flow thread %ld: assemble > assemble x3", this_thread());
+    expect_line_of_thread("flow thread %ld: solve > solve x3", this_thread());
+    expect_line_of_thread("flow thread %ld: append kernel > kernel x10", this_thread());
+    assert_null(strstr(seen, "not ended"));
+    assert_null(strstr(seen, "idle > "));
+    const char *step = strstr(strstr(written_report(profiler, ZT_FORMAT_TRACE), "\"phases\""), "\"step\"");
+    const char *samples = strstr(step, "\"samples\":3}"); /* also those of the phases inside */
+    assert_true(samples && samples < strchr(step, '\n'));
+    check_work(w);
+}
+
+/* What begins and ends at the same moments as a phase around it comes after that. */
+static void test_phases_at_the_same_moment(void **state) {
+    static const char *const names[] = {"step",          "solve", "step",  "solve",
+                                        "append kernel", "step",  "solve", "append kernel"};
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    hold_time(1);
+    for (int i = 0; i < 3; i++) {
+        zt_phase_begin("step");
+        zt_phase_begin("solve");
+        if (i > 0) /* without work, phases have no entry */
+            append(w, profiler, w->immediate, "kernel");
+        pass_time(1000);
+        zt_phase_end();
+        zt_phase_end();
+    }
+    hold_time(0);
+    finish_immediate(w, w->immediate);
+    w->launches += 2;
+    collect_all(profiler);
+    const char *text = written_report(profiler, ZT_FORMAT_TRACE);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char span[40];
+        int length = snprintf(span, sizeof span, "\n{\"ph\":\"X\",\"name\":\"%s\"", names[i]);
+        text = strstr(text + 1, "\n{\"ph\":\"X\",");
+        assert_non_null(text);
+        assert_int_equal(strncmp(text, span, (size_t)length), 0);
+    }
+    check_work(w);
+}
+
+/* Phases whose work runs at once are on different tracks, although one of them is around the other there. */
+static void test_phases_that_overlap(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    held_region held = append_held(w, profiler, "held");
+    ZT_PHASE("early")
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    let_in(held);
+    ZT_PHASE("late")
+        ZT_PHASE("inside")
+            run(w, profiler, "kernel");
+    let_out(held);
+    finish_queue(w);
+    w->launches++;
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line("phases: early x1");
+    expect_line("phases, overlap 1: late x1");
+    expect_line("phases, overlap 1: late/inside x1");
+    expect_line("list 1: held x1");
+    expect_line_of_thread("flow thread %ld: early > early x1", this_thread());
+    expect_line_of_thread("flow thread %ld: inside > inside x1", this_thread());
+    ok(zt_release(profiler, w->list));
+    destroy_held(held);
+    check_work(w);
+}
+
+static zt_phase adopted;
+
+static void *append_in_adopted(void *argument) {
+    zt_phase_adopt(adopted);
+    ZT_PHASE("inside")
+        append_elsewhere(argument);
+    zt_phase_end();
+    return NULL;
+}
+
+/* What another thread has submitted in a phase is part of its span on the device. */
+static void test_phases_of_other_threads(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    pthread_t thread;
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    appending a = {w, profiler, w->immediate, 0};
+    ZT_PHASE("solve") {
+        adopted = zt_phase_current();
+        assert_int_equal(pthread_create(&thread, NULL, append_in_adopted, &a), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    w->launches += 3;
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line_of_thread("thread %ld: solve x1", this_thread());
+    expect_line_of_thread("thread %ld: inside/append elsewhere x3", a.thread);
+    expect_line("phases: solve/inside x1");
+    expect_line_of_thread("flow thread %ld: solve > solve x1", this_thread());
+    check_work(w);
+}
+
+/* A region that is begun before a phase and ended inside of it: appending it seems to end where the phase begins. */
+static void test_a_region_that_overlaps_a_phase(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    zt_region region = zt_begin(profiler, w->immediate, "region");
+    launch(w, w->immediate);
+    ZT_PHASE("solve") {
+        zt_end(&region);
+        run(w, profiler, "kernel");
+    }
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line_of_thread("thread %ld: append region x1", this_thread());
+    expect_line_of_thread("thread %ld: solve x1", this_thread());
+    expect_line_of_thread("thread %ld: solve/append kernel x1", this_thread());
+    check_work(w);
+}
+
+/* The newest phases are kept, as many as samples. */
+static void test_phases_that_are_not_kept(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 4);
+    for (int i = 0; i < 6; i++)
+        ZT_PHASE(i < 2 ? "old" : "new")
+            if (i < 2)
+                run(w, profiler, "kernel");
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line("list 1: kernel x2");
+    expect_line_of_thread("thread %ld: new x4", this_thread());
+    assert_null(strstr(seen, "old"));
+    check_work(w);
+}
+
 /* More than are copied at once. */
 static void test_many_executions(void **state) {
     enum { MANY = 1100 };
@@ -1101,6 +1277,98 @@ static void let_time_pass(world *w, uint64_t ns) {
     ok(zeDeviceGetGlobalTimestamps(w->device, &host, &ticks));
     pass_time(ns);
     gpu.set_clock(ticks + ns);
+}
+
+/* The device is idle for some time, and then busy for some. They are so long that what really passes does not matter. */
+static void work_in_phase(world *w, zt_profiler *profiler, const char *phase, held_region held,
+                          uint64_t idle_s, uint64_t busy_s) {
+    zt_phase_begin(phase);
+    let_time_pass(w, idle_s * 1000000000);
+    if (busy_s) {
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        w->launches++;
+        let_in(held);
+        let_time_pass(w, busy_s * 1000000000);
+        let_out(held);
+        finish_queue(w);
+    }
+    zt_phase_end();
+}
+
+/* Notes name the phases in which the device waits most, outside of the phases inside. */
+static void test_phases_in_which_the_device_is_idle(void **state) {
+    world *w = (world *)*state;
+    gpu.set_timestamps(64, 1000000000);
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    held_region held = append_held(w, profiler, "kernel");
+    zt_phase_begin("step");
+    work_in_phase(w, profiler, "assemble", held, 41000, 59000);
+    work_in_phase(w, profiler, "solve", held, 1000, 99000);
+    work_in_phase(w, profiler, "assemble", held, 82000, 118000);
+    work_in_phase(w, profiler, "output", held, 60000, 0);
+    work_in_phase(w, profiler, "short", held, 1000, 0);
+    zt_phase_end();
+    let_time_pass(w, UINT64_C(9000000000000));
+    work_in_phase(w, profiler, "assemble", held, 52000, 208000);
+    work_in_phase(w, profiler, "fourth", held, 49000, 191000);
+    collect_all(profiler);
+    assert_counts(profiler, counted(5, 5, 0, 0, 0));
+    const char *text = written_report(profiler, ZT_FORMAT_JSON);
+    static const char *const notes[] = {
+        "In \\\"step;assemble\\\" the GPU is idle for 41% of the time, 123000 s of 300000 s, as far as",
+        "In \\\"output\\\" the GPU is idle for 100% of the time, 60000 s of 60000 s, as far as",
+        "In \\\";assemble\\\" the GPU is idle for 20% of the time, 52000 s of 260000 s, as far as"};
+    const char *found = text;
+    for (int i = 0; i < 3; i++) {
+        found = strstr(found, "the GPU is idle");
+        if (!found)
+            fail_msg("%s", strstr(text, "\"notes\""));
+        assert_contains(found - 50, notes[i]);
+        found++;
+    }
+    assert_null(strstr(found, "the GPU is idle"));
+
+    /* A sample that is missing may have run meanwhile. */
+    ok(zt_release(profiler, w->list));
+    destroy_held(held);
+    ze_event_handle_t gate = append_gate(w, w->immediate);
+    append(w, profiler, w->immediate, "in flight");
+    w->launches++;
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_JSON), "the GPU is idle"));
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE),
+                    "In \"output\" the GPU is idle for 100% of the");
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* Entries that began before the oldest sample that is kept are left out, and those before the profiler was opened. */
+static void test_idle_phases_that_are_not_kept(void **state) {
+    world *w = (world *)*state;
+    gpu.set_timestamps(64, 1000000000);
+    zt_profiler *other = open_timeline(w, "", 2);
+    zt_phase_begin("before");
+    let_time_pass(w, UINT64_C(9000000000000));
+    zt_profiler *profiler = open_timeline(w, "", 2);
+    zt_phase_end();
+    held_region held = append_held(w, profiler, "kernel");
+    work_in_phase(w, profiler, "old", held, 41000, 59000);
+    collect_all(profiler);
+    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "In \\\"old\\\" the GPU is idle for 41% of");
+    work_in_phase(w, profiler, "new", held, 30000, 70000);
+    collect_all(profiler);
+    work_in_phase(w, profiler, "new", held, 30000, 70000);
+    collect_all(profiler);
+    const char *text = written_report(profiler, ZT_FORMAT_JSON);
+    assert_contains(text, "In \\\"new\\\" the GPU is idle for 30% of");
+    assert_null(strstr(text, "In \\\"old\\\""));
+    assert_null(strstr(text, "In \\\"before\\\""));
+    assert_null(strstr(written_report(other, ZT_FORMAT_JSON), "the GPU is idle")); /* it has no samples */
+    ok(zt_release(profiler, w->list));
+    destroy_held(held);
+    check_work(w);
 }
 
 /* Collected later than half a turn of the device's clock, a sample is shown where it was. */
@@ -1910,7 +2178,8 @@ static void test_memory_runs_out(void **state) {
     }
     assert_non_null(profiler);
     allocations_left = 100;
-    run(w, profiler, "region");
+    ZT_PHASE("phase")
+        run(w, profiler, "region");
     ok(zt_collect(profiler, A_WHILE));
     zt_stream *stream = attach(w, profiler, SLOW_PERIOD);
     for (int i = 0; i < 2; i++) /* the first report ends no row */
@@ -1997,6 +2266,12 @@ int main(void) {
         STREAM_TEST(test_passes),
         STREAM_TEST(test_threads_that_append),
         STREAM_TEST(test_threads_that_execute),
+        STREAM_TEST(test_phases),
+        STREAM_TEST(test_phases_at_the_same_moment),
+        STREAM_TEST(test_phases_that_overlap),
+        STREAM_TEST(test_phases_of_other_threads),
+        STREAM_TEST(test_a_region_that_overlaps_a_phase),
+        STREAM_TEST(test_phases_that_are_not_kept),
         STREAM_TEST(test_many_executions),
         STREAM_TEST(test_an_execution_that_is_not_kept),
         STREAM_TEST(test_calls_at_the_same_moment),
@@ -2017,6 +2292,8 @@ int main(void) {
         STREAM_TEST(test_times_are_unwrapped),
         PRETENDING(test_unknown_bits_of_time_stamps),
         STREAM_TEST(test_drift_is_corrected),
+        STREAM_TEST(test_phases_in_which_the_device_is_idle),
+        STREAM_TEST(test_idle_phases_that_are_not_kept),
         STREAM_TEST(test_collected_late),
         STREAM_TEST(test_collected_too_late),
         PRETENDING(test_a_clock_that_jumps),

@@ -110,7 +110,14 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
         if (profiler->phase_ended) {
-            profiler->phase_ended(profiler, path, frame->begun_ns, now);
+            zt__phase_span span = {frame->begun_ns,         now,          path->index,
+                                   zt__get_thread_number(), frame->entry, 0};
+            const zt__phase_frame *around = zt__get_top_frame();
+            while (around && around->kind == ZT__PHASE_FRAME_SAME) {
+                around--;
+            }
+            span.outer_entry = around ? around->entry : 0;
+            profiler->phase_ended(profiler, &span);
         }
         if (profiler->phase_took) {
             profiler->phase_took(profiler, path, frame->begun_ns, now);

@@ -110,6 +110,7 @@ struct zt__path {
     int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
     uint64_t lost, dropped;
     uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time; open regions */
+    uint64_t kept;          /* collected samples that are on the timeline */
     uint64_t with_metrics;  /* collected samples that have metrics */
     uint64_t bytes;         /* that collected samples have copied or filled, */
     double bytes_ns;        /* and the GPU time of these samples */
@@ -157,6 +158,7 @@ typedef struct zt__origin {
     uint32_t submitted_by; /* that thread, or the one that has executed its list */
     uint32_t append_ns;    /* from its begin to its end on the host */
     uint32_t executions;   /* of its list. After the first, submitted_ns is of that call */
+    uint32_t entry;        /* number of the entry of a phase in which it was submitted; 0: none */
     uint64_t appended_ns;  /* host time of its begin */
     zt__region_kind kind;
     uint32_t group_count[3], group_size[3]; /* of a launch that was traced; 0: not known */
@@ -339,6 +341,14 @@ typedef struct zt__missing {
     uint64_t kept_before; /* samples that were kept, ever, when the last of these was found missing */
 } zt__missing;
 
+/* A phase that has ended. */
+typedef struct zt__phase_span {
+    uint64_t begin_ns, end_ns; /* host time */
+    uint32_t path, thread;
+    uint32_t entry, outer_entry; /* numbers of this entry and of that of the phase around it; 0: nothing was
+                                    submitted in it, or there is none around it */
+} zt__phase_span;
+
 /* What becomes of the sample of a probe that is read. */
 typedef enum zt__outcome {
     ZT__NO_SAMPLE, /* there is none, or none yet */
@@ -505,8 +515,7 @@ struct zt_profiler {
     void (*sample_missing)(zt_profiler *profiler, const zt__missing *missing); /* mutex held */
     /* A call begins to execute lists, or with 0 this thread's call has returned. mutex held */
     void (*lists_executed)(zt_profiler *profiler, uint64_t begin_ns);
-    /* A phase of this thread has ended. mutex held */
-    void (*phase_ended)(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*phase_ended)(zt_profiler *profiler, const zt__phase_span *span); /* mutex held */
     /* The same, with config.power. mutex held */
     void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
     struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */

@@ -194,6 +194,7 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     reading->cause = decision.cause;
     if (decision.outcome != ZT__NO_SAMPLE) {
         reading->entry = probe->entry;
+        reading->origin.entry = probe->entry ? probe->entry->number : 0;
         reading->outer_phase = probe->outer_phase;
         probe->entry = NULL;
         is_new = reading->owed != ZT__OWED_SAMPLE;

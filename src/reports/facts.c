@@ -72,6 +72,8 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     document->operations = document->subject.region->operations;
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, region);
+    region->busy_ns =
+        zt__get_busy_time(&document->busy_phases, document->subject.region, document->subject.path);
     for (column = 1; column < profiler->layout.column_count; column++) {
         document->out_of_memory |=
             !zt__get_column(profiler, document->subject, column, &document->stats[column], NULL, NULL);

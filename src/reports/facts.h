@@ -7,6 +7,7 @@
 #include "base/writer.h"
 #include "regions/profiler.h"
 #include "results/overlap.h"
+#include "results/phase_times.h"
 #include "results/roles.h"
 #include "results/timeline.h"
 #include "tracer/hotspots.h"
@@ -57,6 +58,7 @@ typedef struct zt__document {
     int out_of_memory;     /* the report is incomplete */
     zt__coverage coverage; /* of reports with shares */
     zt__at_once *at_once;  /* of each path */
+    zt__busy_phases busy_phases;
     double busy_ns; /* in which any of gpu_time_ns ran; NaN: not known. Shares are of it, else of that */
 } zt__document;
 

@@ -14,6 +14,7 @@
 #include "regions/profiler.h"
 #include "regions/recordings.h"
 #include "reports/facts.h"
+#include "results/phase_times.h"
 #include "results/results.h"
 #include "streams/power.h"
 #include "tracer/hotspots.h"
@@ -415,6 +416,49 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     }
 }
 
+/* Notes the phases in which the device waits most for the host. */
+static void zt__note_idle_phases(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3, LEAST_PERCENT = 10, LEAST_PERCENT_OF_ALL = 5 };
+    zt_profiler *profiler = document->profiler;
+    const zt__idle_phase *named[MOST_NAMED + 1];
+    zt__idle_phases idle;
+    uint32_t i, place, count = 0;
+    if (!document->has_phases) {
+        return;
+    }
+    document->out_of_memory |= !zt__measure_idle_phases(profiler, &idle);
+    for (i = 0; i < idle.path_count && i < document->path_count && idle.paths; i++) {
+        const zt__idle_phase *phase = &idle.paths[i];
+        if (!(phase->idle_ns * 100 >= phase->host_ns * LEAST_PERCENT &&
+              phase->own_idle_ns * 100 >= idle.host_ns * LEAST_PERCENT_OF_ALL && phase->own_idle_ns > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && phase->own_idle_ns > named[place - 1]->own_idle_ns; place--) {
+            named[place] = named[place - 1];
+        }
+        if (place < MOST_NAMED) {
+            named[place] = phase;
+            count += count < MOST_NAMED;
+        }
+    }
+    for (i = 0; i < count; i++) {
+        uint32_t index = (uint32_t)(named[i] - idle.paths);
+        const zt__nesting *nesting = &document->paths[index];
+        const zt__path *path = zt__subject_at(profiler, nesting->index).path;
+        char *name = zt__is_one_of_several(document, nesting) ? zt__name_path(document, path) : NULL;
+        char text[512] = "";
+        zt__append(text, sizeof text, "In \"%.200s\" the GPU is idle for %.0f%% of the time, ",
+                   name ? name : path->key.region->name, 100 * named[i]->idle_ns / named[i]->host_ns);
+        zt__append_time(text, sizeof text, named[i]->idle_ns);
+        zt__append(text, sizeof text, " of ");
+        zt__append_time(text, sizeof text, named[i]->host_ns);
+        zt__append(text, sizeof text, ", as far as its work is measured.");
+        note(document, text);
+        zt__free(&profiler->config.allocator, name);
+    }
+    zt__free(&profiler->config.allocator, idle.paths);
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
@@ -471,6 +515,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__note_at_once(document, note);
+    zt__note_idle_phases(document, note);
     zt__note_power(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */

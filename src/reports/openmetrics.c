@@ -250,6 +250,8 @@ static void zt__write_phases(zt__document *document) {
         {"zetools_phase_own_host_seconds", "counter", "seconds",
          "Host time of the entries of a phase outside of phases inside", 0},
         {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0},
+        {"zetools_phase_gpu_busy_seconds", "counter", "seconds",
+         "Time in which at least one sample of a phase ran", 0},
         {"zetools_phase_energy_joules", "counter", "joules", "Energy of the device during entries of a phase",
          0},
         {"zetools_phase_throttled_seconds", "counter", "seconds",
@@ -273,14 +275,16 @@ static void zt__write_phases(zt__document *document) {
             labels.path =
                 zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
             if (i < ZT__COUNT_OF(families)) {
-                const double figures[] = {(double)totals.entered,
-                                          (double)totals.count,
-                                          (double)(totals.lost + totals.dropped),
-                                          totals.host_ns * 1e-9,
-                                          totals.host_own_ns * 1e-9,
-                                          row->total_ns * 1e-9,
-                                          totals.power.energy_s > 0 ? totals.power.joules : zt__nan(),
-                                          totals.power.clock_s > 0 ? totals.power.throttled_s : zt__nan()};
+                const double figures[] = {
+                    (double)totals.entered,
+                    (double)totals.count,
+                    (double)(totals.lost + totals.dropped),
+                    totals.host_ns * 1e-9,
+                    totals.host_own_ns * 1e-9,
+                    row->total_ns * 1e-9,
+                    1e-9 * zt__get_busy_time(&document->busy_phases, subject.region, subject.path),
+                    totals.power.energy_s > 0 ? totals.power.joules : zt__nan(),
+                    totals.power.clock_s > 0 ? totals.power.throttled_s : zt__nan()};
                 if (!zt__is_nan(figures[i])) {
                     zt__begin_sample(writer, &families[i], "_total");
                     zt__write_labels(writer, &labels);

@@ -15,23 +15,22 @@
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/json.h"
+#include "reports/trace_counters.h"
+#include "reports/trace_events.h"
+#include "reports/trace_phases.h"
 #include "results/ranking.h"
 #include "results/results.h"
 #include "results/roles.h"
 #include "results/timeline.h"
-#include "streams/power.h"
-#include "tracer/memory_use.h"
 #include "tracer/results.h"
 
 /* A trace has two processes. One is the program, with a track for each thread that has begun regions,
-   executed lists or made timed calls. The other is the device, with a track for each command list and each
-   attached stream, and with counters. Flow events lead from the first to the second. */
+   executed lists, made timed calls or ended phases. The other is the device, with tracks for phases, for each command
+   list and each attached stream, and with counters. Flow events lead from the first to the second. */
 
 enum {
     ZT__SYSTEM_NUMBERS = 1 << 22, /* the system's numbers of processes are lower */
     ZT__TRACE_COLUMNS = 8,        /* the most that are chosen without config.columns */
-    ZT__COUNTER_DIGITS = 5,       /* of the values of counters */
-    ZT__COUNTER_EVENTS = 80000,   /* the most in a trace. Beyond that, rows are merged */
     ZT__COPIED_AT_ONCE = 1024     /* while a mutex is locked */
 };
 
@@ -56,15 +55,22 @@ typedef struct zt__track {
     uint32_t list_number; /* from 1 */
 } zt__track;
 
-typedef enum zt__slice_kind { ZT__SLICE_EXECUTE, ZT__SLICE_APPEND, ZT__SLICE_CALL } zt__slice_kind;
+typedef enum zt__slice_kind {
+    ZT__SLICE_PHASE,
+    ZT__SLICE_EXECUTE,
+    ZT__SLICE_APPEND,
+    ZT__SLICE_CALL
+} zt__slice_kind;
 
 /* What a thread of the program has done. */
 typedef struct zt__host_slice {
     uint64_t begin_ns, end_ns;
-    const char *name; /* of the region or call */
+    const char *name; /* of the phase, region or call */
     uint32_t thread;
     zt__slice_kind kind;
     uint32_t regions; /* that were executed */
+    uint32_t phase;   /* index among the phases of the trace */
+    uint64_t kept;    /* of a phase as in zt__traced_phase */
     uint32_t outer;   /* the slice that contains it, or UINT32_MAX */
 } zt__host_slice;
 
@@ -97,6 +103,7 @@ typedef struct zt__trace {
     uint32_t span_count;
     zt__missing *missing;
     uint32_t missing_count;
+    zt__traced_phases phases;
     zt__track *tracks;
     uint32_t track_count;
     zt__execution *executions; /* sorted */
@@ -268,6 +275,20 @@ static int zt__copy_timeline(zt__trace *trace) {
     return 1;
 }
 
+/* Copies the phases that have ended, with the time that what was submitted in each took on the device. Returns 0 without
+   memory. */
+static int zt__make_phases(zt__trace *trace) {
+    uint32_t i;
+    if (!zt__copy_phases(trace->profiler, &trace->phases)) {
+        return 0;
+    }
+    for (i = 0; i < trace->span_count; i++) {
+        const zt__timeline_sample *sample = &trace->spans[i].sample;
+        zt__add_to_phase(&trace->phases, sample->origin.entry, sample->begin_ns, sample->end_ns);
+    }
+    return zt__place_phases(trace->profiler, &trace->phases);
+}
+
 /* ---- tracks of lists ------------------------------------------------------------------------------------- */
 
 static int zt__is_track_of(const zt__track *track, ze_command_list_handle_t list, const char *list_name) {
@@ -350,7 +371,7 @@ static int zt__make_tracks(zt__trace *trace) {
     }
     for (i = 0; i < trace->track_count; i++) {
         lists += order[i]->overlap == 0;
-        order[i]->number = i + 1;
+        order[i]->number = trace->phases.track_count + i + 1;
         order[i]->list_number = lists;
     }
     zt__free(allocator, (void *)order);
@@ -358,39 +379,6 @@ static int zt__make_tracks(zt__trace *trace) {
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
-
-/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
-   type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
-static void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
-                            uint32_t track) {
-    zt__write_comma(writer);
-    zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
-    zt__write_json_string(writer, name);
-    zt__print(writer, ",\"pid\":%ld", process);
-    if (*phase != 'C') { /* counters are of a process */
-        zt__print(writer, ",\"tid\":%u", (unsigned)track);
-    }
-}
-
-/* Writes a time in microseconds, as the format wants it, exactly. */
-static void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
-    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
-}
-
-static void zt__write_name(zt__trace *trace, const char *what, long process, uint32_t track,
-                           const char *name) {
-    zt__begin_event(trace->writer, "M", what, process, track);
-    zt__write_text(trace->writer, ",\"args\":{");
-    zt__write_json_text(trace->writer, "name", name);
-    zt__write_text(trace->writer, "}}");
-}
-
-/* Writes the place of a process or track among the others. */
-static void zt__write_place(zt__trace *trace, const char *what, long process, uint32_t track,
-                            uint32_t place) {
-    zt__begin_event(trace->writer, "M", what, process, track);
-    zt__print(trace->writer, ",\"args\":{\"sort_index\":%u}}", (unsigned)place);
-}
 
 /* Writes the begin of an instant, up to its arguments. On track 0, it is one of the whole device. */
 static void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
@@ -423,7 +411,10 @@ static int zt__compare_slices(const void *a, const void *b) {
     if (one->end_ns != other->end_ns) {
         return one->end_ns > other->end_ns ? -1 : 1;
     }
-    return one->kind < other->kind ? -1 : one->kind > other->kind;
+    if (one->kind != other->kind || one->kind != ZT__SLICE_PHASE) {
+        return one->kind < other->kind ? -1 : one->kind > other->kind;
+    }
+    return one->kept > other->kept ? -1 : one->kept < other->kept; /* inner phases end first */
 }
 
 /* For bsearch: whether an execution began at a time. */
@@ -441,8 +432,9 @@ static int zt__make_slices(zt__trace *trace) {
 #ifdef ZETOOLS_TRACER
     zt__get_kept_calls(trace->profiler, &first, &end);
 #endif
-    trace->slices = (zt__host_slice *)zt__allocate(allocator, trace->span_count + (size_t)(end - first) + 1,
-                                                   sizeof *trace->slices);
+    trace->slices = (zt__host_slice *)zt__allocate(
+        allocator, trace->span_count + (size_t)trace->phases.count + (size_t)(end - first) + 1,
+        sizeof *trace->slices);
     if (!trace->slices) {
         return 0;
     }
@@ -471,6 +463,17 @@ static int zt__make_slices(zt__trace *trace) {
             slice->name = zt__record_at(trace->profiler, sample->region)->name;
         }
     }
+    for (i = 0; i < trace->phases.count; i++) {
+        const zt__traced_phase *phase = &trace->phases.phases[i];
+        zt__host_slice *slice = &trace->slices[trace->slice_count++];
+        slice->kind = ZT__SLICE_PHASE;
+        slice->phase = i;
+        slice->kept = phase->kept;
+        slice->name = phase->name;
+        slice->begin_ns = phase->span.begin_ns;
+        slice->end_ns = phase->span.end_ns;
+        slice->thread = phase->span.thread;
+    }
 #ifdef ZETOOLS_TRACER
     for (; first < end; first++) {
         zt__host_slice *slice = &trace->slices[trace->slice_count];
@@ -490,8 +493,8 @@ static int zt__make_slices(zt__trace *trace) {
     }
 
     /* Those that stand for one call become one: it has executed several regions, or what it has appended has
-       run several times. One that would end after another that contains its begin is shortened: regions of a
-       thread may overlap, and slices of a track must not. */
+       run several times. One that would end after another that contains its begin is shortened, unless it is a phase:
+       then the other ends where the phase begins. Regions of a thread may overlap, and slices of a track must not. */
     for (i = 0; i < trace->slice_count; i++) {
         zt__host_slice slice = trace->slices[i];
         zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
@@ -499,13 +502,18 @@ static int zt__make_slices(zt__trace *trace) {
             before = NULL;
             outer = UINT32_MAX;
         }
-        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
-            before->begin_ns == slice.begin_ns && before->name == slice.name) {
+        if (before && (slice.kind == ZT__SLICE_EXECUTE || slice.kind == ZT__SLICE_APPEND) &&
+            before->kind == slice.kind && before->begin_ns == slice.begin_ns && before->name == slice.name) {
             before->regions++;
             continue;
         }
-        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
-            outer = trace->slices[outer].outer;
+        while (outer != UINT32_MAX &&
+               (trace->slices[outer].end_ns <= slice.begin_ns ||
+                (slice.kind == ZT__SLICE_PHASE && trace->slices[outer].kind != ZT__SLICE_PHASE &&
+                 trace->slices[outer].end_ns < slice.end_ns))) {
+            zt__host_slice *ended = &trace->slices[outer];
+            ended->end_ns = ended->end_ns < slice.begin_ns ? ended->end_ns : slice.begin_ns;
+            outer = ended->outer;
         }
         if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
             slice.end_ns = trace->slices[outer].end_ns;
@@ -551,8 +559,9 @@ static void zt__write_device(zt__trace *trace) {
     uint64_t first_ns = UINT64_MAX;
     char name[256];
     uint32_t i, k;
-    zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
-    zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
+    zt__write_name(trace->writer, "process_name", trace->device, 0, trace->profiler->device_name);
+    zt__write_place(trace->writer, "process_sort_index", trace->device, 0, 1);
+    zt__write_phases_of_device(writer, &trace->phases, trace->device, trace->span_count + 1);
     for (i = 0; i < trace->track_count; i++) {
         const zt__track *track = &trace->tracks[i];
         snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
@@ -563,7 +572,7 @@ static void zt__write_device(zt__trace *trace) {
             zt__print(writer, ", overlap %u", (unsigned)track->overlap);
         }
         zt__write_text(writer, "\"}}");
-        zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
+        zt__write_place(trace->writer, "thread_sort_index", trace->device, track->number, track->number);
     }
     for (i = 0; i < trace->span_count; i++) {
         const zt__span *span = &trace->spans[i];
@@ -608,12 +617,8 @@ static void zt__write_device(zt__trace *trace) {
         }
         zt__write_text(writer, "}}");
         if (origin->submitted_by) {
-            zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
-            zt__write_event_time(writer, "ts", sample->submitted_ns);
-            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)i + 1);
-            zt__begin_event(writer, "f", "submit", trace->device, track);
-            zt__write_event_time(writer, "ts", sample->begin_ns);
-            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)i + 1);
+            zt__write_flow(writer, "s", trace->program, origin->submitted_by, sample->submitted_ns, i + 1);
+            zt__write_flow(writer, "f", trace->device, track, sample->begin_ns, i + 1);
         }
     }
     for (i = 0; i < trace->missing_count; i++) {
@@ -793,8 +798,8 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
 
     if (rows.count > 0) {
         snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-        zt__write_name(trace, "thread_name", trace->device, track, name);
-        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+        zt__write_name(trace->writer, "thread_name", trace->device, track, name);
+        zt__write_place(trace->writer, "thread_sort_index", trace->device, track, track);
     }
     if (rows.count > 0 && rows.first > 0) {
         zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
@@ -847,70 +852,6 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
     return has_memory;
 }
 
-/* ---- power, memory --------------------------------------------------------------------------------------- */
-
-static void zt__write_counter(zt__trace *trace, const char *name, uint64_t ns, double value) {
-    if (zt__is_finite(value)) {
-        zt__begin_event(trace->writer, "C", name, trace->device, 0);
-        zt__write_event_time(trace->writer, "ts", ns);
-        zt__write_text(trace->writer, ",\"args\":{\"value\":");
-        zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
-        zt__write_text(trace->writer, "}}");
-    }
-}
-
-/* Writes counters of what was read with config.power. A value holds from one step to the next. */
-static void zt__write_power(zt__trace *trace) {
-    zt__power_step step, before;
-    int has_steps = zt__copy_power_step(trace->profiler, 0, &before);
-    uint32_t i;
-    for (i = 1; has_steps && zt__copy_power_step(trace->profiler, i, &step); i++) {
-        double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
-        zt__power_sums sums = step.sums;
-        zt__add_power(&sums, &before.sums, -1);
-        zt__divide_power(&sums, seconds, &joules, &watts, &throttled, &mhz);
-        zt__write_counter(trace, "power [W]", before.ns, watts);
-        zt__write_counter(trace, "clock [MHz]", before.ns, mhz);
-        zt__write_counter(trace, "throttled [%]", before.ns, 100 * throttled);
-        zt__write_counter(trace, "temperature [degrees C]", step.ns, step.celsius);
-        before = step;
-    }
-}
-
-#ifdef ZETOOLS_TRACER
-
-static void zt__write_memory_counter(zt__trace *trace, const char *name, uint64_t ns, uint64_t bytes) {
-    zt__begin_event(trace->writer, "C", name, trace->device, 0);
-    zt__write_event_time(trace->writer, "ts", ns);
-    zt__print(trace->writer, ",\"args\":{\"value\":%llu}}", (unsigned long long)bytes);
-}
-
-/* Writes counters of the memory in use. There are at most ZT__COUNTER_EVENTS: if there are more changes, each stands for
-   several, the highest of them. */
-static void zt__write_memory_counters(zt__trace *trace) {
-    zt_profiler *profiler = trace->profiler;
-    uint64_t first, end, i, several, host_bytes = 0;
-    zt__memory_change change, highest;
-    memset(&highest, 0, sizeof highest);
-    zt__get_kept_changes(profiler, &first, &end);
-    several = 1 + (end - first) / ZT__COUNTER_EVENTS;
-    for (i = first; i < end; i++) {
-        if (zt__copy_kept_change(profiler, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
-            highest = change;
-        }
-        if (!highest.ns || ((i - first + 1) % several && i + 1 < end)) {
-            continue;
-        }
-        zt__write_memory_counter(trace, "device memory [bytes]", highest.ns, highest.bytes);
-        if (highest.host_bytes != host_bytes) {
-            zt__write_memory_counter(trace, "host memory [bytes]", highest.ns, highest.host_bytes);
-            host_bytes = highest.host_bytes;
-        }
-        highest.ns = 0;
-    }
-}
-#endif
-
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__write_trace(zt__document *document) {
@@ -931,7 +872,8 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     trace.program = zt__get_process_id();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    has_memory = zt__copy_timeline(&trace) && zt__make_tracks(&trace) && zt__make_slices(&trace);
+    has_memory = zt__copy_timeline(&trace) && zt__make_phases(&trace) && zt__make_tracks(&trace) &&
+                 zt__make_slices(&trace);
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
     zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
     zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
@@ -948,40 +890,47 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     }
     zt__copy_text(name, sizeof name, program + begin, end - begin);
     if (has_memory) {
-        zt__write_name(&trace, "process_name", trace.program, 0, name[0] ? name : "program");
-        zt__write_place(&trace, "process_sort_index", trace.program, 0, 0);
+        zt__write_name(writer, "process_name", trace.program, 0, name[0] ? name : "program");
+        zt__write_place(writer, "process_sort_index", trace.program, 0, 0);
     }
     for (i = 0; i < trace.slice_count; i++) { /* without memory there are none */
         const zt__host_slice *slice = &trace.slices[i];
         if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
             zt__read_thread_name(slice->thread, name, sizeof name);
-            zt__write_name(&trace, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
+            zt__write_name(writer, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
         }
         snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
         zt__begin_event(writer, "X",
-                        slice->kind == ZT__SLICE_CALL     ? slice->name
-                        : slice->kind == ZT__SLICE_APPEND ? name
-                                                          : "execute lists",
+                        slice->kind == ZT__SLICE_APPEND    ? name
+                        : slice->kind == ZT__SLICE_EXECUTE ? "execute lists"
+                                                           : slice->name,
                         trace.program, slice->thread);
         zt__write_event_time(writer, "ts", slice->begin_ns);
         zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
-        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
+        zt__print(writer, ",\"cat\":\"%s\"",
+                  slice->kind == ZT__SLICE_CALL    ? "call"
+                  : slice->kind == ZT__SLICE_PHASE ? "phase"
+                                                   : "submit");
         if (slice->kind == ZT__SLICE_EXECUTE) {
             zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
         }
         zt__write_text(writer, "}");
+        if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].samples > 0) {
+            zt__write_flow(writer, "s", trace.program, slice->thread, slice->begin_ns,
+                           trace.span_count + slice->phase + 1);
+        }
     }
     if (has_memory) {
         zt__write_device(&trace);
-        zt__write_power(&trace);
+        zt__write_power(trace.profiler, trace.writer, trace.device);
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_memory_counters(&trace);
+    zt__write_memory_counters(trace.profiler, trace.writer, trace.device);
 #endif
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
     }
-    track = trace.track_count;
+    track = trace.phases.track_count + trace.track_count;
     while (has_memory && (data = zt__next_attached_stream(profiler, data)) != NULL) {
         has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
                                       ++track);
@@ -992,6 +941,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__free(allocator, trace.figures);
     zt__free(allocator, trace.missing);
     zt__free(allocator, trace.executions);
+    zt__free_phases(profiler, &trace.phases);
     zt__free(allocator, trace.tracks);
     zt__free(allocator, trace.slices);
     document->out_of_memory = !has_memory;

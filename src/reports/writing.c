@@ -22,6 +22,7 @@
 #include "reports/table.h"
 #include "reports/trace.h"
 #include "results/overlap.h"
+#include "results/phase_times.h"
 #include "results/results.h"
 #include "streams/power.h"
 #include "tracer/hotspot_lines.h"
@@ -121,7 +122,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     const zt_allocator *allocator;
     zt__document *document;
     uint32_t size;
-    int stopped, reason;
+    int stopped, reason, is_of_samples = format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -132,7 +133,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if ((unsigned)format >= ZT__COUNT_OF(writers)) {
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
-    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
+    if (is_of_samples && !profiler->config.timeline) {
         return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
@@ -150,11 +151,12 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
     document->out_of_memory =
-        !document->stats ||
-        !zt__read_nesting(document, format != ZT_FORMAT_TRACE && format != ZT_FORMAT_INSTANCES &&
-                                        format != ZT_FORMAT_OPENMETRICS);
+        !document->stats || !zt__read_nesting(document, !is_of_samples && format != ZT_FORMAT_OPENMETRICS);
+    if (document->has_phases && !is_of_samples) {
+        document->out_of_memory |= !zt__measure_busy_phases(locked, &document->busy_phases);
+    }
 #ifdef ZETOOLS_TRACER
-    if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
+    if (!is_of_samples && format != ZT_FORMAT_OPENMETRICS) {
         zt__find_hotspot_lines(locked, call, 0);
     }
 #endif
@@ -173,6 +175,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__free(allocator, document->regions);
     zt__free(allocator, document->paths);
     zt__free(allocator, document->at_once);
+    zt__free(allocator, document->busy_phases.paths);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */

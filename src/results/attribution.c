@@ -203,6 +203,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
         return ZE_RESULT_SUCCESS;
     }
     zt__add_clock_pair(&timeline->clock, pair);
+    timeline->opened_ns = pair.ns[ZT__HOST_CLOCK];
     zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, timeline->clock.ticks_per_second,
                    profiler->kernel_tick_mask);
     if (profiler->passes[0].group_count == 0) {

@@ -13,36 +13,12 @@
 
 /* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
-/* When a sample ran, in device time, and what it was. */
-typedef struct zt__interval {
-    uint64_t begin_ns, end_ns;
-    uint64_t beside_ns; /* up to here, it is counted how long it ran beside others */
-    uint32_t path;
-    zt__region_kind kind;
-    int is_outermost; /* it is inside no other region */
-} zt__interval;
-
-/* When the kept samples ran, and what is not known of that time. */
-typedef struct zt__intervals {
-    zt__interval *of_samples;
-    size_t count;
-    uint64_t since_ns; /* samples that are not kept any more have ended before this time */
-    uint64_t missing;  /* samples that were found missing since then, or are still on their way */
-} zt__intervals;
-
 static int zt__compare_intervals(const void *a, const void *b) {
     const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
     return one->begin_ns < other->begin_ns ? -1 : one->begin_ns > other->begin_ns;
 }
 
-/* The union of intervals that are added in the order of their begins. */
-typedef struct zt__cover {
-    uint64_t until_ns; /* up to here, all is counted */
-    uint64_t covered_ns;
-    uint64_t count; /* of the intervals */
-} zt__cover;
-
-static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
+ZT__PRIVATE void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
     uint64_t begin_ns = interval->begin_ns > cover->until_ns ? interval->begin_ns : cover->until_ns;
     cover->count++;
     if (interval->end_ns > begin_ns) {
@@ -51,9 +27,7 @@ static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
     }
 }
 
-/* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
-   memory. */
-static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
     uint64_t i, end, first, gap;
@@ -80,9 +54,9 @@ static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
             zt__interval *interval = &intervals->of_samples[intervals->count];
             interval->begin_ns = interval->beside_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
-            interval->path = sample->path;
+            interval->path = zt__path_at(profiler, sample->path);
             interval->kind = sample->origin.kind;
-            interval->is_outermost = zt__is_phase_or_root(zt__path_at(profiler, sample->path)->key.outer);
+            interval->is_outermost = zt__is_phase_or_root(interval->path->key.outer);
             intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {
@@ -95,6 +69,9 @@ static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
             }
         }
         zt__unlock(&profiler->mutex);
+    }
+    if (intervals->count > 0) {
+        qsort(intervals->of_samples, intervals->count, sizeof *intervals->of_samples, zt__compare_intervals);
     }
     return 1;
 }
@@ -114,8 +91,8 @@ typedef struct zt__sweep {
 static void zt__extend_beside(zt__interval *interval, uint64_t until_ns, zt__at_once *paths,
                               uint32_t path_count) {
     if (until_ns > interval->beside_ns) {
-        if (interval->path < path_count && paths) {
-            paths[interval->path].ns += (double)(until_ns - interval->beside_ns);
+        if (interval->path->index < path_count && paths) {
+            paths[interval->path->index].ns += (double)(until_ns - interval->beside_ns);
         }
         interval->beside_ns = until_ns;
     }
@@ -150,8 +127,8 @@ static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once 
     sweep->count = kept;
     sweep->last_end_ns = added->end_ns > sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
     sweep->sum_ns += (double)(added->end_ns - added->begin_ns);
-    if (added->path < path_count && paths) {
-        paths[added->path].of_ns += (double)(added->end_ns - added->begin_ns);
+    if (added->path->index < path_count && paths) {
+        paths[added->path->index].of_ns += (double)(added->end_ns - added->begin_ns);
     }
 }
 
@@ -176,7 +153,6 @@ ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *covera
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
     if (intervals.count > 0) {
-        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
         begin_ns = intervals.of_samples[0].begin_ns;
     }
     if (begin_ns < intervals.since_ns) {

@@ -15,6 +15,7 @@
 #include "regions/names.h"
 #include "regions/phases.h"
 #include "regions/profiler.h"
+#include "results/phase_times.h"
 
 /* ---- counts and descriptions ----------------------------------------------------------------------------- */
 
@@ -421,6 +422,7 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    info->busy_ns = zt__nan();
     zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
                      &info->mhz);
     info->allocations = totals->memory.allocations;
@@ -483,6 +485,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt_profiler *locked = zt__mutable(profiler);
     zt__subject subject;
     zt__totals totals;
+    zt__busy_phases busy;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
     uint32_t pass;
@@ -492,7 +495,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         info->host_ns = info->host_own_ns = zt__nan();
-        info->joules = info->watts = info->throttled = info->mhz = zt__nan();
+        info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
@@ -512,6 +515,11 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         zt__get_column(locked, subject, zt__pass_time_column(profiler, pass), &pass_times[pass], NULL, NULL);
     }
     info->differs = profiler->pass_count > 1 ? zt__find_differences(profiler, pass_times) : 0;
+    if (info->is_phase) {
+        zt__measure_busy_phases(locked, &busy); /* without memory nothing is known */
+        info->busy_ns = zt__get_busy_time(&busy, subject.region, subject.path);
+        zt__free(&locked->config.allocator, busy.paths);
+    }
     return result;
 }
 

@@ -12,6 +12,7 @@
 #include "metrics/groups.h"
 #include "regions/columns.h"
 #include "regions/first_query.h"
+#include "regions/names.h"
 #include "regions/probes.h"
 #include "regions/profiler.h"
 #include "results/clocks.h"
@@ -124,14 +125,9 @@ ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns) {
     }
 }
 
-ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
-                                uint64_t end_ns) {
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span) {
     zt__timeline *timeline = profiler->timeline;
-    zt__phase_span *span = &timeline->phases[timeline->phases_written++ % timeline->capacity];
-    span->begin_ns = begin_ns;
-    span->end_ns = end_ns;
-    span->path = path->index;
-    span->thread = zt__get_thread_number();
+    timeline->phases[timeline->phases_written++ % timeline->capacity] = *span;
 }
 
 ZT__PRIVATE void zt__relate_kernel_clock(zt_profiler *profiler) {
@@ -246,6 +242,10 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
         timeline->samples[place].end_ns > timeline->replaced_until_ns) {
         timeline->replaced_until_ns = timeline->samples[place].end_ns;
     }
+    if (timeline->written >= timeline->capacity) {
+        zt__path_at(profiler, timeline->samples[place].path)->kept--;
+    }
+    reading->path->kept++;
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;

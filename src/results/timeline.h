@@ -72,12 +72,6 @@ typedef struct zt__execution {
     uint32_t thread;
 } zt__execution;
 
-/* A phase that has ended. */
-typedef struct zt__phase_span {
-    uint64_t begin_ns, end_ns; /* host time */
-    uint32_t path, thread;
-} zt__phase_span;
-
 /* How the samples of a timeline cover the time of the device. */
 typedef struct zt__coverage {
     zt_overlap overlap;
@@ -94,6 +88,7 @@ typedef struct zt__timeline {
     uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
     uint32_t capacity;
     uint64_t written;           /* ever */
+    uint64_t opened_ns;         /* host time */
     uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
     uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
     zt__timeline_sample *samples;
@@ -133,9 +128,8 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
    ends now. Hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
 
-/* Records that a phase of this thread has ended. The mutex is held. */
-ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__path *path, uint64_t begin_ns,
-                                uint64_t end_ns);
+/* Records that a phase has ended. The mutex is held. */
+ZT__PRIVATE void zt__keep_phase(zt_profiler *profiler, const zt__phase_span *span);
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
    such a time stamp, between two readings of the global clock. With most drivers, they have fewer bits of

@@ -25,6 +25,7 @@ MISSING = "\u2013"
 WIDTHS = (1400, 700)
 UNITS = {"ns": 1, "\u00b5s": 1e3, "ms": 1e6, "s": 1e9, "%": 1, "GB/s": 1, "MHz": 1, "samples": 1}
 LATENCIES = {"Queued": "queue_latency_ns", "Launch": "launch_latency_ns"}
+PHASE_FIGURES = {"Host": "host_ns", "Host own": "host_own_ns", "Busy": "busy_ns"}
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 FIGURES = {"Mean": "mean", "Median": "median", "p95": "p95", "Min": "min", "Max": "max", "Std dev": "stddev"}
 
@@ -40,7 +41,7 @@ READ_TABLE = """
         }),
         rows: [...table.tBodies[0].querySelectorAll(':scope > tr[data-region]')].map((row) => ({
             region: Number(row.dataset.region), cells: [...row.cells].map((cell) => cell.textContent.trim()),
-            context: row.className === 'context', open: row.querySelector('button').getAttribute('aria-expanded') === 'true'})),
+            context: row.classList.contains('context'), phase: row.classList.contains('phase'), open: row.querySelector('button').getAttribute('aria-expanded') === 'true'})),
     };
 })()
 """
@@ -140,8 +141,12 @@ def value_of(made, region, heading):
         return (None if region["share"] is None or not region["count"] else 100 * region["share"]), "percent"
     if heading in FIGURES:
         return time[FIGURES[heading]], "ns"
-    known = {"Count": (region["count"], ""), "Lost": (region["lost"] + region["dropped"], ""), "Total": (time["sum"], "ns"),
-             "Own": (region["own_ns"], "ns")}
+    phase = region.get("phase")
+    total = time["sum"] if not phase else region["total_ns"] if region["count"] else None
+    known = {"Count": (phase["entered"] if phase else region["count"], ""), "Lost": (region["lost"] + region["dropped"], ""),
+             "Total": (total, "ns"), "Own": (region["own_ns"], "ns")}
+    if heading in PHASE_FIGURES:
+        return (phase or {}).get(PHASE_FIGURES[heading]), "ns"
     if heading in known:
         return known[heading]
     if heading in LATENCIES:
@@ -473,6 +478,75 @@ def test_nesting_of_library(page):
     page.run(f"document.querySelector('tr[data-region=\"{made['regions'].index(regions['lost once'])}\"]').click()")
     assert "Its own time is not known" in page.text("#regions"), page.text("#regions")
     assert "own time of 1 region is not known" in page.text("#notes"), page.text("#notes")
+
+
+def rows_of_paths(made):
+    """The rows of a document in which a region is on several paths: its paths, each with figures of its own."""
+    several = {path["region"] for path in made["paths"] if sum(other["region"] == path["region"] for other in made["paths"]) > 1}
+    return [{**made["regions"][path["region"]], **(path if path["region"] in several else {}), "parent": path["parent"]}
+            for path in made["paths"]]
+
+
+def test_phases_of_library(page):
+    """Phases are rows around the regions inside, with entries and host time. Sums and strong bars are those of regions."""
+    for width in WIDTHS:
+        for scheme in ("light", "dark"):
+            page.show_library(width, scheme, name="phases")
+            page.browser.screenshot(os.path.join(page.directory, f"phases-{width}-{scheme}.png"))
+            page.run("document.querySelector('tr.phase').click()")
+            page.browser.screenshot(os.path.join(page.directory, f"phase-details-{width}-{scheme}.png"))
+            assert page.run(READ_CONTRAST)["poor"] == []
+            weights = page.run("[...document.querySelectorAll('#regions tr[data-region]')].map((row) => "
+                               "[row.className, getComputedStyle(row.querySelector('button')).fontWeight])")
+            assert all((weight == "600") == name.startswith("phase") for name, weight in weights), weights
+    made = page.show_library(name="phases")
+    rows = made["regions"] = rows_of_paths(made)
+
+    def own(index):
+        return 0 if "phase" in rows[index] or not rows[index]["count"] else rows[index]["share"]
+
+    def inclusive(index):
+        return own(index) + sum(inclusive(child) for child, one in enumerate(rows) if one["parent"] == index)
+
+    def walk(parent):
+        siblings = [index for index, row in enumerate(rows) if row["parent"] == parent]
+        return [row for index in sorted(siblings, key=inclusive, reverse=True) for row in [index] + walk(index)]
+
+    page.run("document.querySelectorAll('#choice input').forEach((box) => { if (!box.checked) { box.click(); } })")
+    shown = page.check_figures()
+    headings = [heading for heading, _, _ in shown["headings"]]
+    assert all(heading in headings for heading in ("Host", "Host own", "Busy")), headings
+    assert [row["region"] for row in shown["rows"]] == walk(None)
+    names = [rows[row["region"]]["name"] for row in shown["rows"]]
+    phases = [index for index, row in enumerate(shown["rows"]) if row["phase"]]
+    assert sorted(names[index] for index in phases) == ["assemble", "output", "solve", "step", "sweep", "write"], names
+    counts = dict(zip([names[index] for index in phases], [shown["rows"][index]["cells"][headings.index("Count")] for index in phases]))
+    assert counts == {"step": "30", "assemble": "30", "solve": "30", "sweep": "90", "output": "3", "write": "3"}, counts
+    bars = page.run("[...document.querySelectorAll('#regions .bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
+    full = max(map(inclusive, range(len(rows))))
+    for (strong, faint), index in zip(bars, walk(None), strict=True):
+        assert math.isclose(strong, 100 * own(index) / full, rel_tol=1e-3, abs_tol=1e-3), (strong, rows[index]["name"])
+        assert math.isclose(strong + faint, 100 * inclusive(index) / full, rel_tol=1e-3, abs_tol=1e-3), (faint, rows[index]["name"])
+    for index, row in enumerate(rows):
+        assert "phase" not in row or math.isclose(row["share"] or 0, inclusive(index), rel_tol=1e-6, abs_tol=1e-9), row["name"]
+    measured = [region for region in made["regions"] if "phase" not in region]
+    assert math.isclose(sum(region["share"] or 0 for region in measured), 1, rel_tol=1e-9)
+    summary = page.text("#summary")
+    check_quantity(summary.split(" of GPU time")[0], made["gpu_time_ns"], "ns", "summary")
+    assert f"in {len(measured)} regions and 6 phases, " in summary, summary
+    assert page.text("#shown") == f"{len(made['regions'])} rows", page.text("#shown")
+    for what, share in re.findall(r"([a-z][a-z -]*) ([0-9.]+) %", summary.split("What limits it:")[-1]):
+        assert float(share) <= 100.05, (what, summary)
+    assert "Bold rows are phases" in page.text("#legend"), page.text("#legend")
+    page.run(f"document.querySelectorAll('tr[data-region]')[{names.index('output')}].click()")
+    text = page.text(".detail")
+    output = next(region for region in made["regions"] if region["name"] == "output")
+    assert output["phase"]["incomplete"] == 1 and output["phase"]["busy_ns"] is None, output["phase"]
+    for part in ("Entered 3 times: ", " on the host, of which ", "2 samples in no other region.", "leave out 1 entry with", "GPU time of 2 entries", "GPU time of an entry"):
+        assert part in text, (part, text)
+    page.run("document.getElementById('nested').click()")
+    flat = [row["region"] for row in page.table()["rows"]]
+    assert flat == sorted(range(len(rows)), key=lambda index: -rows[index]["share"] if rows[index]["count"] else 1), flat
 
 
 def test_hostile(page):

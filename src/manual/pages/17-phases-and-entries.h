@@ -23,6 +23,13 @@
        profiler was open in the process. A phase inside of itself counts once in the figures of its name.
        Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
 
+       With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
+       Each call of zt_get_region for a phase then looks at all kept samples. Notes name the phases in which
+       the device waits most for the host: up to three in which nothing that is measured runs for a tenth of
+       their host time, and for a twentieth of that of all phases, outside of the phases inside. Only entries
+       count since whose begin all samples are on the timeline; there are no such notes while samples are in
+       flight, or where one is missing.
+
        An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
        beyond 4,096 different ones in a process, belongs to the phase around it; a message reports the latter.
 */

@@ -6,7 +6,7 @@
        samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
-       - "entries", "incomplete entries", "host time" and "own host time" of a phase and, with config.power,
+       - "entries", "incomplete entries", "host time", "own host time" and "busy GPU time" of a phase and, with config.power,
          "energy", "power", "throttled" and "clock" of a phase and of all
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone

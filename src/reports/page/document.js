@@ -111,7 +111,8 @@ function quantity(value, units, other) {
 
 const percent = (share) => isNumber(share) ? `${scaled(100 * share, SHARES)}\u00a0%` : MISSING;
 const countOrMissing = (value) => isNumber(value) ? COUNT.format(value) : MISSING;
-const plural = (count, word) => `${COUNT.format(count)} ${word}${count === 1 ? "" : "s"}`;
+const several = (word) => word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;
+const plural = (count, word) => `${COUNT.format(count)} ${count === 1 ? word : several(word)}`;
 const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 const sumOf = (list, valueOf) => list.reduce((sum, one) => sum + (valueOf(one) || 0), 0);
 
@@ -176,7 +177,7 @@ const shownFigure = (metric) => SHOWN_FIGURES.get(metric.aggregation) || "mean";
 /* Describes in sentences what the figures of a region leave open. */
 function notesOf(region) {
     const notes = [...(region.notes || [])];
-    if (region.own_ns === null && isNumber(region.share)) {
+    if (region.own_ns === null && isNumber(region.share) && !region.phase) {
         notes.push("Its own time is not known, because samples are missing or regions overlap. " +
             "Its share is estimated.");
     }
@@ -201,7 +202,8 @@ function parentOf(region) {
     return above ? null : regions[region.parent] || null;
 }
 
-/* Completes the regions, and links them to their parents. */
+/* Completes the regions, and links them to their parents. `ownShare` adds up: the share of a phase is that of the
+   regions inside. */
 function linkRegions() {
     regions.forEach((region, index) => {
         region.index = index;
@@ -209,6 +211,7 @@ function linkRegions() {
         region.limit = region.limit || {};
         region.limit.what = region.limit.what === "unknown" ? "" : region.limit.what;
         region.share = region.count > 0 ? region.share : null;
+        region.ownShare = region.phase || !isNumber(region.share) ? 0 : region.share;
         region.notes = notesOf(region);
         region.children = [];
         region.shareWithChildren = 0;
@@ -221,7 +224,7 @@ function linkRegions() {
     }
     for (const region of regions) {
         for (let above = region; above; above = above.above) {
-            above.shareWithChildren += isNumber(region.share) ? region.share : 0;
+            above.shareWithChildren += region.ownShare;
         }
     }
 }
@@ -242,5 +245,7 @@ if (!hasOwnTimes) {
     addShares();
 }
 linkRegions();
+const measured = regions.filter((region) => !region.phase);
+const phases = regions.filter((region) => region.phase);
 const hasNesting = regions.some((region) => region.above);
 const hasLosses = regions.some((region) => region.lost || region.dropped);

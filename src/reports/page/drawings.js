@@ -59,23 +59,24 @@ function addHistogram(box, region) {
     const svg = drawing(box, 640, 150,
         `Distribution of GPU time: minimum ${quantity(time.min, "ns")}, median ${quantity(time.median, "ns")}, ` +
         `95th percentile ${quantity(time.p95, "ns")}, maximum ${quantity(time.max, "ns")}`);
-    addCaption(svg, plot, time, sumOf(counts, (count) => count));
-    addColumns(svg, plot, counts, beginOf);
+    const word = region.phase ? "entry" : "sample";
+    addCaption(svg, plot, time, sumOf(counts, (count) => count), word);
+    addColumns(svg, plot, counts, beginOf, word);
     addTimeAxis(svg, plot);
     addMarker(svg, plot, "median", time.median, "end");
     addMarker(svg, plot, "p95", time.p95, "start");
 }
 
 /* If fewer samples are `kept` than there were, the drawing is of these. */
-function addCaption(svg, plot, time, kept) {
-    const samples = plural(Math.max(kept, time.count || 0), "sample");
+function addCaption(svg, plot, time, kept, word) {
+    const samples = plural(Math.max(kept, time.count || 0), word);
     const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;
     addSvg(svg, "text", {x: plot.left, y: 10, class: "muted"}, `GPU time of ${text}, logarithmic`);
 }
 
-function addColumns(svg, plot, counts, beginOf) {
+function addColumns(svg, plot, counts, beginOf, word) {
     const most = Math.max(...counts);
-    addSvg(svg, "text", {x: plot.left - 6, y: plot.top + 8, "text-anchor": "end"}, plural(most, "sample"));
+    addSvg(svg, "text", {x: plot.left - 6, y: plot.top + 8, "text-anchor": "end"}, plural(most, word));
     counts.forEach((count, index) => {
         if (!(count > 0)) {
             return;
@@ -85,7 +86,7 @@ function addColumns(svg, plot, counts, beginOf) {
         const height = Math.max(1, (plot.bottom - plot.top) * count / most);
         const column = addSvg(svg, "rect", {x, y: plot.bottom - height, width, height, class: "column"});
         const range = `from ${quantity(beginOf(index), "ns")} to ${quantity(beginOf(index + 1), "ns")}`;
-        addSvg(column, "title", {}, `${plural(count, "sample")} ${range}`);
+        addSvg(column, "title", {}, `${plural(count, word)} ${range}`);
     });
 }
 
@@ -124,7 +125,7 @@ function showRoofline() {
         bytes: peaks.bytes_per_second > 0 ? peaks.bytes_per_second : 0,
         most: kind === "operations" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,
     };
-    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)
+    const points = measured.filter((region) => region.bytes > 0 && region[kind] > 0)
         .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)
         .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));
     if ((roofs.bytes || roofs.most) && points.length) {

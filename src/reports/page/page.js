@@ -58,11 +58,12 @@ function showSummary() {
     }
     const samples = plural((doc.counts || {}).collected || 0, "sample");
     if (hasOwnTimes) {
-        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(regions, (region) => region.own_ns);
+        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(measured, (region) => region.own_ns);
         add(summary, "strong", "", `${quantity(own, "ns")} of GPU time`);
         summary.append(" in ");
     }
-    summary.append(`${plural(regions.length, "region")}, ${samples}. `);
+    const around = phases.length ? ` and ${plural(phases.length, "phase")}` : "";
+    summary.append(`${plural(measured.length, "region")}${around}, ${samples}. `);
     if (hasOwnTimes) {
         summary.append(limitsText());
     }
@@ -70,7 +71,7 @@ function showSummary() {
 
 function limitsText() {
     const shares = new Map();
-    for (const {limit, share} of regions) {
+    for (const {limit, share} of measured) {
         if (limit.what && isNumber(share)) {
             shares.set(limit.what, (shares.get(limit.what) || 0) + share);
         }
@@ -79,7 +80,7 @@ function limitsText() {
         return "";
     }
     const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);
-    const unknown = sumOf(regions, (region) => region.limit.what ? 0 : region.share);
+    const unknown = sumOf(measured, (region) => region.limit.what ? 0 : region.share);
     if (unknown >= 0.0005) {
         largest.push(["not known", unknown]);
     }

@@ -12,6 +12,14 @@ function timeColumn(label, figure, description, isHidden) {
     };
 }
 
+/* Returns the GPU time of all samples. That of entries does not include those that are incomplete. */
+function totalOf(region) {
+    if (region.phase) {
+        return region.count > 0 ? region.total_ns : null;
+    }
+    return region.time_ns.sum;
+}
+
 function metricColumn(name, isHidden) {
     const metric = metrics[name];
     return {
@@ -47,6 +55,19 @@ function latencyColumns() {
     ].filter((column) => regions.some((region) => isNumber(column.value(region))));
 }
 
+/* What phases have alone. */
+function phaseColumns() {
+    const column = (label, figure, description, isHidden) => ({
+        label, units: "ns", scaleGroup: "host", isHidden, description,
+        value: (region) => region.phase ? region.phase[figure] : null,
+    });
+    return [
+        column("Host", "host_ns", "Host time of a phase"),
+        column("Host own", "host_own_ns", "Host time of a phase outside of the phases inside", true),
+        column("Busy", "busy_ns", "Time in which at least one sample of a phase ran", true),
+    ].filter((one) => regions.some((region) => isNumber(one.value(region))));
+}
+
 /* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one
    unit. */
 function makeColumns() {
@@ -64,8 +85,8 @@ function makeColumns() {
         },
         {
             label: "Count", units: "",
-            description: "Collected samples",
-            value: (region) => region.count,
+            description: phases.length ? "Collected samples; how often a phase was entered" : "Collected samples",
+            value: (region) => region.phase ? region.phase.entered : region.count,
         },
         {
             label: "Lost", kind: "lost", units: "", isHidden: !hasLosses,
@@ -75,13 +96,14 @@ function makeColumns() {
         {
             label: "Total", units: "ns", scaleGroup: "all",
             description: "GPU time of all samples, nested regions included",
-            value: (region) => region.time_ns.sum,
+            value: totalOf,
         },
         {
             label: "Own", units: "ns", scaleGroup: "all", isHidden: !hasNesting,
             description: "GPU time outside of nested regions",
             value: (region) => region.own_ns,
         },
+        ...phaseColumns(),
         timeColumn("Mean", "mean", "Mean GPU time of a sample"),
         timeColumn("Median", "median", "Half of the samples take less"),
         timeColumn("p95", "p95", "95 % of the samples take less"),
@@ -256,10 +278,10 @@ function addShare(row, region) {
         add(cell, "span", "number", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));
     }
     const bar = add(cell, "span", "bar");
-    const own = region.share || 0;
-    add(bar, "i").style.width = `${100 * own / view.fullBar}%`;
-    if (isNested()) {
-        add(bar, "i").style.width = `${100 * (region.shareWithChildren - own) / view.fullBar}%`;
+    const inside = isNested() ? region.shareWithChildren - region.ownShare : (region.share || 0) - region.ownShare;
+    add(bar, "i").style.width = `${100 * region.ownShare / view.fullBar}%`;
+    if (isNested() || region.phase) {
+        add(bar, "i").style.width = `${100 * inside / view.fullBar}%`;
     }
 }
 
@@ -286,7 +308,7 @@ function addCell(row, region, column) {
 }
 
 function addRow(body, {region, depth, isContext}) {
-    const row = add(body, "tr", isContext ? "context" : "");
+    const row = add(body, "tr", (region.phase ? "phase " : "") + (isContext ? "context" : ""));
     row.dataset.region = region.index;
     for (const column of shownColumns()) {
         if (column.kind === "share") {
@@ -306,7 +328,7 @@ function addRow(body, {region, depth, isContext}) {
 
 /* Returns the share of some regions, after `before`. Returns "" if shares are not known. */
 function shareText(before, some) {
-    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.share))} of GPU time` : "";
+    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.ownShare))} of GPU time` : "";
 }
 
 function legendText() {
@@ -316,6 +338,10 @@ function legendText() {
     }
     if (isNested()) {
         texts.push("The strong part of a bar is the region's own time, the faint part that of regions inside it.");
+    }
+    if (phases.length) {
+        texts.push("Bold rows are phases: their count is how often they were entered, their total the GPU time of " +
+            "what was submitted in them; mean, median and p95 are of one entry.");
     }
     if (metricNames.length) {
         texts.push("Metrics are means of a sample; rates and shares are weighted by GPU time.");
@@ -336,7 +362,7 @@ function showRows() {
     if (first) {
         first.tabIndex = 0;
     }
-    const all = plural(regions.length, "region");
+    const all = plural(regions.length, phases.length ? "row" : "region");
     byId("shown").textContent = matching.length === regions.length
         ? all : `${COUNT.format(matching.length)} of ${all}${shareText(", ", matching)}`;
     byId("legend").textContent = legendText();
@@ -420,10 +446,28 @@ function addFacts(box, region) {
     for (const note of region.notes) {
         add(box, "p", "mark", note);
     }
+    if (region.phase) {
+        add(box, "p", "", phaseText(region));
+    }
     const rates = ratesOf(region);
     if (rates.length) {
         add(box, "p", "", `While it runs: ${rates.join(", ")}.`);
     }
+}
+
+function phaseText({phase, count}) {
+    const own = phase.host_own_ns < phase.host_ns
+        ? `, of which ${quantity(phase.host_own_ns, "ns")} outside of the phases inside` : "";
+    const texts = [
+        `Entered ${plural(phase.entered, "time")}: ${quantity(phase.host_ns, "ns")} on the host${own}.`,
+        `${plural(count, "sample")} in no other region${isNumber(phase.busy_ns)
+            ? `; at least one ran for ${quantity(phase.busy_ns, "ns")}.` : "."}`,
+    ];
+    if (phase.incomplete) {
+        texts.push(`Mean, median and p95 leave out ${plural(phase.incomplete, "entry")} with samples that are ` +
+            "lost or dropped.");
+    }
+    return texts.join(" ");
 }
 
 function addLimit(text, limit) {
@@ -469,8 +513,13 @@ function addTable(parent, headings) {
 function addFigures(box, region) {
     const numbers = ["Samples", "Mean", "Std dev", "Min", "Median", "p95", "Max"].map((text) => [text, "number"]);
     const body = addTable(box, [["Metric"], ...numbers, ["Unit"], ["Sum", "number"], ["Component"]]);
-    const time = {units: "ns", description: "Time from the begin to the end of the region on the device."};
-    addFigureRow(body, "GPU time", time, (figure) => region.time_ns[figure]);
+    const time = {
+        units: "ns",
+        description: region.phase
+            ? "GPU time of what was submitted in one entry of the phase."
+            : "Time from the begin to the end of the region on the device.",
+    };
+    addFigureRow(body, region.phase ? "GPU time of an entry" : "GPU time", time, (figure) => region.time_ns[figure]);
     const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];
     const withMetrics = {
         units: "ns",
