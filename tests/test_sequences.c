@@ -180,6 +180,7 @@ typedef struct sequence {
     int opens_late;       /* the device is busy when the profilers are opened */
     int plain_executions; /* of lists with regions */
     int unended_recorded;
+    int is_forgetful; /* a region is open for ever: others may be inside of it, in whatever phase */
     int never_delivered;
     int may_leak;
     uint32_t max_probes;
@@ -534,7 +535,8 @@ static uint32_t phase_of_path(const zt_profiler *profiler, uint32_t path, int *i
 
 /* What is wrong with a phase, or NULL. */
 static const char *wrong_phase(sequence *s, const measured *of, uint32_t phase, const zt_region_info *info) {
-    int is_complete = info->incomplete + info->lost + info->dropped == 0 && s->plain_executions == 0;
+    int is_complete = info->incomplete + info->lost + info->dropped == 0 && s->plain_executions == 0 &&
+                      zt_get_info(of->profiler).counts.in_flight == 0;
     uint32_t count = 0;
     double ns = 0, entries_ns = info->time_ns.count ? info->time_ns.sum : 0;
     pthread_mutex_lock(&s->lock);
@@ -563,7 +565,9 @@ static void check_phase(sequence *s, int profiler, uint32_t path) {
             continue;
         if (!info.is_phase)
             return;
-        wrong = phase == 0 || phase >= PHASES ? "nobody began it" : wrong_phase(s, of, phase, &info);
+        wrong = phase == 0 || phase >= PHASES ? "nobody began it"
+                : s->is_forgetful             ? NULL
+                                              : wrong_phase(s, of, phase, &info);
         if (wrong)
             nap();
     }
@@ -684,6 +688,7 @@ static void end_region(worker *w, list *l, uint32_t which) {
 
 static void abandon_region(worker *w, list *l, uint32_t which) {
     note(w, " forget(%s)", l->open[which].record->name);
+    w->sequence->is_forgetful = 1;
     l->open[which].record->may_drop = 1;
     memmove(&l->open[which], &l->open[which + 1], (--l->open_count - which) * sizeof *l->open);
 }

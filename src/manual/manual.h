@@ -271,13 +271,12 @@
        zt_bench takes samples of the GPU time of a region until the interval of their median is narrow, and
        then measures metrics in runs of their own. zt_compare takes samples of two variants in turn, so that
        drift favours neither. Use it if both variants are in one program. Runs are compared with earlier
-       ones by a file:
+       ones by a file (see BENCHMARK FILES):
 
            zt_report_benches(profiler, results, count, "now.csv");
            result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
            return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
 
-       BENCHMARK FILES has how to choose zt_bench_config.tolerance.
 
    HOT SPOTS
 

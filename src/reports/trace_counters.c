@@ -7,6 +7,7 @@
 #include "base/writer.h"
 #include "regions/profiler.h"
 #include "reports/trace_events.h"
+#include "results/results.h"
 #include "streams/power.h"
 #include "tracer/memory_use.h"
 

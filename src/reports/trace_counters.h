@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/system.h"
 #include "base/writer.h"
 #include "regions/profiler.h"
 
