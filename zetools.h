@@ -277,7 +277,6 @@
            result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
            return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
 
-
    HOT SPOTS
 
        With ZETOOLS_TRACER. Hot spots show where inside a kernel the time goes. From zt_hotspots_start to
@@ -41017,4 +41016,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 91c26dae91249cc7 */
+/* Joined from src/ by src/join.py: d5bc7a7287fb2396 */

@@ -277,7 +277,6 @@
            result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
            return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
 
-
    HOT SPOTS
 
        With ZETOOLS_TRACER. Hot spots show where inside a kernel the time goes. From zt_hotspots_start to
