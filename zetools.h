@@ -38352,7 +38352,22 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    const rows = paths.map((path) =>\n"
         "        ({...all[path.region], ...(isSplit(path.region) ? path : {}), parent: path.parent}));\n"
-        "    return rows.concat(all.filter((_, index) => !counts.has(index)).map((region) => ({...region, parent: null})));\n"
+        "    return withoutEmpty(rows)\n"
+        "        .concat(all.filter((_, index) => !counts.has(index)).map((region) => ({...region, parent: null})));\n"
+        "}\n"
+        "\n"
+        "/* Leaves out paths on which nothing ran, such as that on which a list was recorded that is executed in phases. */\n"
+        "function withoutEmpty(rows) {\n"
+        "    const parents = new Set(rows.map((row) => row.parent));\n"
+        "    const places = new Map();\n"
+        "    const kept = rows.filter((row, index) => {\n"
+        "        const isKept = row.phase || row.count || row.lost || row.dropped || parents.has(index);\n"
+        "        if (isKept) {\n"
+        "            places.set(index, places.size);\n"
+        "        }\n"
+        "        return isKept;\n"
+        "    });\n"
+        "    return kept.map((row) => ({...row, parent: places.has(row.parent) ? places.get(row.parent) : null}));\n"
         "}\n"
         "\n"
         "const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;\n"
@@ -38379,7 +38394,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "const SHOWN_FIGURES = new Map([[\"flag\", \"sum\"], [\"none\", \"max\"]]);\n"
         "const shownFigure = (metric) => SHOWN_FIGURES.get(metric.aggregation) || \"mean\";\n"
         "\n"
-        "/* Describes in sentences what the figures of a region leave open. */\n"
+        "/* Describes in sentences what the figures of a region leave open. */\n",
         "function notesOf(region) {\n"
         "    const notes = [...(region.notes || [])];\n"
         "    if (region.own_ns === null && isNumber(region.share) && !region.phase) {\n"
@@ -38392,7 +38407,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            count: \"its samples are not equally many\",\n"
         "            time: \"its GPU time differs\",\n"
         "        };\n"
-        "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");\n",
+        "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");\n"
         "        notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);\n"
         "    }\n"
         "    return notes;\n"
@@ -38483,7 +38498,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        units: metric.aggregation === \"flag\" ? \"samples\" : metric.units || \"\",\n"
         "        metric: name,\n"
         "        isHidden,\n"
-        "        description: `${name}: ${metric.description || \"\"}`,\n"
+        "        description: `${name}: ${metric.description || \"\"}`,\n",
         "        value: (region) => figureOf(region, name, shownFigure(metric)),\n"
         "    };\n"
         "}\n"
@@ -38496,7 +38511,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        {\n"
         "            label: \"Queued\", units: \"ns\", scaleGroup: \"latency\", isHidden: true,\n"
         "            description: \"Median time from the append to the execution of the list\",\n"
-        "            value: (region) => (region.queue_latency_ns || {}).median,\n",
+        "            value: (region) => (region.queue_latency_ns || {}).median,\n"
         "        },\n"
         "        {\n"
         "            label: \"Launch\", units: \"ns\", scaleGroup: \"latency\", isHidden: !regions.some(isSlow),\n"
@@ -38568,7 +38583,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),\n"
         "        ...latencyColumns(),\n"
         "        {\n"
-        "            label: \"What limits it\", kind: \"limit\", isText: true,\n"
+        "            label: \"What limits it\", kind: \"limit\", isText: true,\n",
         "            value: (region) => region.limit.what || \"\",\n"
         "        },\n"
         "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),\n"
@@ -38584,7 +38599,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const isAlike = (other) => other === column || (column.scaleGroup && other.scaleGroup === column.scaleGroup);\n"
         "    return scaleFor(column.units, columns.filter(isAlike).flatMap((one) => regions.map(one.value)));\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Writes a heading on at most two lines: a long name breaks at the underscore nearest to its middle. */\n"
         "function fillHeading(node, label, unit) {\n"
         "    const distance = (at) => Math.abs(at - label.length / 2);\n"
@@ -38677,7 +38692,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Returns which regions pass the filter: each word is part of the name; none that follows a ! is. */\n"
         "function filterRegions() {\n"
         "    const words = byId(\"filter\").value.toLowerCase().split(/\\s+/).filter((word) => word && word !== \"!\");\n"
-        "    return regions.filter((region) => {\n"
+        "    return regions.filter((region) => {\n",
         "        const name = String(region.name).toLowerCase();\n"
         "        return words.every((word) => word[0] === \"!\" ? !name.includes(word.slice(1)) : name.includes(word));\n"
         "    });\n"
@@ -38691,7 +38706,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const matches = new Set(matching);\n"
         "    const kept = new Set();\n"
         "    for (const region of matching) {\n"
-        "        for (let above = region; above && !kept.has(above); above = above.above) {\n",
+        "        for (let above = region; above && !kept.has(above); above = above.above) {\n"
         "            kept.add(above);\n"
         "        }\n"
         "    }\n"
@@ -38781,7 +38796,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addDetails(row, region);\n"
         "    }\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Returns the share of some regions, after `before`. Returns \"\" if shares are not known. */\n"
         "function shareText(before, some) {\n"
         "    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.ownShare))} of GPU time` : \"\";\n"
@@ -38795,7 +38810,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (isNested()) {\n"
         "        texts.push(\"The strong part of a bar is the region's own time, the faint part that of regions inside it.\");\n"
         "    }\n"
-        "    if (phases.length) {\n",
+        "    if (phases.length) {\n"
         "        texts.push(\"Bold rows are phases: their count is how often they were entered, their total the GPU time of \" +\n"
         "            \"what was submitted in them; mean, median and p95 are of one entry.\");\n"
         "    }\n"
@@ -38887,7 +38902,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addStreamed(box, region);\n"
         "}\n"
         "\n"
-        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */\n"
+        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */\n",
         "function addFacts(box, region) {\n"
         "    if (region.limit.why) {\n"
         "        addLimit(add(box, \"p\", \"\", \"What limits it: \"), region.limit);\n"
@@ -38906,7 +38921,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(box, \"p\", \"\", phaseText(region));\n"
         "    }\n"
         "    const rates = ratesOf(region);\n"
-        "    if (rates.length) {\n",
+        "    if (rates.length) {\n"
         "        add(box, \"p\", \"\", `While it runs: ${rates.join(\", \")}.`);\n"
         "    }\n"
         "}\n"
@@ -38990,7 +39005,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));\n"
         "    }\n"
         "    const missing = metricNames.filter((name) => !isMeasured(name));\n"
-        "    if (missing.length) {\n"
+        "    if (missing.length) {\n",
         "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);\n"
         "    }\n"
         "}\n"
@@ -39004,7 +39019,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const isFlag = metric.aggregation === \"flag\" && isNumber(sum);\n"
         "    addDescribed(add(row, \"th\", \"name\"), name, metric.description);\n"
         "    add(row, \"td\", \"number\", countOrMissing(valueOf(\"count\")));\n"
-        "    for (const figure of FIGURES) {\n",
+        "    for (const figure of FIGURES) {\n"
         "        add(row, \"td\", \"number\", scaled(valueOf(figure), scale));\n"
         "    }\n"
         "    add(row, \"td\", \"unit\", scale.unit);\n"
@@ -39093,7 +39108,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const first = counts.findIndex((count) => count > 0);\n"
         "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
         "        return;\n"
-        "    }\n"
+        "    }\n",
         "    const last = counts.findLastIndex((count) => count > 0);\n"
         "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
         "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
@@ -39103,7 +39118,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    plot.x = logAxis(low, high, plot.left, plot.right);\n"
         "    const time = region.time_ns;\n"
         "    const svg = drawing(box, 640, 150,\n"
-        "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +\n",
+        "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +\n"
         "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n"
         "    const word = region.phase ? \"entry\" : \"sample\";\n"
         "    addCaption(svg, plot, time, sumOf(counts, (count) => count), word);\n"
@@ -39172,7 +39187,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        most: kind === \"operations\" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,\n"
         "    };\n"
         "    const points = measured.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
-        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
+        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n",
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
         "    if ((roofs.bytes || roofs.most) && points.length) {\n"
         "        addLink(\"roofline\", \"Roofline\");\n"
@@ -39186,7 +39201,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "}\n"
         "\n"
-        "function rooflineText({kind, unit, bytes, most}, source) {\n",
+        "function rooflineText({kind, unit, bytes, most}, source) {\n"
         "    const peaks = [bytes ? quantity(bytes, \"B/s\") : \"\", most ? quantity(most, unit) : \"\"].filter(Boolean).join(\", \");\n"
         "    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +\n"
         "        \"Larger points have a larger share of GPU time. \" +\n"
@@ -39249,7 +39264,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const names = [];\n"
         "    for (const {region, intensity, rate} of points) {\n"
         "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
-        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
+        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n",
         "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
         "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
         "        if (hasOwnTimes) {\n"
@@ -39260,7 +39275,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);\n"
         "        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||\n"
         "            other.right < name.left);\n"
-        "        if (names.length < ROOFLINE_NAMES && isFree) {\n",
+        "        if (names.length < ROOFLINE_NAMES && isFree) {\n"
         "            names.push(name);\n"
         "        }\n"
         "    }\n"
@@ -39346,7 +39361,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const from = BINS * begin / duration;\n"
         "        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));\n"
         "    }\n"
-        "    add(parent, \"span\", \"name\", name).title = title;\n"
+        "    add(parent, \"span\", \"name\", name).title = title;\n",
         "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
         "        \"aria-label\": plural(spans.length, \"sample\")});\n"
         "    drawBins(svg, bins, \"\");\n"
@@ -39363,7 +39378,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {\n"
         "        return \"\";\n"
-        "    }\n",
+        "    }\n"
         "    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;\n"
         "    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;\n"
         "    if (overlap.copy_ns > 0) {\n"
@@ -39435,7 +39450,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function showHeading() {\n"
-        "    const device = doc.device || {};\n"
+        "    const device = doc.device || {};\n",
         "    const facts = [\n"
         "        [\"Device\", device.name],\n"
         "        [\"Driver\", device.driver_version],\n"
@@ -39451,7 +39466,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    document.title = `${doc.program || \"Program\"}: GPU profile`;\n"
         "    byId(\"program\").textContent = doc.program || \"GPU profile\";\n"
         "    for (const [term, fact] of facts) {\n"
-        "        if (fact) {\n",
+        "        if (fact) {\n"
         "            const pair = add(byId(\"facts\"), \"div\");\n"
         "            add(pair, \"dt\", \"\", term);\n"
         "            add(pair, \"dd\", \"\", fact);\n"
@@ -39540,7 +39555,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const activity = add(line, \"td\", \"number\", \"\");\n"
         "        const stall = add(line, \"td\", \"\", \"\");\n"
         "        if (row.samples) {\n"
-        "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));\n"
+        "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));\n",
         "            add(add(share, \"span\", \"bar\"), \"i\").style.width = `${100 * row.samples / most}%`;\n"
         "            samples.textContent = COUNT.format(row.samples);\n"
         "            stall.textContent = mainStall(kinds, row);\n"
@@ -39556,7 +39571,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Adds the source of a kernel and, where that is not known, its instructions. */\n"
         "function addHotKernel(parent, kernel, kinds, isOpen) {\n"
         "    const details = add(parent, \"details\");\n"
-        "    const summary = add(details, \"summary\");\n",
+        "    const summary = add(details, \"summary\");\n"
         "    details.open = isOpen;\n"
         "    add(summary, \"span\", \"name\", shortName(kernel.name, nameLength())).title = kernel.name;\n"
         "    summary.append(` ${percent(kernel.share)} of the samples`);\n"
@@ -39623,7 +39638,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const row = add(body, \"tr\");\n"
         "        const shape = (kernel.shapes || [])[0] || {};\n"
         "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";\n"
-        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
+        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n",
         "        add(row, \"td\", \"number\", named[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
         "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
         "        for (const [, figure] of figures) {\n"
@@ -39640,7 +39655,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function showCalls() {\n"
         "    if (calls.length === 0) {\n"
         "        return;\n"
-        "    }\n",
+        "    }\n"
         "    addLink(\"calls\", \"Calls\");\n"
         "    /* Totals are in one unit; the figures of a call have another one. */\n"
         "    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);\n"
@@ -39717,7 +39732,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    });\n"
         "    filter.addEventListener(\"keydown\", (event) => {\n"
         "        if (event.key === \"ArrowDown\" || event.key === \"Enter\") {\n"
-        "            event.preventDefault();\n"
+        "            event.preventDefault();\n",
         "            focusRow(rowButtons()[0]);\n"
         "        } else if (event.key === \"Escape\") {\n"
         "            filter.value = \"\";\n"
@@ -39737,7 +39752,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        }\n"
         "    });\n"
         "    body.addEventListener(\"keydown\", (event) => {\n"
-        "        const all = rowButtons();\n",
+        "        const all = rowButtons();\n"
         "        const at = all.indexOf(event.target);\n"
         "        const targets = new Map([[\"ArrowDown\", at + 1], [\"ArrowUp\", at - 1], [\"Home\", 0], [\"End\", all.length - 1]]);\n"
         "        if (at >= 0 && targets.has(event.key)) {\n"
@@ -41016,4 +41031,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d5bc7a7287fb2396 */
+/* Joined from src/ by src/join.py: d888c539700598f7 */

@@ -147,7 +147,22 @@ function rowsByPath(all, paths) {
     }
     const rows = paths.map((path) =>
         ({...all[path.region], ...(isSplit(path.region) ? path : {}), parent: path.parent}));
-    return rows.concat(all.filter((_, index) => !counts.has(index)).map((region) => ({...region, parent: null})));
+    return withoutEmpty(rows)
+        .concat(all.filter((_, index) => !counts.has(index)).map((region) => ({...region, parent: null})));
+}
+
+/* Leaves out paths on which nothing ran, such as that on which a list was recorded that is executed in phases. */
+function withoutEmpty(rows) {
+    const parents = new Set(rows.map((row) => row.parent));
+    const places = new Map();
+    const kept = rows.filter((row, index) => {
+        const isKept = row.phase || row.count || row.lost || row.dropped || parents.has(index);
+        if (isKept) {
+            places.set(index, places.size);
+        }
+        return isKept;
+    });
+    return kept.map((row) => ({...row, parent: places.has(row.parent) ? places.get(row.parent) : null}));
 }
 
 const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;
