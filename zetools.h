@@ -10379,7 +10379,8 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
     recording->phase = phase;
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = moves ? probe->placed : NULL;
-        const zt__probe *outer = probe->outer; /* it ends after this one, so it is in the recording, too */
+        const zt__probe *outer = probe->outer; /* NULL: none, or it has ended before. Else it is in the recording */
+        int is_inside = !zt__is_phase_or_root(probe->path->key.outer);
         if (placed &&
             probe->is_due) { /* it was counted at its end, because its list may have been immediate */
             probe->path->missing--;
@@ -10397,10 +10398,11 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
         zt__release_entry(profiler, &probe->entry);
         probe->entry = zt__use_entry(entry);
-        while (outer && outer->is_dropped) {
+        while (is_inside && outer && outer->is_dropped) {
             outer = outer->outer;
+            is_inside = outer != NULL;
         }
-        probe->outer_phase = outer ? zt__phase_of(probe->path) : NULL;
+        probe->outer_phase = is_inside ? zt__phase_of(probe->path) : NULL;
     }
     zt__release_entry(profiler, &entry);
 }
@@ -41031,4 +41033,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d888c539700598f7 */
+/* Joined from src/ by src/join.py: baf555fe22eb4b22 */

@@ -545,6 +545,8 @@ static const char *wrong_phase(sequence *s, const measured *of, uint32_t phase, 
             ns += of->phase_ns[i];
             count += of->phase_samples[i];
         }
+    for (uint32_t i = 0; i < s->record_count; i++) /* an entry lasts as long as a region that is open in it */
+        is_complete &= s->records[i].profiler != of->index || s->records[i].is_ended;
     pthread_mutex_unlock(&s->lock);
     if (info->count != count)
         return "its samples are not those that were delivered";
@@ -565,9 +567,9 @@ static void check_phase(sequence *s, int profiler, uint32_t path) {
             continue;
         if (!info.is_phase)
             return;
-        wrong = phase == 0 || phase >= PHASES ? "nobody began it"
-                : s->is_forgetful             ? NULL
-                                              : wrong_phase(s, of, phase, &info);
+        wrong = phase == 0 || phase >= PHASES   ? "nobody began it"
+                : s->is_forgetful || s->forgets ? NULL
+                                                : wrong_phase(s, of, phase, &info);
         if (wrong)
             nap();
     }
@@ -785,8 +787,10 @@ static void begin(worker *w, list *l) {
             snprintf(name, sizeof name, "w%d.%u", w->index, s->record_count);
         int fits = most_probes_held(s, profiler) < s->measured[profiler].probes;
         r = add_record(s, l, profiler, name);
-        /* Where the kind of a list is not known, it may be immediate; what runs unreported is in no phase. */
-        r->phases = (l->is_immediate || !can_tell_immediate() ? phase_bit(w) : 0) | !l->is_immediate;
+        /* Where the kind of a list is not known, it may be immediate. What runs unreported is in no phase, and so is
+           what is begun on a handle whose recorded list was destroyed untold. */
+        r->phases =
+            (l->is_immediate || !can_tell_immediate() ? phase_bit(w) : 0) | (!l->is_immediate || s->forgets);
         r->may_drop = s->injects || !(s->is_roomy || (fits && s->kind == FEW_PROBES && !s->has_bystander &&
                                                       s->worker_count == 1 && !s->never_delivered));
     }
@@ -1452,6 +1456,8 @@ static int has_every_execution(sequence *s, int profiler) {
         zt_region_info info;
         if (zt_get_region(of, i, &info) != ZE_RESULT_SUCCESS)
             return 1;
+        if (info.is_phase)
+            continue;
         total sum = total_of(s, profiler, info.name);
         if (info.count + info.lost + info.dropped * sum.largest < sum.must || info.count != sum.samples)
             return 0;

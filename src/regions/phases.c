@@ -299,7 +299,8 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
     recording->phase = phase;
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = moves ? probe->placed : NULL;
-        const zt__probe *outer = probe->outer; /* it ends after this one, so it is in the recording, too */
+        const zt__probe *outer = probe->outer; /* NULL: none, or it has ended before. Else it is in the recording */
+        int is_inside = !zt__is_phase_or_root(probe->path->key.outer);
         if (placed &&
             probe->is_due) { /* it was counted at its end, because its list may have been immediate */
             probe->path->missing--;
@@ -317,10 +318,11 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
         profiler->moved_samples += probe->appended_in && (!top || probe->appended_in != top->phase);
         zt__release_entry(profiler, &probe->entry);
         probe->entry = zt__use_entry(entry);
-        while (outer && outer->is_dropped) {
+        while (is_inside && outer && outer->is_dropped) {
             outer = outer->outer;
+            is_inside = outer != NULL;
         }
-        probe->outer_phase = outer ? zt__phase_of(probe->path) : NULL;
+        probe->outer_phase = is_inside ? zt__phase_of(probe->path) : NULL;
     }
     zt__release_entry(profiler, &entry);
 }
