@@ -13358,6 +13358,8 @@ static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
     if (list->kind != ZT__LIST_RECORDED) {
         zt__owe_sample(profiler, list->current, probe);
         profiler->uncollected++;
+    } else {
+        zt__release_entry(profiler, &probe->entry); /* it is known by now that the list is not immediate */
     }
     zt__chain_recording(profiler, list->current);
     return list->kind != ZT__LIST_RECORDED;
@@ -41033,4 +41035,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: baf555fe22eb4b22 */
+/* Joined from src/ by src/join.py: f91bb3e3162ca421 */

@@ -787,10 +787,11 @@ static void begin(worker *w, list *l) {
             snprintf(name, sizeof name, "w%d.%u", w->index, s->record_count);
         int fits = most_probes_held(s, profiler) < s->measured[profiler].probes;
         r = add_record(s, l, profiler, name);
-        /* Where the kind of a list is not known, it may be immediate. What runs unreported is in no phase, and so is
-           what is begun on a handle whose recorded list was destroyed untold. */
-        r->phases =
-            (l->is_immediate || !can_tell_immediate() ? phase_bit(w) : 0) | (!l->is_immediate || s->forgets);
+        /* Where the kind of a list is not known, it may be immediate. What runs unreported is in no phase. */
+        r->phases = (l->is_immediate || !can_tell_immediate() ? phase_bit(w) : 0) | !l->is_immediate;
+        if (s->forgets)
+            r->phases =
+                UINT32_MAX; /* it may be inside of a region that was never ended, on the same handle */
         r->may_drop = s->injects || !(s->is_roomy || (fits && s->kind == FEW_PROBES && !s->has_bystander &&
                                                       s->worker_count == 1 && !s->never_delivered));
     }

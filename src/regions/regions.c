@@ -420,6 +420,8 @@ static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
     if (list->kind != ZT__LIST_RECORDED) {
         zt__owe_sample(profiler, list->current, probe);
         profiler->uncollected++;
+    } else {
+        zt__release_entry(profiler, &probe->entry); /* it is known by now that the list is not immediate */
     }
     zt__chain_recording(profiler, list->current);
     return list->kind != ZT__LIST_RECORDED;
