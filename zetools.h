@@ -32175,6 +32175,9 @@ static void zt__write_phases(zt__document *document) {
             zt__family_labels labels = {"phase", NULL, NULL};
             zt__totals totals;
             zt_stats stats;
+            if (row->path == UINT32_MAX) {
+                continue; /* it was begun after the report was */
+            }
             zt__lock(&profiler->mutex);
             totals = zt__add_up(subject);
             zt__unlock(&profiler->mutex);
@@ -34635,6 +34638,13 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
     zt__list_notes(document, zt__write_table_note);
 }
 
+/* Returns what a row is of. Regions that were begun on no path when the report was begun come after the paths. */
+static zt__subject zt__subject_of_row(const zt__document *document, const zt__figure_row *row) {
+    uint32_t index =
+        row->index < document->path_count ? ZT_PATH(row->index) : row->index - document->path_count;
+    return zt__subject_at(document->profiler, index);
+}
+
 ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     enum { LIMITS_SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
@@ -34684,8 +34694,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     for (i = 0; i < shown->row_count; i++) {
         const zt__figure_row *row = &shown->rows[i];
         double share = row->figures[ZT__ROW_SHARE];
-        if (!(row->figures[ZT__ROW_COUNT] > 0) ||
-            (row->index < document->path_count && document->paths[row->index].is_phase)) {
+        if (!(row->figures[ZT__ROW_COUNT] > 0) || zt__subject_of_row(document, row).region->is_phase) {
             continue;
         }
         for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
@@ -34699,8 +34708,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         }
     }
     for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table.advice, zt__subject_at(profiler, ZT_PATH(largest[i]->index)),
-                       &limits[i]);
+        zt__find_limit(profiler, &table.advice, zt__subject_of_row(document, largest[i]), &limits[i]);
         known += limits[i].limit != ZT_LIMIT_UNKNOWN;
         is_same &= strcmp(limits[i].text, limits[0].text) == 0;
     }
@@ -34715,7 +34723,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         zt__end_paragraph(&paragraph);
     }
     for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
-        const zt__path *path = zt__subject_at(profiler, ZT_PATH(largest[i]->index)).path;
+        const zt__path *path = zt__subject_of_row(document, largest[i]).path;
         int has_several = path && document->regions[path->key.region->index].paths > 1;
         char *around = has_several && path->depth > 1 ? zt__name_path(document, path->key.outer) : NULL;
         char name[512];
@@ -41035,4 +41043,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f91bb3e3162ca421 */
+/* Joined from src/ by src/join.py: 5f6e627e66167aeb */

@@ -268,6 +268,9 @@ static void zt__write_phases(zt__document *document) {
             zt__family_labels labels = {"phase", NULL, NULL};
             zt__totals totals;
             zt_stats stats;
+            if (row->path == UINT32_MAX) {
+                continue; /* it was begun after the report was */
+            }
             zt__lock(&profiler->mutex);
             totals = zt__add_up(subject);
             zt__unlock(&profiler->mutex);
