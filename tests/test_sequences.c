@@ -690,7 +690,9 @@ static void end_region(worker *w, list *l, uint32_t which) {
 
 static void abandon_region(worker *w, list *l, uint32_t which) {
     note(w, " forget(%s)", l->open[which].record->name);
+    pthread_mutex_lock(&w->sequence->lock);
     w->sequence->is_forgetful = 1;
+    pthread_mutex_unlock(&w->sequence->lock);
     l->open[which].record->may_drop = 1;
     memmove(&l->open[which], &l->open[which + 1], (--l->open_count - which) * sizeof *l->open);
 }
