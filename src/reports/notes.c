@@ -429,8 +429,9 @@ static void zt__note_idle_phases(zt__document *document, zt__note_fn note) {
     document->out_of_memory |= !zt__measure_idle_phases(profiler, &idle);
     for (i = 0; i < idle.path_count && i < document->path_count && idle.paths; i++) {
         const zt__idle_phase *phase = &idle.paths[i];
-        if (!(phase->idle_ns * 100 >= phase->host_ns * LEAST_PERCENT &&
-              phase->own_idle_ns * 100 >= idle.host_ns * LEAST_PERCENT_OF_ALL && phase->own_idle_ns > 0)) {
+        if (!(phase->idle_ns * 100 >= phase->host_ns * (double)LEAST_PERCENT &&
+              phase->own_idle_ns * 100 >= idle.host_ns * (double)LEAST_PERCENT_OF_ALL &&
+              phase->own_idle_ns > 0)) {
             continue;
         }
         for (place = count; place > 0 && phase->own_idle_ns > named[place - 1]->own_idle_ns; place--) {
