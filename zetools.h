@@ -10379,7 +10379,8 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
     recording->phase = phase;
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = moves ? probe->placed : NULL;
-        const zt__probe *outer = probe->outer; /* NULL: none, or it has ended before. Else it is in the recording */
+        const zt__probe *outer =
+            probe->outer; /* NULL: none, or it has ended before. Else it is in the recording */
         int is_inside = !zt__is_phase_or_root(probe->path->key.outer);
         if (placed &&
             probe->is_due) { /* it was counted at its end, because its list may have been immediate */
@@ -41044,4 +41045,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 87bb4d88500c0b4c */
+/* Joined from src/ by src/join.py: 54d8f79dd626c423 */
