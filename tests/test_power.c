@@ -410,9 +410,19 @@ static void expect_nothing(world *w, const char *why) {
     assert_contains(written_report(profiler, ZT_FORMAT_CSV), why);
 }
 
+/* A second driver has a device of the same UUID, which answers where the first fails. */
+static void skip_with_two_drivers(void) {
+    const char *drivers = getenv("ZE_ENABLE_ALT_DRIVERS");
+    if (drivers && strchr(drivers, ',')) {
+        puts("skipped: the second driver knows the device too");
+        skip();
+    }
+}
+
 /* The last test: some loaders call no zesInit again that has failed. */
 static void test_without_system_management(void **state) {
     world *w = *state;
+    skip_with_two_drivers();
     if (can_init()) {
         gpu.behave(SOFTGPU_NO_SYSMAN, 1);
         expect_nothing(w, "zesInit failed: ZE_RESULT_ERROR_UNINITIALIZED");
@@ -424,6 +434,7 @@ static void test_without_system_management(void **state) {
 
 static void test_a_device_that_is_not_known(void **state) {
     world *w = *state;
+    skip_with_two_drivers();
     if (!can_init()) {
         puts("skipped: this loader has no zesInit");
         skip();
