@@ -10379,11 +10379,11 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
     recording->phase = phase;
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = moves ? probe->placed : NULL;
-        const zt__probe *outer =
-            probe->outer; /* NULL: none, or it has ended before. Else it is in the recording */
+        /* NULL: none, or it has ended before. Else it is in the recording. */
+        const zt__probe *outer = probe->outer;
         int is_inside = !zt__is_phase_or_root(probe->path->key.outer);
-        if (placed &&
-            probe->is_due) { /* it was counted at its end, because its list may have been immediate */
+        /* What is due was counted at its end, because its list may have been immediate. */
+        if (placed && probe->is_due) {
             probe->path->missing--;
             placed->missing++;
         }
@@ -12138,6 +12138,15 @@ ZT_API void zt_phase_begin(const char *name) {
     }
 }
 
+/* Returns the frame of the innermost phase of this thread, or NULL. Frames of the same phase once more are no entries. */
+static zt__phase_frame *zt__get_top_entered(void) {
+    zt__phase_frame *top = zt__get_top_frame();
+    while (top && top->kind == ZT__PHASE_FRAME_SAME) {
+        top--;
+    }
+    return top;
+}
+
 /* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
    once, unless another thread collects: then that thread sees to it. */
 static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now) {
@@ -12159,10 +12168,7 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
         if (profiler->phase_ended) {
             zt__phase_span span = {frame->begun_ns,         now,          path->index,
                                    zt__get_thread_number(), frame->entry, 0};
-            const zt__phase_frame *around = zt__get_top_frame();
-            while (around && around->kind == ZT__PHASE_FRAME_SAME) {
-                around--;
-            }
+            const zt__phase_frame *around = zt__get_top_entered();
             span.outer_entry = around ? around->entry : 0;
             profiler->phase_ended(profiler, &span);
         }
@@ -12220,9 +12226,7 @@ ZT_API zt_phase zt_phase_current(void) {
         zt__current_entry(profiler);
         zt__unlock(&profiler->mutex);
     }
-    while (top && top->kind == ZT__PHASE_FRAME_SAME) {
-        top--;
-    }
+    top = zt__get_top_entered();
     if (top && !top->entry) {
         top->entry = zt__number_entry(); /* for a profiler that is opened later */
     }
@@ -18344,10 +18348,14 @@ static int zt__settle_span(zt__power *power, const zt__power_span *span, int is_
     return 1;
 }
 
+static void zt__remove_oldest_span(zt__power *power) {
+    power->first_span = (power->first_span + 1) % ZT__POWER_SPANS;
+    power->span_count--;
+}
+
 static void zt__settle_spans(zt__power *power, int is_final) {
     while (power->span_count > 0 && zt__settle_span(power, &power->spans[power->first_span], is_final)) {
-        power->first_span = (power->first_span + 1) % ZT__POWER_SPANS;
-        power->span_count--;
+        zt__remove_oldest_span(power);
     }
 }
 
@@ -18362,8 +18370,7 @@ static void zt__keep_span(zt_profiler *profiler, zt__path *path, uint64_t begin_
     if (power->span_count == ZT__POWER_SPANS) {
         span = &power->spans[power->first_span];
         span->path->power_s += (double)(span->end_ns - span->begin_ns) * 1e-9;
-        power->first_span = (power->first_span + 1) % ZT__POWER_SPANS;
-        power->span_count--;
+        zt__remove_oldest_span(power);
     }
     span = &power->spans[(power->first_span + power->span_count++) % ZT__POWER_SPANS];
     span->path = path;
@@ -41045,4 +41052,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 54d8f79dd626c423 */
+/* Joined from src/ by src/join.py: e8c65a395d22067c */

@@ -91,6 +91,15 @@ ZT_API void zt_phase_begin(const char *name) {
     }
 }
 
+/* Returns the frame of the innermost phase of this thread, or NULL. Frames of the same phase once more are no entries. */
+static zt__phase_frame *zt__get_top_entered(void) {
+    zt__phase_frame *top = zt__get_top_frame();
+    while (top && top->kind == ZT__PHASE_FRAME_SAME) {
+        top--;
+    }
+    return top;
+}
+
 /* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
    once, unless another thread collects: then that thread sees to it. */
 static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now) {
@@ -112,10 +121,7 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
         if (profiler->phase_ended) {
             zt__phase_span span = {frame->begun_ns,         now,          path->index,
                                    zt__get_thread_number(), frame->entry, 0};
-            const zt__phase_frame *around = zt__get_top_frame();
-            while (around && around->kind == ZT__PHASE_FRAME_SAME) {
-                around--;
-            }
+            const zt__phase_frame *around = zt__get_top_entered();
             span.outer_entry = around ? around->entry : 0;
             profiler->phase_ended(profiler, &span);
         }
@@ -173,9 +179,7 @@ ZT_API zt_phase zt_phase_current(void) {
         zt__current_entry(profiler);
         zt__unlock(&profiler->mutex);
     }
-    while (top && top->kind == ZT__PHASE_FRAME_SAME) {
-        top--;
-    }
+    top = zt__get_top_entered();
     if (top && !top->entry) {
         top->entry = zt__number_entry(); /* for a profiler that is opened later */
     }

@@ -299,11 +299,11 @@ ZT__PRIVATE void zt__move_into_phase(zt_profiler *profiler, zt__recording *recor
     recording->phase = phase;
     for (probe = recording->first; probe; probe = probe->next) {
         zt__path *placed = moves ? probe->placed : NULL;
-        const zt__probe *outer =
-            probe->outer; /* NULL: none, or it has ended before. Else it is in the recording */
+        /* NULL: none, or it has ended before. Else it is in the recording. */
+        const zt__probe *outer = probe->outer;
         int is_inside = !zt__is_phase_or_root(probe->path->key.outer);
-        if (placed &&
-            probe->is_due) { /* it was counted at its end, because its list may have been immediate */
+        /* What is due was counted at its end, because its list may have been immediate. */
+        if (placed && probe->is_due) {
             probe->path->missing--;
             placed->missing++;
         }

@@ -296,10 +296,14 @@ static int zt__settle_span(zt__power *power, const zt__power_span *span, int is_
     return 1;
 }
 
+static void zt__remove_oldest_span(zt__power *power) {
+    power->first_span = (power->first_span + 1) % ZT__POWER_SPANS;
+    power->span_count--;
+}
+
 static void zt__settle_spans(zt__power *power, int is_final) {
     while (power->span_count > 0 && zt__settle_span(power, &power->spans[power->first_span], is_final)) {
-        power->first_span = (power->first_span + 1) % ZT__POWER_SPANS;
-        power->span_count--;
+        zt__remove_oldest_span(power);
     }
 }
 
@@ -314,8 +318,7 @@ static void zt__keep_span(zt_profiler *profiler, zt__path *path, uint64_t begin_
     if (power->span_count == ZT__POWER_SPANS) {
         span = &power->spans[power->first_span];
         span->path->power_s += (double)(span->end_ns - span->begin_ns) * 1e-9;
-        power->first_span = (power->first_span + 1) % ZT__POWER_SPANS;
-        power->span_count--;
+        zt__remove_oldest_span(power);
     }
     span = &power->spans[(power->first_span + power->span_count++) % ZT__POWER_SPANS];
     span->path = path;
