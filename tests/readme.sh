@@ -86,8 +86,9 @@ split_code() { # DIRECTORY
         grep -q 'int main(' "$file" && mv "$file" "$1/app.c" && continue
         {
             printf '#define ZETOOLS_TRACER\n#define ZETOOLS_DEBUG\n#include "zetools.h"\nvoid solve(void *);\n'
+            printf 'void assemble(void *);\n'
             printf 'void fragment(zt_profiler *profiler, void *problem);\n'
-            printf 'void fragment(zt_profiler *profiler, void *problem) {\n'
+            printf 'void fragment(zt_profiler *profiler, void *problem) {\n(void)profiler;\n'
             cat "$file"
             printf '}\n'
         } >"$file.whole" && mv "$file.whole" "$file"
