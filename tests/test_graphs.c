@@ -414,6 +414,7 @@ static void name_many_kernels(world *w, route way) {
     uint32_t *words;
     find_graphs(w, way);
     ok(zeMemAllocHost(w->context, &host, 4096, 64, (void **)&words));
+    memset(words, 0, 4096);
     kernels[0] = hot_kernel(module, "spin", &words);
     long_name = "a_name_of_more_than_twenty_four_bytes";
     kernels[1] = hot_kernel(module, "hot", &words);
