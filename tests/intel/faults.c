@@ -471,6 +471,63 @@ static int overflowing_stream(const gpu *g) {
 
 /* ---- all of them ----------------------------------------------------------------------------------------- */
 
+/* ---- graphs ---------------------------------------------------------------------------------------------- */
+
+typedef ze_result_t (*begin_capture_fn)(ze_command_list_handle_t, const void *);
+typedef ze_result_t (*graph_fn)(void *, void *, void *);
+typedef ze_result_t (*destroy_graph_fn)(void *);
+typedef ze_result_t (*append_graph_fn)(ze_command_list_handle_t, void *, const void *, ze_event_handle_t,
+                                       uint32_t, ze_event_handle_t *);
+
+/* What a list captures runs later, each time as one sample: measured on the list that executes the graph. */
+static int captured_graph(const gpu *g) {
+    enum { LAUNCHES = 4, EXECUTIONS = 3 };
+    zt_profiler *profiler = open_profiler(g, "");
+    program nothing = open_nothing(g);
+    ze_command_list_handle_t list;
+    void *graph = NULL, *executable = NULL;
+    begin_capture_fn begin;
+    graph_fn end, instantiate;
+    destroy_graph_fn destroy_executable, destroy;
+    append_graph_fn append;
+    zt_counts counts;
+    zt_trace_counts launches;
+    *(void **)&begin = dlsym(RTLD_DEFAULT, "zeCommandListBeginGraphCaptureExt");
+    *(void **)&end = dlsym(RTLD_DEFAULT, "zeCommandListEndGraphCaptureExt");
+    *(void **)&instantiate = dlsym(RTLD_DEFAULT, "zeGraphInstantiateExt");
+    *(void **)&append = dlsym(RTLD_DEFAULT, "zeCommandListAppendGraphExt");
+    *(void **)&destroy_executable = dlsym(RTLD_DEFAULT, "zeExecutableGraphDestroyExt");
+    *(void **)&destroy = dlsym(RTLD_DEFAULT, "zeGraphDestroyExt");
+    if (!begin) {
+        printf("the loader has no graphs\n");
+        return EXIT_SUCCESS;
+    }
+    trace(profiler);
+    list = open_immediate(g, QUEUE_IN_ORDER);
+    CHECK(begin(list, NULL));
+    for (int i = 0; i < LAUNCHES; i++)
+        append_launch(list, &nothing, NULL);
+    CHECK(end(list, NULL, &graph));
+    CHECK(instantiate(graph, NULL, &executable));
+    zt_phase_begin("replay");
+    for (int i = 0; i < EXECUTIONS; i++)
+        CHECK(append(list, executable, NULL, NULL, 0, NULL));
+    zt_phase_end();
+    CHECK(zeCommandListHostSynchronize(list, TIMEOUT_NS));
+    counts = collect_all(profiler);
+    launches = zt_get_info(profiler).launches;
+    zt_report(profiler, "-");
+    CHECK(destroy_executable(executable));
+    CHECK(destroy(graph));
+    CHECK(zeCommandListDestroy(list));
+    CHECK(zt_trace_stop(profiler));
+    zt_close(profiler);
+    program_unload(&nothing);
+    REQUIRE(launches.captured == LAUNCHES, "%llu of 4 launches", (unsigned long long)launches.captured);
+    REQUIRE(counts.collected == EXECUTIONS, "%llu of 3 executions", (unsigned long long)counts.collected);
+    return EXIT_SUCCESS;
+}
+
 #define FAULT(name) {#name, name},
 
 int main(int argc, char **argv) {
@@ -491,6 +548,7 @@ int main(int argc, char **argv) {
     FAULT(opening_beside_executions)
     FAULT(marker_at_once)
     FAULT(overflowing_stream)
+    FAULT(captured_graph)
         /* clang-format on */
     };
     setvbuf(stdout, NULL, _IOLBF, 0);
