@@ -113,7 +113,7 @@ typedef struct list {
     int is_immediate;
     int is_closed;
     int is_running;              /* it was executed, and nobody waited for its end */
-    int follows_untold;          /* another with its handle was destroyed, and nobody told */
+    int follows_untold;          /* a recorded one with its handle was destroyed, and nobody told */
     int last_executor;           /* a profiler, by zt_execute; -1: a plain call */
     int is_read[PROFILERS_USED]; /* nothing of earlier executions is left to be read */
     int channel;
@@ -145,7 +145,7 @@ typedef struct worker {
     int immediate_channel_count;
     list lists[LISTS];
     ze_command_list_handle_t destroyed; /* the last */
-    int is_untold;                      /* that the last one was destroyed */
+    int is_untold;                      /* it was recorded, and nobody told that it was destroyed */
     uint32_t phase_depth;
     int phases[2]; /* that it is in: 0 is "A" */
     int steps;
@@ -548,9 +548,10 @@ static const char *wrong_phase(sequence *s, const measured *of, uint32_t phase, 
     for (uint32_t i = 0; i < s->record_count; i++) /* an entry lasts as long as a region that is open in it */
         is_complete &= s->records[i].profiler != of->index || s->records[i].is_ended;
     pthread_mutex_unlock(&s->lock);
-    if (info->count != count)
+    /* On a recorded list, what is inside of a dropped region counts in its place. */
+    if (zt_get_info(of->profiler).counts.dropped ? info->count < count : info->count != count)
         return "its samples are not those that were delivered";
-    if (fabs(info->total_ns - ns) > 1e-6 * ns)
+    if (info->count == count && fabs(info->total_ns - ns) > 1e-6 * ns)
         return "its GPU time is not that of its samples";
     return is_complete && fabs(entries_ns - ns) > 1e-6 * ns ? "its entries have another GPU time" : NULL;
 }
@@ -664,12 +665,6 @@ static void finish_list(worker *w, const list *l) {
         finish(w, l->channel);
 }
 
-/* Where the kind of a list is not known, one with the handle of a recorded list of which nobody told that it is over is
-   read when the profiler is closed: the regions of that one come first, and may still run. */
-static int is_behind_another(const list *l) {
-    return l->follows_untold && !can_tell_immediate();
-}
-
 static void end_region(worker *w, list *l, uint32_t which) {
     sequence *s = w->sequence;
     open_region ended = l->open[which];
@@ -680,7 +675,9 @@ static void end_region(worker *w, list *l, uint32_t which) {
     note_ended(s, ended.record);
     if (l->is_immediate) {
         ended.record->may = 1;
-        ended.record->must = (uint32_t)!is_behind_another(l);
+        /* The kind of a list is asked once a recording: one with the handle of a recorded list of which nobody told
+           that it is over may be taken for that list. */
+        ended.record->must = (uint32_t)!l->follows_untold;
     }
     pthread_mutex_unlock(&s->lock);
     note(w, " end(%s)", ended.record->name);
@@ -1002,7 +999,7 @@ static void destroy(worker *w, list *l, int released) {
     tell_tracers(s, l->handle); /* afterwards, the handle may be that of another thread's list */
     app(s, zeCommandListDestroy(l->handle));
     w->destroyed = l->handle;
-    w->is_untold = !released;
+    w->is_untold = !released && !l->is_immediate;
     list *user = c->user;
     memset(l, 0, sizeof *l);
     if (user == l)
