@@ -113,7 +113,7 @@ typedef struct list {
     int is_immediate;
     int is_closed;
     int is_running;              /* it was executed, and nobody waited for its end */
-    int follows_untold;          /* a recorded one with its handle was destroyed, and nobody told */
+    int follows_untold;          /* regions of a recorded one with its handle are not over */
     int last_executor;           /* a profiler, by zt_execute; -1: a plain call */
     int is_read[PROFILERS_USED]; /* nothing of earlier executions is left to be read */
     int channel;
@@ -145,7 +145,6 @@ typedef struct worker {
     int immediate_channel_count;
     list lists[LISTS];
     ze_command_list_handle_t destroyed; /* the last */
-    int is_untold;                      /* it was recorded, and nobody told that it was destroyed */
     uint32_t phase_depth;
     int phases[2]; /* that it is in: 0 is "A" */
     int steps;
@@ -339,7 +338,7 @@ static uint32_t most_probes_held(const sequence *s, int profiler) {
     uint32_t held = 0;
     for (uint32_t i = 0; i < s->record_count; i++) {
         const record *r = &s->records[i];
-        int is_seen = r->is_done && can_tell_immediate(); /* whoever needs a probe collects it */
+        int is_seen = r->is_done && r->must && can_tell_immediate(); /* whoever needs a probe collects it */
         /* What counts as executed and never ran is waited for, and then lost. */
         held += r->profiler == profiler && (r->surplus || (!r->is_over && !is_seen));
     }
@@ -752,6 +751,18 @@ static void start_recording(list *l) {
         l->is_read[i] = 1;
 }
 
+/* Returns whether nobody told that regions of a recorded list with this handle are over. */
+static int has_untold(sequence *s, ze_command_list_handle_t handle) {
+    int found = 0;
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < s->record_count; i++) {
+        const record *r = &s->records[i];
+        found |= r->list == handle && !r->is_immediate && !r->is_over;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
 static void create(worker *w, list *l) {
     sequence *s = w->sequence;
     memset(l, 0, sizeof *l);
@@ -763,7 +774,7 @@ static void create(worker *w, list *l) {
         create_immediate(s->world, &l->handle);
     else
         create_list(s->world, &l->handle);
-    l->follows_untold = l->handle == w->destroyed && w->is_untold;
+    l->follows_untold = has_untold(s, l->handle);
     note(w, " %s(%d)%s", l->is_immediate ? "immediate" : "list", place_of(w, l),
          l->handle == w->destroyed ? "=again" : "");
     start_recording(l);
@@ -999,7 +1010,6 @@ static void destroy(worker *w, list *l, int released) {
     tell_tracers(s, l->handle); /* afterwards, the handle may be that of another thread's list */
     app(s, zeCommandListDestroy(l->handle));
     w->destroyed = l->handle;
-    w->is_untold = !released && !l->is_immediate;
     list *user = c->user;
     memset(l, 0, sizeof *l);
     if (user == l)
