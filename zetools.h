@@ -5057,8 +5057,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                 "zt_find_path() or zt_find_metric().")                                                       \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
-    X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
-                    "config.sample. Nothing is closed. Close it again later.")                               \
+    X(THREAD_HANGS, "%s: a thread does not return from the driver, from config.sample or from config.log. "  \
+                    "Nothing is closed. Close it again later.")                                              \
     /* of merging and reports */                                                                             \
     X(CANNOT_WRITE, "%s: cannot write '%.512s': %s. Check the directory, its permissions and space.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \
@@ -10017,17 +10017,8 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
 ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler) {
     zt__process *process = zt__find_process();
     uint32_t i = profiler->id % ZT__MAX_PROFILERS;
-    zt__wait wait = zt__wait_until(UINT64_MAX);
-    if (!process || zt__find_profiler(profiler->id) != profiler) {
-        return;
-    }
-    zt__store(&process->profilers[i], (zt_profiler *)NULL);
-    /* A thread may still be reporting a phase, which no function of the application delays. */
-    while (zt__add(&process->listener_users[i], 0) > 0 && zt__wait_again(&wait)) {
-    }
-    if (profiler->takes_phases) {
-        zt__store(&profiler->takes_phases, 0);
-        zt__add(&process->listeners, UINT32_MAX); /* one less */
+    if (process && zt__find_profiler(profiler->id) == profiler) {
+        zt__store(&process->profilers[i], (zt_profiler *)NULL);
     }
 }
 
@@ -12053,8 +12044,12 @@ ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
 
 /* The threads of the application begin and end phases. */
 
-/* From now on phases are reported to a profiler, until it is unregistered. No mutex is held. */
+/* From now on phases are reported to a profiler. No mutex is held. */
 ZT__PRIVATE void zt__start_listening(zt_profiler *profiler);
+
+/* From now on they are not. Returns 0, and changes nothing, if a thread that reports one does not return within 2
+   seconds from the log function of the application. No mutex is held. */
+ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler);
 
 /* ==== regions/entering.c ================================================================================ */
 
@@ -12064,6 +12059,24 @@ ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
     zt__process *process = zt__get_process();
     zt__store(&profiler->takes_phases, 1);
     zt__add(&process->listeners, 1);
+}
+
+ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler) {
+    enum { LONGEST_NS = 2000000000 };
+    zt__process *process = zt__find_process();
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    if (!process || !profiler->takes_phases) {
+        return 1;
+    }
+    zt__store(&profiler->takes_phases, 0);
+    while (zt__add(&process->listener_users[profiler->id % ZT__MAX_PROFILERS], 0) > 0) {
+        if (!zt__wait_again(&wait)) {
+            zt__store(&profiler->takes_phases, 1);
+            return 0;
+        }
+    }
+    zt__add(&process->listeners, UINT32_MAX); /* one less */
+    return 1;
 }
 
 /* A walk over the profilers that phases are reported to. */
@@ -12713,6 +12726,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__recording *recording;
     uint32_t i;
+    zt__stop_listening(profiler); /* zt_close has done so, the destruction of a context has not */
     zt__unregister_profiler(profiler);
     for (i = 0; i < ZT__MAX_PASSES; i++) {
         ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
@@ -37828,7 +37842,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
-    zt__unregister_profiler(profiler);
+    zt__unregister_profiler(profiler); /* a detached one is registered, because its reports are written later */
     zt__close_timeline(profiler);
     zt__close_power(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
@@ -38028,7 +38042,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
         return;
     }
-    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler)) {
+    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler) || !zt__stop_listening(profiler)) {
         zt__report(&profiler->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_close");
         return;
     }
@@ -40850,18 +40864,21 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_bench, zt_compare     each of their runs                                        W
        zt_close                 samples and dropped regions on their way                  W
                                 threads that match rows with samples                      W
-                                the end of the collecting thread                          2 seconds
+                                the ends of the collecting thread and of that of          2 seconds
+                                config.power, and the log function, in which another
+                                thread reports a phase
                                 the ends of a watch, a tracer and hot spots               as their stops
        end of a traced list or  commands of the library that follow launches              W
        queue
        zt_watch, zt_watch_stop  the end of the thread of the watch                        2 seconds
+       zt_get_info, zt_report   a thread that reads power                                 W
        zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
        zt_hotspots_stop,        hot spots or places
        zt_debug_where
        other zt_debug_...       calls of other threads                                    W
 
-       Threads of the library (config.thread, zt_stream_config.thread, hot spots, zt_watch) run from opening
-       or start to closing or stop. They block all signals except those of faults (SIGSEGV, ...), and end
+       Threads of the library (config.thread, config.power, zt_stream_config.thread, hot spots, zt_watch) run
+       from opening or start to closing or stop. They block all signals except those of faults (SIGSEGV, ...), and end
        before the process exits. A thread that does not end within 2 seconds, because the driver or a
        function of the application does not return, is left behind.
 */
@@ -41052,4 +41069,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e8c65a395d22067c */
+/* Joined from src/ by src/join.py: 921d136ae01b714b */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -845,6 +846,54 @@ static void test_an_end_without_a_begin(void **state) {
     check_work(w);
 }
 
+typedef struct slow_log {
+    pthread_mutex_t gate; /* held by who does not let the log function return */
+    int heard, closes;    /* what it was told; atomic */
+} slow_log;
+
+static void log_slowly(int result, const char *text, void *user) {
+    slow_log *log = user;
+    (void)result;
+    if (strstr(text, "[THREAD_HANGS] zt_close"))
+        __atomic_store_n(&log->closes, 1, __ATOMIC_RELEASE);
+    if (strstr(text, "[PHASE_NOT_BEGUN]")) {
+        __atomic_store_n(&log->heard, 1, __ATOMIC_RELEASE);
+        pthread_mutex_lock(&log->gate);
+        pthread_mutex_unlock(&log->gate);
+    }
+}
+
+static void *end_nothing(void *unused) {
+    (void)unused;
+    zt_phase_end();
+    return NULL;
+}
+
+/* zt_close does not wait without a limit for a log function that waits for the thread of zt_close. */
+static void test_closing_while_a_phase_is_reported(void **state) {
+    world *w = *state;
+    slow_log log = {PTHREAD_MUTEX_INITIALIZER, 0, 0};
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.log = log_slowly;
+    config.log_user = &log;
+    zt_profiler *profiler;
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    pthread_t thread;
+    pthread_mutex_lock(&log.gate);
+    assert_int_equal(pthread_create(&thread, NULL, end_nothing, NULL), 0);
+    while (!__atomic_load_n(&log.heard, __ATOMIC_ACQUIRE))
+        sched_yield();
+    zt_close(profiler);
+    assert_true(__atomic_load_n(&log.closes, __ATOMIC_ACQUIRE));
+    pthread_mutex_unlock(&log.gate);
+    join_in_time(w, thread);
+    zt_phase_begin("after");
+    zt_phase_end();
+    assert_int_equal(path_info(profiler, "after").entered, 1);
+    zt_close(profiler);
+}
+
 static void test_without_a_profiler(void **state) {
     world *w = *state;
     zt_phase_end();
@@ -1044,6 +1093,7 @@ int main(void) {
         TEST(test_merged),
         TEST(test_reports),
         TEST(test_an_end_without_a_begin),
+        TEST(test_closing_while_a_phase_is_reported),
         TEST(test_without_a_profiler),
         TEST(test_host_time),
         TEST(test_busy_time),

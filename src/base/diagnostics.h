@@ -98,8 +98,8 @@
                 "zt_find_path() or zt_find_metric().")                                                       \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
-    X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
-                    "config.sample. Nothing is closed. Close it again later.")                               \
+    X(THREAD_HANGS, "%s: a thread does not return from the driver, from config.sample or from config.log. "  \
+                    "Nothing is closed. Close it again later.")                                              \
     /* of merging and reports */                                                                             \
     X(CANNOT_WRITE, "%s: cannot write '%.512s': %s. Check the directory, its permissions and space.")        \
     X(WRITE_STOPPED, "%s: the write function returned that it cannot go on.")                                \

@@ -158,7 +158,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
-    zt__unregister_profiler(profiler);
+    zt__unregister_profiler(profiler); /* a detached one is registered, because its reports are written later */
     zt__close_timeline(profiler);
     zt__close_power(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
@@ -358,7 +358,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
         return;
     }
-    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler)) {
+    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler) || !zt__stop_listening(profiler)) {
         zt__report(&profiler->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_close");
         return;
     }

@@ -140,16 +140,7 @@ ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
 ZT__PRIVATE void zt__unregister_profiler(zt_profiler *profiler) {
     zt__process *process = zt__find_process();
     uint32_t i = profiler->id % ZT__MAX_PROFILERS;
-    zt__wait wait = zt__wait_until(UINT64_MAX);
-    if (!process || zt__find_profiler(profiler->id) != profiler) {
-        return;
-    }
-    zt__store(&process->profilers[i], (zt_profiler *)NULL);
-    /* A thread may still be reporting a phase, which no function of the application delays. */
-    while (zt__add(&process->listener_users[i], 0) > 0 && zt__wait_again(&wait)) {
-    }
-    if (profiler->takes_phases) {
-        zt__store(&profiler->takes_phases, 0);
-        zt__add(&process->listeners, UINT32_MAX); /* one less */
+    if (process && zt__find_profiler(profiler->id) == profiler) {
+        zt__store(&process->profilers[i], (zt_profiler *)NULL);
     }
 }

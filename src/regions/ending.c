@@ -10,6 +10,7 @@
 #include "metrics/driver.h"
 #include "regions/collecting.h"
 #include "regions/creation.h"
+#include "regions/entering.h"
 #include "regions/first_query.h"
 #include "regions/probes.h"
 #include "regions/profiler.h"
@@ -20,6 +21,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__recording *recording;
     uint32_t i;
+    zt__stop_listening(profiler); /* zt_close has done so, the destruction of a context has not */
     zt__unregister_profiler(profiler);
     for (i = 0; i < ZT__MAX_PASSES; i++) {
         ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));

@@ -19,6 +19,24 @@ ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
     zt__add(&process->listeners, 1);
 }
 
+ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler) {
+    enum { LONGEST_NS = 2000000000 };
+    zt__process *process = zt__find_process();
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    if (!process || !profiler->takes_phases) {
+        return 1;
+    }
+    zt__store(&profiler->takes_phases, 0);
+    while (zt__add(&process->listener_users[profiler->id % ZT__MAX_PROFILERS], 0) > 0) {
+        if (!zt__wait_again(&wait)) {
+            zt__store(&profiler->takes_phases, 1);
+            return 0;
+        }
+    }
+    zt__add(&process->listeners, UINT32_MAX); /* one less */
+    return 1;
+}
+
 /* A walk over the profilers that phases are reported to. */
 typedef struct zt__listeners {
     zt__process *process; /* NULL: there are none */
