@@ -18,7 +18,9 @@
        the entries that are long enough; joules is NaN if the others are more than 1% of the time.
 
        A state of the clock counts for the time since the reading before. The clock has no figure for the time
-       in which it stands still. A counter that turns at 262,144 J, as that of the B580, is followed; one that
+       in which it stands still. Several reasons for throttling may hold at once, so their shares add up to
+       more than "throttled"; the table has the reason that held longest. Temperature changes slowly: its
+       highest is that of the whole run, and a trace shows its course. A counter that turns at 262,144 J, as that of the B580, is followed; one that
        goes back otherwise is not used, and the energy until the next reading is not known. One that has
        not changed for a second took nothing, and one that has never changed is broken.
 

@@ -42,8 +42,9 @@
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
        "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "busy_ns", "joules", "watts",
-                       "throttled", "mhz"}, as in zt_region_info, and with zt_trace_config.memory figures of
-                       MEMORY. A path has it, too
+                       "throttled", "throttled_by", "mhz"}, as in zt_region_info, and with
+                       zt_trace_config.memory figures of MEMORY. A path has it, too. "throttled_by" has the
+                       reasons that held, by name
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone
