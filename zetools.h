@@ -31525,13 +31525,19 @@ static void zt__write_json_path(zt__document *document, const zt__json *json, co
     zt__subject subject = zt__subject_at(profiler, path->index);
     zt__totals totals;
     zt_region_info info;
+    char *name;
     zt__lock(&profiler->mutex);
     totals = zt__add_up(subject);
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, &info);
     info.busy_ns = zt__get_busy_time(&document->busy_phases, subject.region, subject.path);
+    name = info.is_phase ? zt__name_path(document, subject.path) : NULL;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
+    if (name) {
+        zt__write_json_text(writer, "path", name);
+    }
+    zt__free(&profiler->config.allocator, name);
     zt__write_json_index(writer, "region", path->region);
     zt__write_json_index(writer, "parent", path->parent);
     zt__write_json_count(writer, "count", info.count);
@@ -38401,7 +38407,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "const PREFIXES = [[1, \"\"], [1e3, \"k\"], [1e6, \"M\"], [1e9, \"G\"], [1e12, \"T\"], [1e15, \"P\"]];\n"
         "const TIMES = [[1, \"ns\"], [1e3, \"\\u00b5s\"], [1e6, \"ms\"], [1e9, \"s\"]];\n"
         "/* Units that are written with a prefix, and units that are written as they are. */\n"
-        "const PREFIXED = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"], [\"W\", \"W\"]]);\n"
+        "const PREFIXED = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"], [\"W\", \"W\"],\n"
+        "    [\"J\", \"J\"]]);\n"
         "const FIXED = new Map([[\"percent\", \"%\"], [\"%\", \"%\"], [\"kHz\", \"kHz\"], [\"MHz\", \"MHz\"], [\"GHz\", \"GHz\"]]);\n"
         "\n"
         "/* Returns the units that values in the units of a metric may be written in, from small to large: [size, unit]. */\n"
@@ -38685,16 +38692,29 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));\n"
         "}\n"
         "\n"
-        "/* What phases have alone. */\n"
+        "/* What phases have alone: times of the host, memory, and what was read of the whole device meanwhile. */\n"
         "function phaseColumns() {\n"
-        "    const column = (label, figure, description, isHidden) => ({\n"
-        "        label, units: \"ns\", scaleGroup: \"host\", isHidden, description,\n"
-        "        value: (region) => region.phase ? region.phase[figure] : null,\n"
+        "    const column = (label, units, value, description, isHidden) => ({\n"
+        "        label, units, isHidden, description,\n"
+        "        scaleGroup: units === \"ns\" ? \"host\" : undefined,\n"
+        "        value: ({phase}) => phase ? value(phase) : null,\n"
         "    });\n"
+        "    const throttled = column(\"Throttled\", \"percent\",\n"
+        "        (phase) => isNumber(phase.throttled) ? 100 * phase.throttled : null,\n"
+        "        \"Share of the time in which the clock was throttled; the details of a phase have the reasons\");\n"
+        "    const wasThrottled = regions.some((region) => throttled.value(region) > 0);\n"
         "    return [\n"
-        "        column(\"Host\", \"host_ns\", \"Host time of a phase\"),\n"
-        "        column(\"Host own\", \"host_own_ns\", \"Host time of a phase outside of the phases inside\", true),\n"
-        "        column(\"Busy\", \"busy_ns\", \"Time in which at least one sample of a phase ran\", true),\n"
+        "        column(\"Host\", \"ns\", (phase) => phase.host_ns, \"Host time of a phase\"),\n"
+        "        column(\"Host own\", \"ns\", (phase) => phase.host_own_ns,\n"
+        "            \"Host time of a phase outside of the phases inside\", true),\n"
+        "        column(\"Busy\", \"ns\", (phase) => phase.busy_ns, \"Time in which at least one sample of a phase ran\", true),\n"
+        "        column(\"Memory\", \"bytes\", (phase) => phase.peak_bytes,\n"
+        "            \"The most memory of the device that was in use while a phase was open\"),\n"
+        "        column(\"Not freed\", \"bytes\", (phase) => phase.unfreed_bytes,\n"
+        "            \"Memory that was allocated in a phase and is not freed\", true),\n"
+        "        column(\"Energy\", \"J\", (phase) => phase.joules, \"Energy of the device during a phase\"),\n"
+        "        column(\"Power\", \"W\", (phase) => phase.watts, \"Mean power of the device during a phase\"),\n"
+        "        ...wasThrottled ? [throttled] : [],\n"
         "    ].filter((one) => regions.some((region) => isNumber(one.value(region))));\n"
         "}\n"
         "\n"
@@ -38720,7 +38740,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "        {\n"
         "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
-        "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n"
+        "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n",
         "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n"
         "        },\n"
         "        {\n"
@@ -38742,7 +38762,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),\n"
         "        ...latencyColumns(),\n"
         "        {\n"
-        "            label: \"What limits it\", kind: \"limit\", isText: true,\n",
+        "            label: \"What limits it\", kind: \"limit\", isText: true,\n"
         "            value: (region) => region.limit.what || \"\",\n"
         "        },\n"
         "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),\n"
@@ -38830,7 +38850,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* ---- rows of the table of regions ---- */\n"
         "\n"
         "const collator = new Intl.Collator(\"en\", {numeric: true});\n"
-        "\n"
+        "\n",
         "const isNested = () => hasNesting && byId(\"nested\").checked;\n"
         "\n"
         "/* What is missing comes last in either order. */\n"
@@ -38851,7 +38871,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Returns which regions pass the filter: each word is part of the name; none that follows a ! is. */\n"
         "function filterRegions() {\n"
         "    const words = byId(\"filter\").value.toLowerCase().split(/\\s+/).filter((word) => word && word !== \"!\");\n"
-        "    return regions.filter((region) => {\n",
+        "    return regions.filter((region) => {\n"
         "        const name = String(region.name).toLowerCase();\n"
         "        return words.every((word) => word[0] === \"!\" ? !name.includes(word.slice(1)) : name.includes(word));\n"
         "    });\n"
@@ -38924,7 +38944,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    button.title = region.name;\n"
         "    button.tabIndex = -1;\n"
         "    button.setAttribute(\"aria-expanded\", view.opened.has(region));\n"
-        "    if (region.notes.length) {\n"
+        "    if (region.notes.length) {\n",
         "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");\n"
         "    }\n"
         "}\n"
@@ -38955,7 +38975,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addDetails(row, region);\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Returns the share of some regions, after `before`. Returns \"\" if shares are not known. */\n"
         "function shareText(before, some) {\n"
         "    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.ownShare))} of GPU time` : \"\";\n"
@@ -39030,7 +39050,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function reveal(region) {\n"
         "    byId(\"filter\").value = \"\";\n"
         "    showRows();\n"
-        "    const position = view.rows.findIndex((row) => row.region === region);\n"
+        "    const position = view.rows.findIndex((row) => row.region === region);\n",
         "    if (position >= view.rowLimit) {\n"
         "        view.rowLimit = position + 1;\n"
         "        showRows();\n"
@@ -39061,7 +39081,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addStreamed(box, region);\n"
         "}\n"
         "\n"
-        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */\n",
+        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */\n"
         "function addFacts(box, region) {\n"
         "    if (region.limit.why) {\n"
         "        addLimit(add(box, \"p\", \"\", \"What limits it: \"), region.limit);\n"
@@ -39077,7 +39097,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(box, \"p\", \"mark\", note);\n"
         "    }\n"
         "    if (region.phase) {\n"
-        "        add(box, \"p\", \"\", phaseText(region));\n"
+        "        for (const text of [phaseText(region), powerText(region.phase), memoryText(region.phase)].filter(Boolean)) {\n"
+        "            add(box, \"p\", \"\", text);\n"
+        "        }\n"
         "    }\n"
         "    const rates = ratesOf(region);\n"
         "    if (rates.length) {\n"
@@ -39100,9 +39122,36 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return texts.join(\" \");\n"
         "}\n"
         "\n"
+        "/* Returns sentences about energy, clock and throttling of a phase. \"\" if nothing is known. */\n"
+        "function powerText(phase) {\n"
+        "    const took = [[phase.joules, \"J\"], [phase.watts, \"W\"]].filter(([value]) => isNumber(value));\n"
+        "    const reasons = Object.entries(phase.throttled_by || {}).map(([name, share]) => `${name} (${percent(share)})`);\n"
+        "    return [\n"
+        "        took.length ? `The device took ${took.map(([value, unit]) => quantity(value, unit)).join(\", \")}.` : \"\",\n"
+        "        isNumber(phase.mhz) ? `Its mean clock was ${quantity(phase.mhz, \"MHz\")}.` : \"\",\n"
+        "        phase.throttled > 0\n"
+        "            ? `It was throttled for ${percent(phase.throttled)} of the time: ${reasons.join(\", \")}.` : \"\",\n"
+        "    ].filter(Boolean).join(\" \");\n"
+        "}\n"
+        "\n"
+        "/* Returns sentences about memory that was in use, and allocated, in a phase. \"\" if nothing is known. */\n"
+        "function memoryText(phase) {\n"
+        "    const texts = [];\n"
+        "    const bytes = (value) => quantity(value, \"bytes\");\n"
+        "    if (isNumber(phase.peak_bytes)) {\n"
+        "        texts.push(`At most ${bytes(phase.peak_bytes)} of the device's memory were in use, ` +\n"
+        "            `${bytes(phase.end_bytes)} at the end.`);\n"
+        "    }\n"
+        "    if (phase.allocations > 0) {\n"
+        "        const unfreed = `of which ${COUNT.format(phase.unfreed)} (${bytes(phase.unfreed_bytes)}) not freed`;\n"
+        "        texts.push(`${plural(phase.allocations, \"allocation\")}, ${phase.unfreed > 0 ? unfreed : \"all freed\"}.`);\n"
+        "    }\n"
+        "    return texts.join(\" \");\n"
+        "}\n"
+        "\n"
         "function addLimit(text, limit) {\n"
         "    if (limit.what) {\n"
-        "        add(text, \"strong\", \"\", limit.what);\n"
+        "        add(text, \"strong\", \"\", limit.what);\n",
         "        text.append(\". \");\n"
         "    }\n"
         "    text.append(limit.why);\n"
@@ -39164,7 +39213,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));\n"
         "    }\n"
         "    const missing = metricNames.filter((name) => !isMeasured(name));\n"
-        "    if (missing.length) {\n",
+        "    if (missing.length) {\n"
         "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);\n"
         "    }\n"
         "}\n"
@@ -39203,7 +39252,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (names.length === 0) {\n"
         "        return;\n"
         "    }\n"
-        "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);\n"
+        "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);\n",
         "    const body = addTable(box, [[\"Streamed metric\"], ...numbers, [\"Unit\"], [\"Component\"]]);\n"
         "    for (const name of names) {\n"
         "        const streamed = region.streamed[name];\n"
@@ -39267,7 +39316,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const first = counts.findIndex((count) => count > 0);\n"
         "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
         "        return;\n"
-        "    }\n",
+        "    }\n"
         "    const last = counts.findLastIndex((count) => count > 0);\n"
         "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
         "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
@@ -39293,7 +39342,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;\n"
         "    addSvg(svg, \"text\", {x: plot.left, y: 10, class: \"muted\"}, `GPU time of ${text}, logarithmic`);\n"
         "}\n"
-        "\n"
+        "\n",
         "function addColumns(svg, plot, counts, beginOf, word) {\n"
         "    const most = Math.max(...counts);\n"
         "    addSvg(svg, \"text\", {x: plot.left - 6, y: plot.top + 8, \"text-anchor\": \"end\"}, plural(most, word));\n"
@@ -39346,7 +39395,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        most: kind === \"operations\" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,\n"
         "    };\n"
         "    const points = measured.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
-        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n",
+        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
         "    if ((roofs.bytes || roofs.most) && points.length) {\n"
         "        addLink(\"roofline\", \"Roofline\");\n"
@@ -39371,7 +39420,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */\n"
         "function plotOf(points, {bytes, most}) {\n"
-        "    const width = window.innerWidth < 900 ? 640 : 960;\n"
+        "    const width = window.innerWidth < 900 ? 640 : 960;\n",
         "    const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};\n"
         "    const rates = points.map((point) => point.rate);\n"
         "    const intensities = points.map((point) => point.intensity);\n"
@@ -39423,7 +39472,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const names = [];\n"
         "    for (const {region, intensity, rate} of points) {\n"
         "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
-        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n",
+        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
         "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
         "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
         "        if (hasOwnTimes) {\n"
@@ -39457,7 +39506,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "const TIMELINE_ROWS = 8;\n"
         "const BINS = 1000;\n"
         "\n"
-        "/* Adds a span to the bins, each of which holds how much of it is covered. */\n"
+        "/* Adds a span to the bins, each of which holds how much of it is covered. */\n",
         "function cover(bins, from, to) {\n"
         "    const last = Math.min(BINS - 1, Math.floor(to));\n"
         "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {\n"
@@ -39520,7 +39569,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const from = BINS * begin / duration;\n"
         "        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));\n"
         "    }\n"
-        "    add(parent, \"span\", \"name\", name).title = title;\n",
+        "    add(parent, \"span\", \"name\", name).title = title;\n"
         "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
         "        \"aria-label\": plural(spans.length, \"sample\")});\n"
         "    drawBins(svg, bins, \"\");\n"
@@ -39551,7 +39600,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const shown = samples > spans.length\n"
         "        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, \"sample\")},` : plural(spans.length, \"sample\");\n"
         "    const texts = [\n"
-        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,\n"
+        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,\n",
         "        \"A row's figure is how much of the time its region runs.\",\n"
         "        lost ? `${COUNT.format(lost)} lost, in the second colour.` : \"\",\n"
         "        overlapText(),\n"
@@ -39609,7 +39658,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function showHeading() {\n"
-        "    const device = doc.device || {};\n",
+        "    const device = doc.device || {};\n"
         "    const facts = [\n"
         "        [\"Device\", device.name],\n"
         "        [\"Driver\", device.driver_version],\n"
@@ -39648,7 +39697,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const samples = plural((doc.counts || {}).collected || 0, \"sample\");\n"
         "    if (hasOwnTimes) {\n"
         "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(measured, (region) => region.own_ns);\n"
-        "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);\n"
+        "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);\n",
         "        summary.append(\" in \");\n"
         "    }\n"
         "    const around = phases.length ? ` and ${plural(phases.length, \"phase\")}` : \"\";\n"
@@ -39714,7 +39763,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const activity = add(line, \"td\", \"number\", \"\");\n"
         "        const stall = add(line, \"td\", \"\", \"\");\n"
         "        if (row.samples) {\n"
-        "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));\n",
+        "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));\n"
         "            add(add(share, \"span\", \"bar\"), \"i\").style.width = `${100 * row.samples / most}%`;\n"
         "            samples.textContent = COUNT.format(row.samples);\n"
         "            stall.textContent = mainStall(kinds, row);\n"
@@ -39742,7 +39791,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    const unknown = (kernel.instructions || []).filter((row) => !row.file);\n"
         "    if (unknown.length) {\n"
-        "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;\n"
+        "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;\n",
         "        addHotTable(details, kernel, kinds, \"Instruction\", unknown, offsetOf);\n"
         "    }\n"
         "}\n"
@@ -39797,7 +39846,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const row = add(body, \"tr\");\n"
         "        const shape = (kernel.shapes || [])[0] || {};\n"
         "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";\n"
-        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n",
+        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
         "        add(row, \"td\", \"number\", named[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
         "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
         "        for (const [, figure] of figures) {\n"
@@ -39828,7 +39877,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const body = addTable(byId(\"calls\"), [\n"
         "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n"
         "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),\n"
-        "    ]);\n"
+        "    ]);\n",
         "    const sum = (call) => (call.time_ns || {}).sum || 0;\n"
         "    for (const call of calls.slice().sort((a, b) => sum(b) - sum(a))) {\n"
         "        const row = add(body, \"tr\");\n"
@@ -39891,7 +39940,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    });\n"
         "    filter.addEventListener(\"keydown\", (event) => {\n"
         "        if (event.key === \"ArrowDown\" || event.key === \"Enter\") {\n"
-        "            event.preventDefault();\n",
+        "            event.preventDefault();\n"
         "            focusRow(rowButtons()[0]);\n"
         "        } else if (event.key === \"Escape\") {\n"
         "            filter.value = \"\";\n"
@@ -39930,7 +39979,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const choice = byId(\"choice\");\n"
         "    document.addEventListener(\"keydown\", (event) => {\n"
         "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;\n"
-        "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n"
+        "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n",
         "            event.preventDefault();\n"
         "            filter.focus();\n"
         "            filter.select();\n"
@@ -40316,7 +40365,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
        "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
-                       several, "share" and all that follows it in a region. "parent" is the index of a path
+                       several, "share" and all that follows it in a region. "parent" is the index of a
+                       path. That of a phase also has "path", its name for zt_find_path
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -41200,4 +41250,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 69825ade426366bc */
+/* Joined from src/ by src/join.py: ec3d6a4d64ca31a7 */

@@ -635,6 +635,8 @@ static void test_reports(void **state) {
     run(w, NULL, "kernel");
     void *memory = allocate(w, DEVICE, 3000), *more = allocate(w, SHARED, 500), *host = allocate(w, HOST, 20);
     release(w, more);
+    ZT_PHASE("inner") {
+    }
     zt_phase_end();
     collect_all(profiler);
     const char *text = written_report(profiler, ZT_FORMAT_JSON);
@@ -645,6 +647,8 @@ static void test_reports(void **state) {
     assert_contains(
         text,
         "\"allocations\":3,\"unfreed\":2,\"unfreed_bytes\":3020,\"peak_bytes\":3500,\"end_bytes\":3000}");
+    assert_contains(text, "{\"path\":\";solve\",\"region\":");
+    assert_contains(text, "{\"path\":\"solve;inner\",\"region\":");
     assert_contains(text, "Device memory: at most 3.5 kB");
     text = written_report(profiler, ZT_FORMAT_CSV);
     assert_contains(text, "\n\"solve\",\"peak memory\",\"\",\"\",\"bytes\",raw,sum,1,3500,");

@@ -322,13 +322,19 @@ static void zt__write_json_path(zt__document *document, const zt__json *json, co
     zt__subject subject = zt__subject_at(profiler, path->index);
     zt__totals totals;
     zt_region_info info;
+    char *name;
     zt__lock(&profiler->mutex);
     totals = zt__add_up(subject);
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, &info);
     info.busy_ns = zt__get_busy_time(&document->busy_phases, subject.region, subject.path);
+    name = info.is_phase ? zt__name_path(document, subject.path) : NULL;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
+    if (name) {
+        zt__write_json_text(writer, "path", name);
+    }
+    zt__free(&profiler->config.allocator, name);
     zt__write_json_index(writer, "region", path->region);
     zt__write_json_index(writer, "parent", path->parent);
     zt__write_json_count(writer, "count", info.count);
