@@ -9291,9 +9291,8 @@ struct zt_profiler {
     void (*phase_ended)(zt_profiler *profiler, const zt__phase_span *span); /* mutex held */
     /* The same, with config.power. mutex held */
     void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
-    struct zt__memory_use
-        *memory; /* NULL: a tracer has never watched it. Guarded by the mutex, as the next */
-    zt_memory_info memory_info;
+    struct zt__memory_use *memory; /* NULL: a tracer has never watched it */
+    zt_memory_info memory_info;    /* of profilers that were merged, too. The mutex guards both */
     /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
     void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns);
     void (*free_memory)(zt_profiler *profiler);
@@ -23738,8 +23737,8 @@ static void zt__merge_steps(zt__memory_use *use) {
             (use->step_count - merged - 1) * sizeof *use->steps);
 }
 
-/* Notes that so many bytes are in use from now on. A step ends the lower ones before it: the highest since any time is one of those that
-   are left. */
+/* Notes that so many bytes are in use from now on. A step ends the lower ones before it: the highest since any time is
+   one of those that are left. */
 static void zt__add_step(zt__memory_use *use, uint64_t bytes, uint64_t now) {
     zt__memory_step step = {bytes, bytes, UINT64_MAX};
     use->steps[use->step_count - 1].until_ns = now;
@@ -36871,11 +36870,11 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     info.streamed_count = zt__get_streamed_count(profiler);
     info.pass_count = profiler->pass_count;
     info.tile_count = profiler->tile_count;
+    info.memory = zt__get_memory_info(profiler);
 #ifdef ZETOOLS_TRACER
     info.launches = zt__get_launch_counts(profiler);
     info.kernel_count = zt__get_kernel_count(profiler);
     info.call_count = zt__get_call_count(profiler);
-    info.memory = zt__get_memory_info(profiler);
     info.hotspots = zt__get_hotspot_counts(profiler);
     info.hotspot_count = zt__get_hotspot_count(profiler);
 #endif
@@ -40242,11 +40241,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        the entries that are long enough; joules is NaN if the others are more than 1% of the time.
 
        A state of the clock counts for the time since the reading before. The clock has no figure for the time
-       in which it stands still. Several reasons for throttling may hold at once, so their shares add up to
-       more than "throttled"; the table has the reason that held longest. Temperature changes slowly: its
-       highest is that of the whole run, and a trace shows its course. A counter that turns at 262,144 J, as that of the B580, is followed; one that
-       goes back otherwise is not used, and the energy until the next reading is not known. One that has
-       not changed for a second took nothing, and one that has never changed is broken.
+       in which it stands still. Several reasons for throttling may hold at once, so their shares may add up
+       to more than zt_region_info.throttled. A table has the one that held longest. The temperature changes
+       slowly: the highest is that of the whole run, and a trace shows its course.
+
+       A counter that turns at 262,144 J, as that of the B580, is followed; one that goes back otherwise is
+       not used, and the energy until the next reading is not known. One that has not changed for a second
+       took nothing, and one that has never changed is broken.
 
        Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
        needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If the
@@ -40555,8 +40556,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes. Times are in nanoseconds. Facts about program and
-       device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
-       add them either.
+       device are those of the process that measured. Kernels, hot spots and zt_info.power are left out;
+       zt_merge does not add them either.
 
            "ZTPK"; u32 layout: 9; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
@@ -40883,9 +40884,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - With its context, all that was allocated in it is freed.
        - Up to 1,048,576 allocations are known at once, for at most 200 bytes each. Further ones are counted
          in zt_info.memory.unseen.
-       - zt_merge adds up what was allocated and what is not freed. Of peak_bytes and end_bytes the highest
-         of a rank stays, because each rank may have a device of its own. What is in use now, in zt_info.memory,
-         stays that of `into`.
+       - zt_merge adds up what was allocated and what is not freed. Of what was in use, the highest counts,
+         because each rank may have a device of its own. bytes and host_bytes of zt_info.memory stay as they
+         are.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -41250,4 +41251,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: ec3d6a4d64ca31a7 */
+/* Joined from src/ by src/join.py: 5ccab1cb5c869379 */

@@ -518,9 +518,8 @@ struct zt_profiler {
     void (*phase_ended)(zt_profiler *profiler, const zt__phase_span *span); /* mutex held */
     /* The same, with config.power. mutex held */
     void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
-    struct zt__memory_use
-        *memory; /* NULL: a tracer has never watched it. Guarded by the mutex, as the next */
-    zt_memory_info memory_info;
+    struct zt__memory_use *memory; /* NULL: a tracer has never watched it */
+    zt_memory_info memory_info;    /* of profilers that were merged, too. The mutex guards both */
     /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
     void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns);
     void (*free_memory)(zt_profiler *profiler);

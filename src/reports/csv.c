@@ -22,7 +22,6 @@
 #include "results/timeline.h"
 #include "streams/power.h"
 #include "tracer/hotspots.h"
-#include "tracer/memory_use.h"
 #include "tracer/results.h"
 
 ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {

@@ -24,7 +24,6 @@
 #include "results/timeline.h"
 #include "streams/power.h"
 #include "tracer/hotspots.h"
-#include "tracer/memory_use.h"
 #include "tracer/results.h"
 
 /* What is the same for all regions. */

@@ -28,7 +28,7 @@
        - With its context, all that was allocated in it is freed.
        - Up to 1,048,576 allocations are known at once, for at most 200 bytes each. Further ones are counted
          in zt_info.memory.unseen.
-       - zt_merge adds up what was allocated and what is not freed. Of peak_bytes and end_bytes the highest
-         of a rank stays, because each rank may have a device of its own. What is in use now, in zt_info.memory,
-         stays that of `into`.
+       - zt_merge adds up what was allocated and what is not freed. Of what was in use, the highest counts,
+         because each rank may have a device of its own. bytes and host_bytes of zt_info.memory stay as they
+         are.
 */
