@@ -778,6 +778,9 @@ struct zt_stats {
    path is a region or a phase inside certain others, such as "step;solve"; see NESTING and PHASES. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
+/* How many reasons for throttling there are: the bits of zes_freq_throttle_reason_flags_t, from the lowest. */
+enum { ZT_THROTTLE_REASONS = 8 };
+
 /* A region or a phase, or a path of it. A sample of a phase is one of those submitted in it, but for what ran inside of a
    region that counts in it. See PHASES AND ENTRIES. */
 struct zt_region_info {
@@ -815,7 +818,8 @@ struct zt_region_info {
     double joules;    /* energy; also NaN if entries end sooner than the device's energy counter changes */
     double watts;     /* mean power, as the next two of the entries that are long enough */
     double throttled; /* share of the time in which the clock was throttled, from 0 to 1 */
-    double mhz;       /* mean clock while that was not 0 */
+    double throttled_by[ZT_THROTTLE_REASONS]; /* the same for each reason. Several may hold at once */
+    double mhz;                               /* mean clock while that was not 0 */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1031,10 +1035,10 @@ struct zt_power_info {
     const char *domain; /* what the energy is of: "card", "package", ... "": not known */
     double seconds;     /* from the first reading to the last step of the energy counter */
     double joules, watts;
-    double throttled;          /* share of the time, from 0 to 1 */
-    double mhz;                /* mean clock while that was not 0 */
-    double max_celsius;        /* highest temperature of the GPU */
-    uint32_t throttle_reasons; /* all that were seen, as zes_freq_throttle_reason_flags_t */
+    double throttled;                         /* share of the time, from 0 to 1 */
+    double throttled_by[ZT_THROTTLE_REASONS]; /* the same for each reason. Several may hold at once */
+    double mhz;                               /* mean clock while that was not 0 */
+    double max_celsius;                       /* highest temperature of the GPU */
 };
 
 /* What there is of a profiler, and what became of it, so far. What is not used is 0. */
@@ -2378,11 +2382,15 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
     }
     info.power.text = info.power.domain = "";
     info.power.joules = info.power.watts = info.power.throttled = info.power.mhz = info.power.max_celsius = NAN;
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        info.power.throttled_by[i] = NAN;
+    }
     return info;
 }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
+    { int i; ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
+      for (i = 0; i < ZT_THROTTLE_REASONS; i++) { info->throttled_by[i] = NAN; }
       zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = info->unfreed_bytes =
           info->peak_bytes = info->end_bytes = NAN;
       info->host_ns = info->host_own_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
@@ -6649,7 +6657,7 @@ ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank);
 
-/* Adds a column that is always shown. Its figures are indices of `texts`. */
+/* Adds a column of rank 0. Its figures are indices of `texts`. */
 ZT__PRIVATE void zt__add_texts(zt__figure_table *table, uint32_t figure, const char *name,
                                const char *const *texts);
 
@@ -8849,15 +8857,15 @@ typedef struct zt__phase_memory {
     int is_watched;       /* it was, when something was allocated in the phase, or the phase has ended */
     uint64_t allocations; /* that were made in it, */
     uint64_t unfreed, unfreed_bytes;
-    uint64_t peak_bytes,
-        end_bytes;     /* in use on the device: the most while it was open, and when it last ended */
-    uint64_t ended_ns; /* host time of that end; 0: none */
+    int has_ended;                  /* the next two are known: what was in use on the device, */
+    uint64_t peak_bytes, end_bytes; /* at most while it was open, and when it last ended */
 } zt__phase_memory;
 
 /* What was read of energy, clock and throttling, summed over time. */
 typedef struct zt__power_sums {
     double joules, energy_s;     /* and for how many seconds that is known, as in the next line */
     double throttled_s, clock_s; /* seconds in which the clock was throttled */
+    double throttled_by_s[ZT_THROTTLE_REASONS];
     double megahertz_s, awake_s; /* the clock while it was not 0, weighted by time */
 } zt__power_sums;
 
@@ -9283,9 +9291,10 @@ struct zt_profiler {
     void (*phase_ended)(zt_profiler *profiler, const zt__phase_span *span); /* mutex held */
     /* The same, with config.power. mutex held */
     void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
-    struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */
+    struct zt__memory_use *memory; /* NULL: a tracer has never watched it */
+    zt_memory_info memory_info;    /* of profilers that were merged, too. The mutex guards both */
     /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
-    void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns);
     void (*free_memory)(zt_profiler *profiler);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);
@@ -12173,7 +12182,7 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
         path->entered++;
     }
     if (path && profiler->memory_phase_ended) {
-        profiler->memory_phase_ended(profiler, path, frame->begun_ns, now);
+        profiler->memory_phase_ended(profiler, path, frame->begun_ns);
     }
     if (path && frame->begun_ns) {
         path->host_ns += now - frame->begun_ns;
@@ -15333,6 +15342,9 @@ ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *
 /* Returns how many samples there are in each state. */
 ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler);
 
+/* As in zt_info. */
+ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler);
+
 /* Returns how many samples of a profiler were lost or dropped by one cause. */
 ZT__PRIVATE uint64_t zt__get_cause(const zt_profiler *profiler, zt_cause cause);
 
@@ -15387,7 +15399,13 @@ ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, d
 
 /* Stores the figures of what was read in `seconds`, as in zt_power_info. */
 ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
-                                  double *throttled, double *mhz);
+                                  double *throttled, double *throttled_by, double *mhz);
+
+/* Adds what was allocated, and of that not freed. */
+ZT__PRIVATE void zt__add_allocations(zt__phase_memory *to, const zt__phase_memory *from);
+
+/* Raises what was in use on the device to that of another path or rank, if that was more. */
+ZT__PRIVATE void zt__raise_memory_in_use(zt__phase_memory *to, const zt__phase_memory *from);
 
 /* The mutex is held. */
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);
@@ -15573,22 +15591,43 @@ static const zt__path *zt__next_with(zt__subject subject, uint32_t column, const
 }
 
 ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor) {
+    uint32_t i;
     to->joules += factor * from->joules;
     to->energy_s += factor * from->energy_s;
     to->throttled_s += factor * from->throttled_s;
     to->clock_s += factor * from->clock_s;
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        to->throttled_by_s[i] += factor * from->throttled_by_s[i];
+    }
     to->megahertz_s += factor * from->megahertz_s;
     to->awake_s += factor * from->awake_s;
 }
 
 ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
-                                  double *throttled, double *mhz) {
+                                  double *throttled, double *throttled_by, double *mhz) {
     const double least_part = 0.99;
     int is_known = sums->energy_s > 0;
+    uint32_t i;
     *joules = is_known && sums->energy_s >= least_part * seconds ? sums->joules : zt__nan();
     *watts = is_known ? sums->joules / sums->energy_s : zt__nan();
     *throttled = sums->clock_s > 0 ? sums->throttled_s / sums->clock_s : zt__nan();
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        throttled_by[i] = sums->clock_s > 0 ? sums->throttled_by_s[i] / sums->clock_s : zt__nan();
+    }
     *mhz = sums->awake_s > 0 ? sums->megahertz_s / sums->awake_s : zt__nan();
+}
+
+ZT__PRIVATE void zt__add_allocations(zt__phase_memory *to, const zt__phase_memory *from) {
+    to->is_watched |= from->is_watched;
+    to->allocations += from->allocations;
+    to->unfreed += from->unfreed;
+    to->unfreed_bytes += from->unfreed_bytes;
+}
+
+ZT__PRIVATE void zt__raise_memory_in_use(zt__phase_memory *to, const zt__phase_memory *from) {
+    to->has_ended |= from->has_ended;
+    to->peak_bytes = from->peak_bytes > to->peak_bytes ? from->peak_bytes : to->peak_bytes;
+    to->end_bytes = from->end_bytes > to->end_bytes ? from->end_bytes : to->end_bytes;
 }
 
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
@@ -15618,18 +15657,9 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.host_own_ns += (double)path->host_own_ns;
         zt__add_power(&totals.power, &path->power, 1);
         totals.power_s += path->power_s;
-        if (path->memory.ended_ns >= totals.memory.ended_ns) {
-            totals.memory.ended_ns = path->memory.ended_ns;
-            totals.memory.end_bytes = path->memory.end_bytes;
-        }
-        if (path->memory.peak_bytes > totals.memory.peak_bytes) {
-            totals.memory.peak_bytes = path->memory.peak_bytes;
-        }
+        zt__raise_memory_in_use(&totals.memory, &path->memory);
         do {
-            totals.memory.is_watched |= inner->memory.is_watched;
-            totals.memory.allocations += inner->memory.allocations;
-            totals.memory.unfreed += inner->memory.unfreed;
-            totals.memory.unfreed_bytes += inner->memory.unfreed_bytes;
+            zt__add_allocations(&totals.memory, &inner->memory);
             totals.lost += inner->lost;
             totals.dropped += inner->dropped;
             inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
@@ -15825,6 +15855,15 @@ ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
 }
 
+ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    zt_memory_info info;
+    zt__lock(&locked->mutex);
+    info = profiler->memory_info;
+    zt__unlock(&locked->mutex);
+    return info;
+}
+
 ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
     info->count = totals->count;
     info->lost = totals->lost;
@@ -15836,12 +15875,12 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
     info->busy_ns = zt__nan();
     zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
-                     &info->mhz);
+                     info->throttled_by, &info->mhz);
     info->allocations = totals->memory.allocations;
     info->unfreed = totals->memory.unfreed;
     info->unfreed_bytes = totals->memory.is_watched ? (double)totals->memory.unfreed_bytes : zt__nan();
-    info->peak_bytes = totals->memory.ended_ns ? (double)totals->memory.peak_bytes : zt__nan();
-    info->end_bytes = totals->memory.ended_ns ? (double)totals->memory.end_bytes : zt__nan();
+    info->peak_bytes = totals->memory.has_ended ? (double)totals->memory.peak_bytes : zt__nan();
+    info->end_bytes = totals->memory.has_ended ? (double)totals->memory.end_bytes : zt__nan();
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =
@@ -16314,6 +16353,20 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
+/* Adds the memory of all phases and of none. What is in use now stays that of `into`. The mutex is held. */
+static void zt__add_memory(zt_profiler *into, const zt_memory_info *info, const zt__phase_memory *root) {
+    zt_memory_info *to = &into->memory_info;
+    to->is_watched |= info->is_watched;
+    to->allocations += info->allocations;
+    to->unfreed += info->unfreed;
+    to->unfreed_bytes += info->unfreed_bytes;
+    to->unseen += info->unseen;
+    to->peak_bytes = info->peak_bytes > to->peak_bytes ? info->peak_bytes : to->peak_bytes;
+    to->host_peak_bytes =
+        info->host_peak_bytes > to->host_peak_bytes ? info->host_peak_bytes : to->host_peak_bytes;
+    zt__add_allocations(&into->root.memory, root);
+}
+
 /* Adds the statistics of `from` to `into`. Both collectors are held, so nobody else writes statistics. Returns
    0 without memory: then no figure has changed, so nothing is merged in part. */
 static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
@@ -16324,6 +16377,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
         (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
     zt__merged_path *paths = (zt__merged_path *)zt__allocate(allocator, path_count + 1u, sizeof *paths);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
+    zt_memory_info memory;
+    zt__phase_memory root;
     zt_cause cause;
     int has_memory = regions && paths;
 
@@ -16357,6 +16412,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     if (has_memory) {
         zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment */
         memcpy(causes, from->causes, sizeof causes);
+        memory = from->memory_info;
+        root = from->root.memory;
         unobserved_lists = from->counts.unobserved_lists;
         for (i = 0; i < region_count; i++) {
             regions[i].lost = regions[i].from->lost;
@@ -16378,6 +16435,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.host_own_ns = path->host_own_ns;
             paths[i].from.power = path->power;
             paths[i].from.power_s = path->power_s;
+            paths[i].from.memory = path->memory;
         }
         zt__unlock(&from->mutex);
         /* The mutex is unlocked between paths, so that other threads need not wait for all of them. */
@@ -16409,6 +16467,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->host_own_ns += added->host_own_ns;
             zt__add_power(&to->power, &added->power, 1);
             to->power_s += added->power_s;
+            zt__add_allocations(&to->memory, &added->memory);
+            zt__raise_memory_in_use(&to->memory, &added->memory);
             if (!to->key.region->is_phase) {
                 into->counts.collected += added->statistics.count;
                 into->counts.begun += added->statistics.count;
@@ -16417,6 +16477,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
         }
         zt__lock(&into->mutex);
         zt__add_causes(into, causes, unobserved_lists);
+        zt__add_memory(into, &memory, &root);
         for (i = 0; i < region_count; i++) {
             regions[i].into->lost += regions[i].lost;
             regions[i].into->dropped += regions[i].dropped;
@@ -16657,7 +16718,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 8, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 9, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -16793,6 +16854,41 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
     }
 }
 
+/* Transfers the memory of a phase, or of none. */
+static void zt__transfer_memory(zt__packer *packer, zt__phase_memory *memory) {
+    zt__transfer_flag(packer, &memory->is_watched);
+    zt__transfer_flag(packer, &memory->has_ended);
+    zt__transfer_u64(packer, &memory->allocations, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &memory->unfreed, memory->allocations);
+    zt__transfer_u64(packer, &memory->unfreed_bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &memory->peak_bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &memory->end_bytes, UINT64_MAX);
+}
+
+/* Transfers the memory of all phases and of none. */
+static void zt__transfer_memory_info(zt__packer *packer, zt_profiler *profiler) {
+    zt_memory_info info;
+    zt__phase_memory root;
+    zt__lock(&profiler->mutex);
+    info = profiler->memory_info;
+    root = profiler->root.memory;
+    zt__unlock(&profiler->mutex);
+    zt__transfer_flag(packer, &info.is_watched);
+    zt__transfer_u64(packer, &info.allocations, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &info.unfreed, info.allocations);
+    zt__transfer_u64(packer, &info.unfreed_bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &info.unseen, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &info.bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &info.peak_bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &info.host_bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &info.host_peak_bytes, UINT64_MAX);
+    zt__transfer_memory(packer, &root);
+    if (packer->is_reading) {
+        profiler->memory_info = info;
+        profiler->root.memory = root;
+    }
+}
+
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
     const uint32_t max_metrics = 4096; /* more than any device has: each is compared with those before it */
@@ -16825,6 +16921,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
         zt__transfer_u64(packer, &causes[i], ZT__MAX_PACKED_COUNT);
     }
     zt__transfer_u64(packer, &unobserved_lists, ZT__MAX_PACKED_COUNT);
+    zt__transfer_memory_info(packer, profiler);
     if (packer->is_reading) {
         zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0);
         profiler->availability = (zt_availability)availability;
@@ -16970,7 +17067,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
     uint32_t region = path ? path->key.region->index : 0, pass;
     uint64_t timed = 0;
-    double *power[7];
+    double *power[7 + ZT_THROTTLE_REASONS];
     uint32_t i;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
@@ -16999,6 +17096,9 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     power[4] = &path->power.megahertz_s;
     power[5] = &path->power.awake_s;
     power[6] = &path->power_s;
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        power[7 + i] = &path->power.throttled_by_s[i];
+    }
     zt__transfer_u64(packer, &path->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->dropped, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
@@ -17018,6 +17118,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     for (i = 0; i < ZT__COUNT_OF(power); i++) {
         zt__transfer_f64(packer, power[i]);
     }
+    zt__transfer_memory(packer, &path->memory);
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
@@ -18045,7 +18146,6 @@ typedef struct zt__power {
         steps[ZT__POWER_STEPS]; /* the older, the fewer. profiler->mutex guards this and what follows */
     uint32_t step_count;
     zt__power_sums sums; /* up to the last reading */
-    uint32_t reasons;    /* for throttling, ever: zes_freq_throttle_reason_flags_t */
     double max_celsius;
     zt__power_span spans[ZT__POWER_SPANS]; /* a ring */
     uint32_t first_span, span_count;
@@ -18319,7 +18419,7 @@ static int zt__sum_up_to(const zt__power *power, uint64_t ns, int extrapolates, 
                          uint64_t *distance_ns) {
     const zt__power_step *steps = power->steps;
     uint32_t i = power->step_count;
-    double part;
+    zt__power_sums change;
     memset(sums, 0, sizeof *sums);
     while (i > 0 && steps[i - 1].ns >= ns) {
         i--;
@@ -18339,9 +18439,11 @@ static int zt__sum_up_to(const zt__power *power, uint64_t ns, int extrapolates, 
         }
     }
     *distance_ns = steps[i].ns - steps[i - 1].ns;
-    part = (double)(ns - steps[i - 1].ns) / (double)*distance_ns;
-    zt__add_power(sums, &steps[i - 1].sums, 1 - part);
-    zt__add_power(sums, &steps[i].sums, part);
+    /* What does not change between the steps is not rounded, so that a difference of two sums may be 0. */
+    change = steps[i].sums;
+    zt__add_power(&change, &steps[i - 1].sums, -1);
+    *sums = steps[i - 1].sums;
+    zt__add_power(sums, &change, (double)(ns - steps[i - 1].ns) / (double)*distance_ns);
     return 1;
 }
 
@@ -18401,7 +18503,7 @@ typedef struct zt__power_reading {
     uint64_t counted;
     double megahertz; /* 0, or less: the clock stands still, or is not known */
     int has_clock;
-    uint32_t reasons;
+    uint32_t reasons; /* for throttling, as zes_freq_throttle_reason_flags_t */
     double celsius;
 } zt__power_reading;
 
@@ -18424,10 +18526,13 @@ static void zt__add_power_step(zt__power *power, const zt__power_reading *readin
 /* Adds the state of clock and sensor. It counts for the time since the reading before. */
 static void zt__add_state(zt__power *power, const zt__power_reading *reading) {
     double seconds = power->step_count ? (double)(reading->ns - power->read_ns) * 1e-9 : 0;
+    uint32_t i;
     if (reading->has_clock) {
         power->sums.clock_s += seconds;
         power->sums.throttled_s += reading->reasons ? seconds : 0;
-        power->reasons |= reading->reasons;
+        for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+            power->sums.throttled_by_s[i] += reading->reasons >> i & 1 ? seconds : 0;
+        }
     }
     if (reading->has_clock && reading->megahertz > 0) {
         power->sums.megahertz_s += reading->megahertz * seconds;
@@ -18579,7 +18684,6 @@ ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler) {
         zt__lock(&locked->mutex);
         info.text = power->refusal.text;
         info.domain = power->domain_name ? power->domain_name : "";
-        info.throttle_reasons = power->reasons;
         info.max_celsius = power->max_celsius;
         if (power->step_count > 0) {
             const zt__power_step *last = &power->steps[power->step_count - 1];
@@ -18588,7 +18692,8 @@ ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler) {
         }
         zt__unlock(&locked->mutex);
     }
-    zt__divide_power(&sums, info.seconds, &info.joules, &info.watts, &info.throttled, &info.mhz);
+    zt__divide_power(&sums, info.seconds, &info.joules, &info.watts, &info.throttled, info.throttled_by,
+                     &info.mhz);
     return info;
 }
 
@@ -23583,8 +23688,7 @@ typedef struct zt__memory_change {
 
 /* The memory of a profiler's device, as far as the tracer has seen it allocated. Guarded by the profiler's mutex. */
 typedef struct zt__memory_use {
-    int is_watched; /* now */
-    zt_memory_info info;
+    int is_watched;      /* now */
     uint32_t step_count; /* at least 1: the last step is what is in use now */
     zt__memory_step
         steps[ZT__MEMORY_STEPS]; /* from the highest to the lowest, the highest being the oldest */
@@ -23613,9 +23717,6 @@ ZT__PRIVATE void zt__count_free(zt_profiler *profiler, zt__path *phase, uint64_t
 
 /* Counts an allocation for which there was no room. */
 ZT__PRIVATE void zt__count_unseen_allocation(zt_profiler *profiler);
-
-/* As in zt_info. */
-ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler);
 
 /* Get the changes that are kept for the timeline, as zt__get_kept_calls and zt__copy_kept_call do with calls. */
 ZT__PRIVATE void zt__get_kept_changes(zt_profiler *profiler, uint64_t *first, uint64_t *end);
@@ -23650,10 +23751,10 @@ static void zt__merge_steps(zt__memory_use *use) {
             (use->step_count - merged - 1) * sizeof *use->steps);
 }
 
-/* Notes what is in use from now on. A step ends the lower ones before it: the highest since any time is one of those that
-   are left. */
-static void zt__add_step(zt__memory_use *use, uint64_t now) {
-    zt__memory_step step = {use->info.bytes, use->info.bytes, UINT64_MAX};
+/* Notes that so many bytes are in use from now on. A step ends the lower ones before it: the highest since any time is
+   one of those that are left. */
+static void zt__add_step(zt__memory_use *use, uint64_t bytes, uint64_t now) {
+    zt__memory_step step = {bytes, bytes, UINT64_MAX};
     use->steps[use->step_count - 1].until_ns = now;
     while (use->step_count > 0 && use->steps[use->step_count - 1].bytes <= step.bytes) {
         use->step_count--;
@@ -23673,32 +23774,34 @@ static uint64_t zt__peak_since(const zt__memory_use *use, uint64_t ns) {
     return use->steps[i].bytes;
 }
 
-static void zt__keep_change(zt__memory_use *use, uint64_t now) {
+static void zt__keep_change(zt_profiler *profiler, uint64_t now) {
+    zt__memory_use *use = profiler->memory;
     if (use->changes) {
         zt__memory_change *change = &use->changes[use->change_count++ % use->change_capacity];
         change->ns = now;
-        change->bytes = use->info.bytes;
-        change->host_bytes = use->info.host_bytes;
+        change->bytes = profiler->memory_info.bytes;
+        change->host_bytes = profiler->memory_info.host_bytes;
     }
 }
 
 /* Notes that `bytes` more are in use, or with `is_freed` less. */
-static void zt__change_use(zt__memory_use *use, uint64_t bytes, int is_host, int is_freed) {
-    uint64_t *now_in_use = is_host ? &use->info.host_bytes : &use->info.bytes;
-    uint64_t *peak = is_host ? &use->info.host_peak_bytes : &use->info.peak_bytes;
+static void zt__change_use(zt_profiler *profiler, uint64_t bytes, int is_host, int is_freed) {
+    zt_memory_info *info = &profiler->memory_info;
+    uint64_t *now_in_use = is_host ? &info->host_bytes : &info->bytes;
+    uint64_t *peak = is_host ? &info->host_peak_bytes : &info->peak_bytes;
     uint64_t now = zt__now_ns();
     *now_in_use += is_freed ? 0 - bytes : bytes;
     if (*now_in_use > *peak) {
         *peak = *now_in_use;
     }
     if (!is_host) {
-        zt__add_step(use, now);
+        zt__add_step(profiler->memory, info->bytes, now);
     }
-    zt__keep_change(use, now);
+    zt__keep_change(profiler, now);
 }
 
 /* Called when a phase of this thread ends. */
-static void zt__end_phase_memory(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns) {
+static void zt__end_phase_memory(zt_profiler *profiler, zt__path *path, uint64_t begin_ns) {
     const zt__memory_use *use = profiler->memory;
     uint64_t peak;
     if (!use->is_watched) {
@@ -23708,9 +23811,8 @@ static void zt__end_phase_memory(zt_profiler *profiler, zt__path *path, uint64_t
     if (peak > path->memory.peak_bytes) {
         path->memory.peak_bytes = peak;
     }
-    path->memory.end_bytes = use->info.bytes;
-    path->memory.ended_ns = end_ns;
-    path->memory.is_watched = 1;
+    path->memory.end_bytes = profiler->memory_info.bytes;
+    path->memory.is_watched = path->memory.has_ended = 1;
 }
 
 /* ---- watching -------------------------------------------------------------------------------------------- */
@@ -23756,19 +23858,20 @@ ZT__PRIVATE int zt__prepare_memory_use(zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__watch_memory(zt_profiler *profiler) {
     zt__memory_use *use = profiler->memory;
+    zt_memory_info *info = &profiler->memory_info;
     uint32_t i;
     zt__lock(&profiler->mutex);
     for (i = 0; i < profiler->path_count; i++) {
         zt__forget_unfreed(zt__path_at(profiler, i));
     }
     zt__forget_unfreed(&profiler->root);
-    use->info.allocations -= use->info.unfreed;
-    use->info.unfreed = use->info.unfreed_bytes = use->info.bytes = use->info.host_bytes = 0;
-    use->info.is_watched = use->is_watched = 1;
+    info->allocations -= info->unfreed;
+    info->unfreed = info->unfreed_bytes = info->bytes = info->host_bytes = 0;
+    info->is_watched = use->is_watched = 1;
     memset(&use->steps[0], 0, sizeof use->steps[0]);
     use->steps[0].until_ns = UINT64_MAX;
     use->step_count = 1;
-    zt__keep_change(use, zt__now_ns());
+    zt__keep_change(profiler, zt__now_ns());
     zt__unlock(&profiler->mutex);
 }
 
@@ -23789,49 +23892,35 @@ ZT__PRIVATE int zt__is_memory_watched(zt_profiler *profiler) {
 }
 
 ZT__PRIVATE void zt__count_allocation(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host) {
-    zt__memory_use *use = profiler->memory;
     zt__lock(&profiler->mutex);
     phase->memory.is_watched = 1;
     phase->memory.allocations++;
     phase->memory.unfreed++;
     phase->memory.unfreed_bytes += bytes;
-    use->info.allocations++;
-    use->info.unfreed++;
-    use->info.unfreed_bytes += bytes;
-    zt__change_use(use, bytes, is_host, 0);
+    profiler->memory_info.allocations++;
+    profiler->memory_info.unfreed++;
+    profiler->memory_info.unfreed_bytes += bytes;
+    zt__change_use(profiler, bytes, is_host, 0);
     zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__count_free(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host) {
-    zt__memory_use *use = profiler->memory;
     zt__lock(&profiler->mutex);
     phase->memory.unfreed--;
     phase->memory.unfreed_bytes -= bytes;
-    use->info.unfreed--;
-    use->info.unfreed_bytes -= bytes;
-    zt__change_use(use, bytes, is_host, 1);
+    profiler->memory_info.unfreed--;
+    profiler->memory_info.unfreed_bytes -= bytes;
+    zt__change_use(profiler, bytes, is_host, 1);
     zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__count_unseen_allocation(zt_profiler *profiler) {
     zt__lock(&profiler->mutex);
-    profiler->memory->info.unseen++;
+    profiler->memory_info.unseen++;
     zt__unlock(&profiler->mutex);
 }
 
 /* ---- for reports ----------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    zt_memory_info info;
-    memset(&info, 0, sizeof info);
-    zt__lock(&locked->mutex);
-    if (profiler->memory) {
-        info = profiler->memory->info;
-    }
-    zt__unlock(&locked->mutex);
-    return info;
-}
 
 ZT__PRIVATE void zt__get_kept_changes(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
     *first = *end = 0;
@@ -29758,6 +29847,11 @@ ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
     {"overlap: idle", "idle_ns"},
     {"overlap: several at once", "at_once_ns"}};
 
+/* The bits of zes_freq_throttle_reason_flags_t. */
+ZT__PRIVATE const char *const zt__throttle_reasons[ZT_THROTTLE_REASONS] = {
+    "average power", "burst power", "current",        "temperature",
+    "power supply",  "software",    "another domain", "voltage"};
+
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
     zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
                                 overlap->both_ns, overlap->idle_ns, overlap->at_once_ns}};
@@ -30425,8 +30519,6 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
 
 /* Notes what the device took in the whole run, and what cannot be read. */
 static void zt__note_power(zt__document *document, zt__note_fn note) {
-    static const char *const reasons[] = {"average power", "burst power", "current",        "temperature",
-                                          "power supply",  "software",    "another domain", "voltage"};
     zt_power_info power = zt__get_power_info(document->profiler);
     char text[512] = "";
     uint32_t i, named = 0;
@@ -30450,9 +30542,10 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     if (power.throttled > 0) {
         zt__append(text, sizeof text, "%sThe clock was throttled for %.1f%% of the time", *text ? " " : "",
                    100 * power.throttled);
-        for (i = 0; i < ZT__COUNT_OF(reasons); i++) {
-            if (power.throttle_reasons >> i & 1) {
-                zt__append(text, sizeof text, "%s%s", named++ ? ", " : ": ", reasons[i]);
+        for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+            if (power.throttled_by[i] > 0) {
+                zt__append(text, sizeof text, "%s%s (%.1f%%)", named++ ? ", " : ": ", zt__throttle_reasons[i],
+                           100 * power.throttled_by[i]);
             }
         }
         zt__append(text, sizeof text, ".");
@@ -30748,35 +30841,41 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
+/* Writes a figure of the device, if it is known: a sum, a mean, or with the aggregation "none" the highest. */
+static void zt__write_csv_device(zt__writer *writer, const char *region, const char *name, const char *units,
+                                 int type, zt_aggregation aggregation, double figure) {
+    zt_metric metric = {name, "", "device", units, "", type, aggregation, 0};
+    zt_stats stats;
+    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
+    if (zt__is_nan(figure)) {
+        return;
+    }
+    zt__clear_stats(&stats);
+    if (aggregation == ZT_AGGREGATE_SUM) {
+        stats.sum = figure;
+    } else if (aggregation == ZT_AGGREGATE_MEAN) {
+        stats.mean = figure;
+    } else {
+        stats.max = figure;
+    }
+    zt__write_csv_line(writer, &line);
+}
+
 /* Writes what is known of energy and clock, of a phase or of all. */
 static void zt__write_csv_power(zt__writer *writer, const char *region, double joules, double watts,
-                                double throttled, double mhz) {
-    const struct {
-        const char *name, *units;
-        int type;
-        double figure;
-    } figures[] = {{"energy", "J", ZET_METRIC_TYPE_EVENT, joules},
-                   {"power", "W", ZET_METRIC_TYPE_THROUGHPUT, watts},
-                   {"throttled", "percent", ZET_METRIC_TYPE_RATIO, 100 * throttled},
-                   {"clock", "MHz", ZET_METRIC_TYPE_RAW, mhz}};
+                                double throttled, const double *throttled_by, double mhz) {
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
-        zt_metric metric = {figures[i].name,
-                            "",
-                            "device",
-                            figures[i].units,
-                            "",
-                            figures[i].type,
-                            i ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM,
-                            0};
-        zt_stats stats;
-        zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
-        zt__clear_stats(&stats);
-        *(i ? &stats.mean : &stats.sum) = figures[i].figure;
-        if (!zt__is_nan(figures[i].figure)) {
-            zt__write_csv_line(writer, &line);
-        }
+    zt__write_csv_device(writer, region, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, joules);
+    zt__write_csv_device(writer, region, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN, watts);
+    zt__write_csv_device(writer, region, "throttled", "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
+                         100 * throttled);
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "throttled: %s", zt__throttle_reasons[i]);
+        zt__write_csv_device(writer, region, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
+                             throttled_by[i] > 0 ? 100 * throttled_by[i] : zt__nan());
     }
+    zt__write_csv_device(writer, region, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN, mhz);
 }
 
 /* Writes the figures of the region or path that was read last, under this name. */
@@ -30861,7 +30960,8 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
                           region->host_own_ns);
         zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
                           region->busy_ns);
-        zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled, region->mhz);
+        zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled,
+                            region->throttled_by, region->mhz);
     }
     if (!zt__is_nan(region->unfreed_bytes)) {
         zt__write_csv_sum(writer, name, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
@@ -31063,7 +31163,10 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
     power = zt__get_power_info(profiler);
-    zt__write_csv_power(writer, "", power.joules, power.watts, power.throttled, power.mhz);
+    zt__write_csv_power(writer, "", power.joules, power.watts, power.throttled, power.throttled_by,
+                        power.mhz);
+    zt__write_csv_device(writer, "", "temperature", "degrees C", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_NONE,
+                         power.max_celsius);
     zt__list_notes(document, zt__write_csv_note);
 }
 
@@ -31372,6 +31475,19 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_text(writer, profiler->tile_count > 0 ? "]" : "");
 }
 
+/* Writes for how much of the time the clock was throttled, and by what. */
+static void zt__write_json_throttled(zt__writer *writer, double throttled, const double *throttled_by) {
+    uint32_t i;
+    zt__write_json_figure(writer, "throttled", throttled);
+    zt__write_text(writer, ",\"throttled_by\":{");
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        if (throttled_by[i] > 0) {
+            zt__write_json_figure(writer, zt__throttle_reasons[i], throttled_by[i]);
+        }
+    }
+    zt__write_text(writer, "}");
+}
+
 /* Writes what phases have beside the figures of regions. */
 static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase) {
     zt__write_comma(writer);
@@ -31383,7 +31499,7 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
     zt__write_json_figure(writer, "joules", phase->joules);
     zt__write_json_figure(writer, "watts", phase->watts);
-    zt__write_json_figure(writer, "throttled", phase->throttled);
+    zt__write_json_throttled(writer, phase->throttled, phase->throttled_by);
     zt__write_json_figure(writer, "mhz", phase->mhz);
     if (!zt__is_nan(phase->unfreed_bytes)) {
         zt__write_json_count(writer, "allocations", phase->allocations);
@@ -31422,13 +31538,19 @@ static void zt__write_json_path(zt__document *document, const zt__json *json, co
     zt__subject subject = zt__subject_at(profiler, path->index);
     zt__totals totals;
     zt_region_info info;
+    char *name;
     zt__lock(&profiler->mutex);
     totals = zt__add_up(subject);
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, &info);
     info.busy_ns = zt__get_busy_time(&document->busy_phases, subject.region, subject.path);
+    name = info.is_phase ? zt__name_path(document, subject.path) : NULL;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
+    if (name) {
+        zt__write_json_text(writer, "path", name);
+    }
+    zt__free(&profiler->config.allocator, name);
     zt__write_json_index(writer, "region", path->region);
     zt__write_json_index(writer, "parent", path->parent);
     zt__write_json_count(writer, "count", info.count);
@@ -31476,8 +31598,7 @@ static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler
     zt__write_json_figure(writer, "seconds", power.seconds);
     zt__write_json_figure(writer, "joules", power.joules);
     zt__write_json_figure(writer, "watts", power.watts);
-    zt__write_json_figure(writer, "throttled", power.throttled);
-    zt__write_json_count(writer, "throttle_reasons", power.throttle_reasons);
+    zt__write_json_throttled(writer, power.throttled, power.throttled_by);
     zt__write_json_figure(writer, "mhz", power.mhz);
     zt__write_json_figure(writer, "max_celsius", power.max_celsius);
     zt__write_json_text(writer, "text", power.text);
@@ -32716,17 +32837,26 @@ static void zt__write_counter(zt__writer *writer, long device, const char *name,
 }
 
 ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long device) {
+    const zt_power_info info = zt__get_power_info(profiler);
     zt__power_step step, before;
     int has_steps = zt__copy_power_step(profiler, 0, &before);
-    uint32_t i;
+    uint32_t i, reason;
     for (i = 1; has_steps && zt__copy_power_step(profiler, i, &step); i++) {
         double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
+        double throttled_by[ZT_THROTTLE_REASONS];
+        char name[64];
         zt__power_sums sums = step.sums;
         zt__add_power(&sums, &before.sums, -1);
-        zt__divide_power(&sums, seconds, &joules, &watts, &throttled, &mhz);
+        zt__divide_power(&sums, seconds, &joules, &watts, &throttled, throttled_by, &mhz);
         zt__write_counter(writer, device, "power [W]", before.ns, watts);
         zt__write_counter(writer, device, "clock [MHz]", before.ns, mhz);
         zt__write_counter(writer, device, "throttled [%]", before.ns, 100 * throttled);
+        for (reason = 0; reason < ZT_THROTTLE_REASONS; reason++) {
+            if (info.throttled_by[reason] > 0) {
+                snprintf(name, sizeof name, "throttled: %s [%%]", zt__throttle_reasons[reason]);
+                zt__write_counter(writer, device, name, before.ns, 100 * throttled_by[reason]);
+            }
+        }
         zt__write_counter(writer, device, "temperature [degrees C]", step.ns, step.celsius);
         before = step;
     }
@@ -34293,7 +34423,8 @@ enum {
     ZT__ROW_JOULES,
     ZT__ROW_WATTS,
     ZT__ROW_THROTTLED,
-    ZT__ROW_MEMORY, /* this and the next in bytes */
+    ZT__ROW_THROTTLED_BY, /* the reason that held longest */
+    ZT__ROW_MEMORY,       /* this and the next in bytes */
     ZT__ROW_UNFREED,
     ZT__TIME_FIGURES
 };
@@ -34321,7 +34452,7 @@ static const struct {
                         {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2},
                         {"energy", "J", ZT__ROW_JOULES, 1, 1},
                         {"power", "W", ZT__ROW_WATTS, 1, 1},
-                        {"throttled", "percent", ZT__ROW_THROTTLED, 1, 2}};
+                        {"throttled", "percent", ZT__ROW_THROTTLED, 1, 1}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -34456,6 +34587,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
          nesting = zt__next_by_path(document, nesting)) {
         double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
         zt__figure_row *row = &shown->rows[shown->row_count];
+        double longest = 0;
         if (!zt__read_region(document, nesting)) {
             continue;
         }
@@ -34472,6 +34604,13 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_JOULES] = document->region.joules;
         figures[ZT__ROW_WATTS] = document->region.watts;
         figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
+        figures[ZT__ROW_THROTTLED_BY] = zt__nan();
+        for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+            if (document->region.throttled_by[i] > longest) {
+                longest = document->region.throttled_by[i];
+                figures[ZT__ROW_THROTTLED_BY] = i;
+            }
+        }
         table->shows_throttled |= document->region.throttled > 0;
         figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
         figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
@@ -34521,6 +34660,10 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
             (figure == ZT__ROW_LAUNCH && table->shows_launch)) {
             zt__add_figures(shown, figure, zt__time_columns[i].name, zt__time_columns[i].units, 1,
                             is_requested ? 0 : zt__time_columns[i].rank);
+        }
+        if (figure == ZT__ROW_THROTTLED && table->shows_throttled) {
+            zt__add_texts(shown, ZT__ROW_THROTTLED_BY, "throttled by", zt__throttle_reasons);
+            shown->columns[shown->column_count - 1].rank = is_requested ? 0 : zt__time_columns[i].rank;
         }
     }
     list = profiler->columns;
@@ -36741,11 +36884,11 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     info.streamed_count = zt__get_streamed_count(profiler);
     info.pass_count = profiler->pass_count;
     info.tile_count = profiler->tile_count;
+    info.memory = zt__get_memory_info(profiler);
 #ifdef ZETOOLS_TRACER
     info.launches = zt__get_launch_counts(profiler);
     info.kernel_count = zt__get_kernel_count(profiler);
     info.call_count = zt__get_call_count(profiler);
-    info.memory = zt__get_memory_info(profiler);
     info.hotspots = zt__get_hotspot_counts(profiler);
     info.hotspot_count = zt__get_hotspot_count(profiler);
 #endif
@@ -38277,7 +38420,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "const PREFIXES = [[1, \"\"], [1e3, \"k\"], [1e6, \"M\"], [1e9, \"G\"], [1e12, \"T\"], [1e15, \"P\"]];\n"
         "const TIMES = [[1, \"ns\"], [1e3, \"\\u00b5s\"], [1e6, \"ms\"], [1e9, \"s\"]];\n"
         "/* Units that are written with a prefix, and units that are written as they are. */\n"
-        "const PREFIXED = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"], [\"W\", \"W\"]]);\n"
+        "const PREFIXED = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"], [\"W\", \"W\"],\n"
+        "    [\"J\", \"J\"]]);\n"
         "const FIXED = new Map([[\"percent\", \"%\"], [\"%\", \"%\"], [\"kHz\", \"kHz\"], [\"MHz\", \"MHz\"], [\"GHz\", \"GHz\"]]);\n"
         "\n"
         "/* Returns the units that values in the units of a metric may be written in, from small to large: [size, unit]. */\n"
@@ -38561,16 +38705,29 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));\n"
         "}\n"
         "\n"
-        "/* What phases have alone. */\n"
+        "/* What phases have alone: times of the host, memory, and what was read of the whole device meanwhile. */\n"
         "function phaseColumns() {\n"
-        "    const column = (label, figure, description, isHidden) => ({\n"
-        "        label, units: \"ns\", scaleGroup: \"host\", isHidden, description,\n"
-        "        value: (region) => region.phase ? region.phase[figure] : null,\n"
+        "    const column = (label, units, value, description, isHidden) => ({\n"
+        "        label, units, isHidden, description,\n"
+        "        scaleGroup: units === \"ns\" ? \"host\" : undefined,\n"
+        "        value: ({phase}) => phase ? value(phase) : null,\n"
         "    });\n"
+        "    const throttled = column(\"Throttled\", \"percent\",\n"
+        "        (phase) => isNumber(phase.throttled) ? 100 * phase.throttled : null,\n"
+        "        \"Share of the time in which the clock was throttled; the details of a phase have the reasons\");\n"
+        "    const wasThrottled = regions.some((region) => throttled.value(region) > 0);\n"
         "    return [\n"
-        "        column(\"Host\", \"host_ns\", \"Host time of a phase\"),\n"
-        "        column(\"Host own\", \"host_own_ns\", \"Host time of a phase outside of the phases inside\", true),\n"
-        "        column(\"Busy\", \"busy_ns\", \"Time in which at least one sample of a phase ran\", true),\n"
+        "        column(\"Host\", \"ns\", (phase) => phase.host_ns, \"Host time of a phase\"),\n"
+        "        column(\"Host own\", \"ns\", (phase) => phase.host_own_ns,\n"
+        "            \"Host time of a phase outside of the phases inside\", true),\n"
+        "        column(\"Busy\", \"ns\", (phase) => phase.busy_ns, \"Time in which at least one sample of a phase ran\", true),\n"
+        "        column(\"Memory\", \"bytes\", (phase) => phase.peak_bytes,\n"
+        "            \"The most memory of the device that was in use while a phase was open\"),\n"
+        "        column(\"Not freed\", \"bytes\", (phase) => phase.unfreed_bytes,\n"
+        "            \"Memory that was allocated in a phase and is not freed\", true),\n"
+        "        column(\"Energy\", \"J\", (phase) => phase.joules, \"Energy of the device during a phase\"),\n"
+        "        column(\"Power\", \"W\", (phase) => phase.watts, \"Mean power of the device during a phase\"),\n"
+        "        ...wasThrottled ? [throttled] : [],\n"
         "    ].filter((one) => regions.some((region) => isNumber(one.value(region))));\n"
         "}\n"
         "\n"
@@ -38596,7 +38753,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "        {\n"
         "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
-        "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n"
+        "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n",
         "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n"
         "        },\n"
         "        {\n"
@@ -38618,7 +38775,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),\n"
         "        ...latencyColumns(),\n"
         "        {\n"
-        "            label: \"What limits it\", kind: \"limit\", isText: true,\n",
+        "            label: \"What limits it\", kind: \"limit\", isText: true,\n"
         "            value: (region) => region.limit.what || \"\",\n"
         "        },\n"
         "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),\n"
@@ -38706,7 +38863,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* ---- rows of the table of regions ---- */\n"
         "\n"
         "const collator = new Intl.Collator(\"en\", {numeric: true});\n"
-        "\n"
+        "\n",
         "const isNested = () => hasNesting && byId(\"nested\").checked;\n"
         "\n"
         "/* What is missing comes last in either order. */\n"
@@ -38727,7 +38884,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Returns which regions pass the filter: each word is part of the name; none that follows a ! is. */\n"
         "function filterRegions() {\n"
         "    const words = byId(\"filter\").value.toLowerCase().split(/\\s+/).filter((word) => word && word !== \"!\");\n"
-        "    return regions.filter((region) => {\n",
+        "    return regions.filter((region) => {\n"
         "        const name = String(region.name).toLowerCase();\n"
         "        return words.every((word) => word[0] === \"!\" ? !name.includes(word.slice(1)) : name.includes(word));\n"
         "    });\n"
@@ -38800,7 +38957,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    button.title = region.name;\n"
         "    button.tabIndex = -1;\n"
         "    button.setAttribute(\"aria-expanded\", view.opened.has(region));\n"
-        "    if (region.notes.length) {\n"
+        "    if (region.notes.length) {\n",
         "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");\n"
         "    }\n"
         "}\n"
@@ -38831,7 +38988,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addDetails(row, region);\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Returns the share of some regions, after `before`. Returns \"\" if shares are not known. */\n"
         "function shareText(before, some) {\n"
         "    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.ownShare))} of GPU time` : \"\";\n"
@@ -38906,7 +39063,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function reveal(region) {\n"
         "    byId(\"filter\").value = \"\";\n"
         "    showRows();\n"
-        "    const position = view.rows.findIndex((row) => row.region === region);\n"
+        "    const position = view.rows.findIndex((row) => row.region === region);\n",
         "    if (position >= view.rowLimit) {\n"
         "        view.rowLimit = position + 1;\n"
         "        showRows();\n"
@@ -38937,7 +39094,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addStreamed(box, region);\n"
         "}\n"
         "\n"
-        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */\n",
+        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */\n"
         "function addFacts(box, region) {\n"
         "    if (region.limit.why) {\n"
         "        addLimit(add(box, \"p\", \"\", \"What limits it: \"), region.limit);\n"
@@ -38953,7 +39110,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(box, \"p\", \"mark\", note);\n"
         "    }\n"
         "    if (region.phase) {\n"
-        "        add(box, \"p\", \"\", phaseText(region));\n"
+        "        for (const text of [phaseText(region), powerText(region.phase), memoryText(region.phase)].filter(Boolean)) {\n"
+        "            add(box, \"p\", \"\", text);\n"
+        "        }\n"
         "    }\n"
         "    const rates = ratesOf(region);\n"
         "    if (rates.length) {\n"
@@ -38976,9 +39135,36 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return texts.join(\" \");\n"
         "}\n"
         "\n"
+        "/* Returns sentences about energy, clock and throttling of a phase. \"\" if nothing is known. */\n"
+        "function powerText(phase) {\n"
+        "    const took = [[phase.joules, \"J\"], [phase.watts, \"W\"]].filter(([value]) => isNumber(value));\n"
+        "    const reasons = Object.entries(phase.throttled_by || {}).map(([name, share]) => `${name} (${percent(share)})`);\n"
+        "    return [\n"
+        "        took.length ? `The device took ${took.map(([value, unit]) => quantity(value, unit)).join(\", \")}.` : \"\",\n"
+        "        isNumber(phase.mhz) ? `Its mean clock was ${quantity(phase.mhz, \"MHz\")}.` : \"\",\n"
+        "        phase.throttled > 0\n"
+        "            ? `It was throttled for ${percent(phase.throttled)} of the time: ${reasons.join(\", \")}.` : \"\",\n"
+        "    ].filter(Boolean).join(\" \");\n"
+        "}\n"
+        "\n"
+        "/* Returns sentences about memory that was in use, and allocated, in a phase. \"\" if nothing is known. */\n"
+        "function memoryText(phase) {\n"
+        "    const texts = [];\n"
+        "    const bytes = (value) => quantity(value, \"bytes\");\n"
+        "    if (isNumber(phase.peak_bytes)) {\n"
+        "        texts.push(`At most ${bytes(phase.peak_bytes)} of the device's memory were in use, ` +\n"
+        "            `${bytes(phase.end_bytes)} at the end.`);\n"
+        "    }\n"
+        "    if (phase.allocations > 0) {\n"
+        "        const unfreed = `of which ${COUNT.format(phase.unfreed)} (${bytes(phase.unfreed_bytes)}) not freed`;\n"
+        "        texts.push(`${plural(phase.allocations, \"allocation\")}, ${phase.unfreed > 0 ? unfreed : \"all freed\"}.`);\n"
+        "    }\n"
+        "    return texts.join(\" \");\n"
+        "}\n"
+        "\n"
         "function addLimit(text, limit) {\n"
         "    if (limit.what) {\n"
-        "        add(text, \"strong\", \"\", limit.what);\n"
+        "        add(text, \"strong\", \"\", limit.what);\n",
         "        text.append(\". \");\n"
         "    }\n"
         "    text.append(limit.why);\n"
@@ -39040,7 +39226,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));\n"
         "    }\n"
         "    const missing = metricNames.filter((name) => !isMeasured(name));\n"
-        "    if (missing.length) {\n",
+        "    if (missing.length) {\n"
         "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);\n"
         "    }\n"
         "}\n"
@@ -39079,7 +39265,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (names.length === 0) {\n"
         "        return;\n"
         "    }\n"
-        "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);\n"
+        "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);\n",
         "    const body = addTable(box, [[\"Streamed metric\"], ...numbers, [\"Unit\"], [\"Component\"]]);\n"
         "    for (const name of names) {\n"
         "        const streamed = region.streamed[name];\n"
@@ -39143,7 +39329,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const first = counts.findIndex((count) => count > 0);\n"
         "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
         "        return;\n"
-        "    }\n",
+        "    }\n"
         "    const last = counts.findLastIndex((count) => count > 0);\n"
         "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
         "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
@@ -39169,7 +39355,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;\n"
         "    addSvg(svg, \"text\", {x: plot.left, y: 10, class: \"muted\"}, `GPU time of ${text}, logarithmic`);\n"
         "}\n"
-        "\n"
+        "\n",
         "function addColumns(svg, plot, counts, beginOf, word) {\n"
         "    const most = Math.max(...counts);\n"
         "    addSvg(svg, \"text\", {x: plot.left - 6, y: plot.top + 8, \"text-anchor\": \"end\"}, plural(most, word));\n"
@@ -39222,7 +39408,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        most: kind === \"operations\" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,\n"
         "    };\n"
         "    const points = measured.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
-        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n",
+        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
         "    if ((roofs.bytes || roofs.most) && points.length) {\n"
         "        addLink(\"roofline\", \"Roofline\");\n"
@@ -39247,7 +39433,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */\n"
         "function plotOf(points, {bytes, most}) {\n"
-        "    const width = window.innerWidth < 900 ? 640 : 960;\n"
+        "    const width = window.innerWidth < 900 ? 640 : 960;\n",
         "    const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};\n"
         "    const rates = points.map((point) => point.rate);\n"
         "    const intensities = points.map((point) => point.intensity);\n"
@@ -39299,7 +39485,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const names = [];\n"
         "    for (const {region, intensity, rate} of points) {\n"
         "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
-        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n",
+        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
         "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
         "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
         "        if (hasOwnTimes) {\n"
@@ -39333,7 +39519,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "const TIMELINE_ROWS = 8;\n"
         "const BINS = 1000;\n"
         "\n"
-        "/* Adds a span to the bins, each of which holds how much of it is covered. */\n"
+        "/* Adds a span to the bins, each of which holds how much of it is covered. */\n",
         "function cover(bins, from, to) {\n"
         "    const last = Math.min(BINS - 1, Math.floor(to));\n"
         "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {\n"
@@ -39396,7 +39582,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const from = BINS * begin / duration;\n"
         "        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));\n"
         "    }\n"
-        "    add(parent, \"span\", \"name\", name).title = title;\n",
+        "    add(parent, \"span\", \"name\", name).title = title;\n"
         "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
         "        \"aria-label\": plural(spans.length, \"sample\")});\n"
         "    drawBins(svg, bins, \"\");\n"
@@ -39427,7 +39613,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const shown = samples > spans.length\n"
         "        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, \"sample\")},` : plural(spans.length, \"sample\");\n"
         "    const texts = [\n"
-        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,\n"
+        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,\n",
         "        \"A row's figure is how much of the time its region runs.\",\n"
         "        lost ? `${COUNT.format(lost)} lost, in the second colour.` : \"\",\n"
         "        overlapText(),\n"
@@ -39485,7 +39671,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function showHeading() {\n"
-        "    const device = doc.device || {};\n",
+        "    const device = doc.device || {};\n"
         "    const facts = [\n"
         "        [\"Device\", device.name],\n"
         "        [\"Driver\", device.driver_version],\n"
@@ -39524,7 +39710,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const samples = plural((doc.counts || {}).collected || 0, \"sample\");\n"
         "    if (hasOwnTimes) {\n"
         "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(measured, (region) => region.own_ns);\n"
-        "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);\n"
+        "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);\n",
         "        summary.append(\" in \");\n"
         "    }\n"
         "    const around = phases.length ? ` and ${plural(phases.length, \"phase\")}` : \"\";\n"
@@ -39590,7 +39776,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const activity = add(line, \"td\", \"number\", \"\");\n"
         "        const stall = add(line, \"td\", \"\", \"\");\n"
         "        if (row.samples) {\n"
-        "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));\n",
+        "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));\n"
         "            add(add(share, \"span\", \"bar\"), \"i\").style.width = `${100 * row.samples / most}%`;\n"
         "            samples.textContent = COUNT.format(row.samples);\n"
         "            stall.textContent = mainStall(kinds, row);\n"
@@ -39618,7 +39804,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    const unknown = (kernel.instructions || []).filter((row) => !row.file);\n"
         "    if (unknown.length) {\n"
-        "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;\n"
+        "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;\n",
         "        addHotTable(details, kernel, kinds, \"Instruction\", unknown, offsetOf);\n"
         "    }\n"
         "}\n"
@@ -39673,7 +39859,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const row = add(body, \"tr\");\n"
         "        const shape = (kernel.shapes || [])[0] || {};\n"
         "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";\n"
-        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n",
+        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
         "        add(row, \"td\", \"number\", named[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
         "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
         "        for (const [, figure] of figures) {\n"
@@ -39704,7 +39890,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const body = addTable(byId(\"calls\"), [\n"
         "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n"
         "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),\n"
-        "    ]);\n"
+        "    ]);\n",
         "    const sum = (call) => (call.time_ns || {}).sum || 0;\n"
         "    for (const call of calls.slice().sort((a, b) => sum(b) - sum(a))) {\n"
         "        const row = add(body, \"tr\");\n"
@@ -39767,7 +39953,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    });\n"
         "    filter.addEventListener(\"keydown\", (event) => {\n"
         "        if (event.key === \"ArrowDown\" || event.key === \"Enter\") {\n"
-        "            event.preventDefault();\n",
+        "            event.preventDefault();\n"
         "            focusRow(rowButtons()[0]);\n"
         "        } else if (event.key === \"Escape\") {\n"
         "            filter.value = \"\";\n"
@@ -39806,7 +39992,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const choice = byId(\"choice\");\n"
         "    document.addEventListener(\"keydown\", (event) => {\n"
         "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;\n"
-        "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n"
+        "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n",
         "            event.preventDefault();\n"
         "            filter.focus();\n"
         "            filter.select();\n"
@@ -40069,9 +40255,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        the entries that are long enough; joules is NaN if the others are more than 1% of the time.
 
        A state of the clock counts for the time since the reading before. The clock has no figure for the time
-       in which it stands still. A counter that turns at 262,144 J, as that of the B580, is followed; one that
-       goes back otherwise is not used, and the energy until the next reading is not known. One that has
-       not changed for a second took nothing, and one that has never changed is broken.
+       in which it stands still. Several reasons for throttling may hold at once, so their shares may add up
+       to more than zt_region_info.throttled. A table has the one that held longest. The temperature changes
+       slowly: the highest is that of the whole run, and a trace shows its course.
+
+       A counter that turns at 262,144 J, as that of the B580, is followed; one that goes back otherwise is
+       not used, and the energy until the next reading is not known. One that has not changed for a second
+       took nothing, and one that has never changed is broken.
 
        Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
        needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If the
@@ -40190,7 +40380,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
        "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
-                       several, "share" and all that follows it in a region. "parent" is the index of a path
+                       several, "share" and all that follows it in a region. "parent" is the index of a
+                       path. That of a phase also has "path", its name for zt_find_path
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -40209,8 +40400,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
        "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "busy_ns", "joules", "watts",
-                       "throttled", "mhz"}, as in zt_region_info, and with zt_trace_config.memory figures of
-                       MEMORY. A path has it, too
+                       "throttled", "throttled_by", "mhz"}, as in zt_region_info, and with
+                       zt_trace_config.memory figures of MEMORY. A path has it, too. "throttled_by" has the
+                       reasons that held, by name
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone
@@ -40240,7 +40432,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
        - "entries", "incomplete entries", "host time", "own host time" and "busy GPU time" of a phase and, with config.power,
-         "energy", "power", "throttled" and "clock" of a phase and of all
+         "energy", "power", "throttled", "throttled: REASON" and "clock" of a phase and of all, and the
+         highest "temperature" of all as the max
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
@@ -40305,7 +40498,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
-       - counters for power, clock, throttling and temperature, with config.power
+       - counters for power, clock, throttling, each of its reasons and temperature, with config.power
        - counters of device and host memory in use; see MEMORY
        - a track for each attached stream, with its markers, and a span for each gap
        - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
@@ -40377,15 +40570,17 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes. Times are in nanoseconds. Facts about program and
-       device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
-       add them either.
+       device are those of the process that measured. Kernels, hot spots and zt_info.power are left out;
+       zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 8; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 9; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
+           u32 1 if memory is, or was, watched; u64 allocations, of these not freed, their bytes, further
+           allocations, bytes in use, at most, of host memory, at most; the memory of no phase, as below
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
            each region or phase: text name; u32 1 if it is a phase; u64 lost, dropped
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
@@ -40395,7 +40590,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
                u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
                time, samples; f64 GPU time, J, seconds in which they are known, seconds throttled, seconds in
-               which that is known, MHz times seconds, these seconds, seconds of all entries
+               which that is known, MHz times seconds, these seconds, seconds of all entries, seconds
+               throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last two are known;
+               u64 allocations, of these not freed, their bytes, bytes in use at most, at the end
                u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
@@ -40683,7 +40880,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        peak_bytes      the most memory of the device that was in use while the phase was open on the thread
                        that has begun it, whoever allocated it; of several entries, the highest
-       end_bytes       what was in use when the last entry ended
+       end_bytes       what was in use when the last entry ended; of several paths, the highest
        allocations     of all three kinds, by threads that were in the phase or in one inside of it
        unfreed         of these, and unfreed_bytes: what is not freed, by whichever thread and in whichever
                        phase
@@ -40701,7 +40898,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - With its context, all that was allocated in it is freed.
        - Up to 1,048,576 allocations are known at once, for at most 200 bytes each. Further ones are counted
          in zt_info.memory.unseen.
-       - These figures are neither packed nor merged.
+       - zt_merge adds up what was allocated and what is not freed. Of what was in use, the highest counts,
+         because each rank may have a device of its own. bytes and host_bytes of zt_info.memory stay as they
+         are.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -41069,4 +41268,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 921d136ae01b714b */
+/* Joined from src/ by src/join.py: e962f807002ac0fc */

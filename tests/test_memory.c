@@ -170,7 +170,8 @@ static void test_a_peak_is_of_all_memory_while_the_phase_is_open(void **state) {
     expect_phase(profiler, "step", 35 * KB, 10 * KB, 3, 0, 0);
 }
 
-/* The last entry counts for what is in use at its end, the highest for the peak: of a path, and of all of one name. */
+/* On a path, the last entry counts for what is in use at its end, the highest for the peak. Of several paths with one
+   name, the highest counts for both. */
 static void test_entries_and_paths(void **state) {
     world *w = *state;
     static const size_t sizes[] = {30, 70, 20};
@@ -187,7 +188,7 @@ static void test_entries_and_paths(void **state) {
     }
     expect_phase(profiler, "a;inner", 100, 100, 2, 0, 0);
     expect_phase(profiler, "b;inner", 20, 20, 1, 1, 20);
-    expect_phase(profiler, "inner", 100, 20, 3, 1, 20);
+    expect_phase(profiler, "inner", 100, 100, 3, 1, 20);
     release(w, memory[2]);
 }
 
@@ -555,6 +556,71 @@ static void test_without_memory(void **state) {
     assert_no_noted_failure();
 }
 
+/* ==== packed and merged =================================================================================== */
+
+static zt_profiler *packed_and_back(const zt_profiler *profiler) {
+    zt_profiler *back;
+    size_t size = 0;
+    ok(zt_pack(profiler, NULL, &size));
+    void *bytes = malloc(size);
+    ok(zt_pack(profiler, bytes, &size));
+    ok(zt_unpack(bytes, size, NULL, &back));
+    free(bytes);
+    return back;
+}
+
+/* As of two ranks: what was allocated adds up, and of what was in use the rank with most counts. */
+static void test_packed_and_merged(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_watching(w), *one, *other;
+    void *memory[3], *freed;
+    zt_phase_begin("step");
+    memory[0] = allocate(w, DEVICE, 300);
+    memory[1] = allocate(w, HOST, 20);
+    zt_phase_end();
+    memory[2] = allocate(w, SHARED, 7);
+    one = packed_and_back(profiler);
+    close_profiler(w, profiler);
+    expect_phase(one, "step", 300, 300, 2, 2, 320);
+    expect_in_use(one, 307, 307, 20, 20);
+    for (int i = 0; i < 3; i++)
+        release(w, memory[i]);
+    other = open_watching(w);
+    zt_phase_begin("step");
+    freed = allocate(w, DEVICE, 500);
+    release(w, freed);
+    zt_phase_end();
+    zt_phase_begin("output");
+    zt_phase_end();
+    memory[0] = allocate(w, HOST, 3);
+    ok(zt_merge(one, other));
+    expect_phase(one, "step", 500, 300, 3, 2, 320);
+    expect_phase(one, "output", 0, 0, 0, 0, 0);
+    zt_memory_info info = zt_get_info(one).memory;
+    assert_int_equal(info.allocations, 5);
+    assert_int_equal(info.unfreed, 4);
+    assert_int_equal(info.unfreed_bytes, 330);
+    assert_int_equal(info.peak_bytes, 500);
+    assert_int_equal(info.host_peak_bytes, 20);
+    assert_contains(table_of(one),
+                    "Device memory: at most 500 bytes in use at once, and 20 bytes of the host; 4 of 5 "
+                    "allocations (330 bytes) not freed when tracing ended: 2 in \"step\", 2 in no phase.");
+    /* A profiler that goes on counts what is its own. */
+    ok(zt_merge(other, one));
+    release(w, memory[0]);
+    zt_phase_begin("step");
+    freed = allocate(w, DEVICE, 100);
+    release(w, freed);
+    zt_phase_end();
+    expect_phase(other, "step", 500, 0, 5, 2, 320);
+    info = zt_get_info(other).memory;
+    assert_int_equal(info.bytes, 0);
+    assert_int_equal(info.host_bytes, 0);
+    assert_int_equal(info.allocations, 8);
+    assert_int_equal(info.unfreed, 4);
+    zt_close(one);
+}
+
 /* ==== reports ============================================================================================= */
 
 static void test_reports(void **state) {
@@ -569,6 +635,8 @@ static void test_reports(void **state) {
     run(w, NULL, "kernel");
     void *memory = allocate(w, DEVICE, 3000), *more = allocate(w, SHARED, 500), *host = allocate(w, HOST, 20);
     release(w, more);
+    ZT_PHASE("inner") {
+    }
     zt_phase_end();
     collect_all(profiler);
     const char *text = written_report(profiler, ZT_FORMAT_JSON);
@@ -579,6 +647,8 @@ static void test_reports(void **state) {
     assert_contains(
         text,
         "\"allocations\":3,\"unfreed\":2,\"unfreed_bytes\":3020,\"peak_bytes\":3500,\"end_bytes\":3000}");
+    assert_contains(text, "{\"path\":\";solve\",\"region\":");
+    assert_contains(text, "{\"path\":\"solve;inner\",\"region\":");
     assert_contains(text, "Device memory: at most 3.5 kB");
     text = written_report(profiler, ZT_FORMAT_CSV);
     assert_contains(text, "\n\"solve\",\"peak memory\",\"\",\"\",\"bytes\",raw,sum,1,3500,");
@@ -623,6 +693,7 @@ int main(void) {
         TEST(test_by_the_environment),
         TEST(test_many_allocations),
         TEST(test_without_memory),
+        TEST(test_packed_and_merged),
         TEST(test_reports),
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);

@@ -417,7 +417,7 @@ static void test_layout(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
     uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\10\0\0\0", 8);
+    assert_memory_equal(packed.bytes, "ZTPK\11\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
@@ -457,13 +457,13 @@ static void test_bad_buffers(void **state) {
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    for (int layout = 7; layout <= 9; layout += 2) {
+    for (int layout = 8; layout <= 10; layout += 2) {
         packed.bytes[4] = (unsigned char)layout;
         expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
     packed.bytes[4] = 0; /* as bytes that were never written */
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    packed.bytes[4] = 8;
+    packed.bytes[4] = 9;
     memset(packed.bytes + 8, 0, 8); /* the size is less than that of the header */
     packed.bytes[8] = 23;
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -534,8 +534,9 @@ enum {
     BYTES_NS = 52,
     ERROR_NS = 60,
     WITH_METRICS = 68, /* and then what phases have */
-    COLLECTED = 180,
-    COLUMNS = 188, /* and then the kept samples: their number, and a float of each kept column */
+    MEMORY = 244,
+    COLLECTED = 292,
+    COLUMNS = 300, /* and then the kept samples: their number, and a float of each kept column */
     COLUMN_SIZE = 7 * 8,
     LATENCIES = 2, /* of the queue, and of the launch */
     COUNT_SIZE = 4,
@@ -627,8 +628,9 @@ static void test_paths_are_not_believed(void **state) {
     const struct {
         size_t at;
         unsigned char value;
-    } wrong[] = {{PATH, 1},         {PATH, 2},        {2 * PATH, 5}, {4, 3},         {PATH + 4, 7},
-                 {2 * PATH + 4, 1}, {MISSING + 7, 1}, {FLAGS, 2},    {FLAGS + 4, 2}, {COLLECTED + 7, 1}};
+    } wrong[] = {{PATH, 1},         {PATH, 2},           {2 * PATH, 5},   {4, 3},         {PATH + 4, 7},
+                 {2 * PATH + 4, 1}, {MISSING + 7, 1},    {FLAGS, 2},      {FLAGS + 4, 2}, {COLLECTED + 7, 1},
+                 {MEMORY, 2},       {MEMORY + 8 + 7, 1}, {MEMORY + 16, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         paths[wrong[i].at] = wrong[i].value;
         expect_mended_is_refused(&packed, before);

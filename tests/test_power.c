@@ -10,6 +10,9 @@
 
 static const uint64_t ms = 1000000;
 
+/* Bits of zes_freq_throttle_reason_flags_t. */
+enum { AVE_PWR_CAP = 0, THERMAL_LIMIT = 3, PSU_ALERT = 4 };
+
 /* What the device has now. */
 static softgpu_power device;
 
@@ -75,6 +78,7 @@ static void expect_unknown(const zt_profiler *profiler, const char *name) {
     assert_true(isnan(info.watts));
     assert_true(isnan(info.mhz));
     assert_true(isnan(info.throttled));
+    assert_true(isnan(info.throttled_by[THERMAL_LIMIT]));
 }
 
 /* ==== phases ============================================================================================== */
@@ -319,29 +323,74 @@ static void test_a_long_run(void **state) {
 
 static void test_clock_and_throttling(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_power(w);
+    zt_config config = power_config(w);
+    config.columns = "throttled"; /* however little room there is */
+    hold_time(1);
+    zt_profiler *profiler = open_profiler(w, &config);
     take(profiler, 100 * ms, 1);
     zt_phase_begin("solve");
     take(profiler, 100 * ms, 1);
     device.megahertz = 1000;
-    device.throttle_reasons = 1 << 3;
+    device.throttle_reasons = 1 << THERMAL_LIMIT;
     device.celsius = 91;
+    take(profiler, 100 * ms, 1);
+    device.throttle_reasons |= 1 << AVE_PWR_CAP;
     take(profiler, 100 * ms, 1);
     device.megahertz = 0; /* asleep */
     device.throttle_reasons = 0;
     device.celsius = 60;
-    take(profiler, 200 * ms, 1);
+    take(profiler, 100 * ms, 1);
     zt_phase_end();
     take(profiler, 100 * ms, 1);
-    assert_close(phase_info(profiler, "solve").mhz, 1500);
-    assert_close(phase_info(profiler, "solve").throttled, 0.25);
+    zt_region_info solve = phase_info(profiler, "solve");
+    assert_close(solve.mhz, 4000. / 3);
+    assert_close(solve.throttled, 0.5);
+    assert_close(solve.throttled_by[THERMAL_LIMIT], 0.5);
+    assert_close(solve.throttled_by[AVE_PWR_CAP], 0.25);
+    assert_close(solve.throttled_by[PSU_ALERT], 0);
     zt_power_info power = zt_get_info(profiler).power;
-    assert_close(power.throttled, 0.1 / 0.6);
-    assert_int_equal(power.throttle_reasons, 1 << 3);
+    assert_close(power.throttled, 0.2 / 0.6);
+    assert_close(power.throttled_by[THERMAL_LIMIT], 0.2 / 0.6);
+    assert_close(power.throttled_by[AVE_PWR_CAP], 0.1 / 0.6);
+    assert_close(power.throttled_by[PSU_ALERT], 0);
     assert_close(power.max_celsius, 91);
-    assert_contains(written_report(profiler, ZT_FORMAT_TABLE),
-                    "throttled for 16.7% of the time: temperature.");
-    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "91 degrees C");
+    const char *table = written_report(profiler, ZT_FORMAT_TABLE);
+    assert_contains(table, "         50  temperature\n"); /* that held longest */
+    assert_contains(table, "throttled for 33.3% of the time: average power (16.7%), temperature (33.3%).");
+    assert_contains(table, "91 degrees C");
+    const char *json = written_report(profiler, ZT_FORMAT_JSON);
+    assert_contains(json, "\"throttled_by\":{\"average power\":0.25,\"temperature\":0.5}");
+    assert_contains(json, "\"max_celsius\":91,");
+    const char *csv = written_report(profiler, ZT_FORMAT_CSV);
+    assert_contains(csv,
+                    "\n\"solve\",\"throttled: temperature\",\"\",\"device\",\"percent\",ratio,mean,0,,50,");
+    assert_contains(csv, "\n\"solve\",\"throttled: average power\",");
+    assert_contains(csv, "\n\"\",\"throttled: temperature\",");
+    assert_contains(csv, "\n\"\",\"temperature\",\"\",\"device\",\"degrees C\",raw,none,0,,,,,91,");
+    assert_null(strstr(csv, "power supply"));
+}
+
+/* Begin and end between two steps leave nothing of the throttling before. */
+static void test_no_longer_throttled(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_power(w);
+    device.throttle_reasons = 1 << THERMAL_LIMIT;
+    take(profiler, 100 * ms, 1);
+    device.throttle_reasons = 0;
+    for (uint64_t i = 0; i < 20; i++) {
+        take(profiler, 13 * ms, 1);
+        pass_time((i % 10) * ms);
+        zt_phase_begin("solve");
+        take(profiler, 71 * ms, 1);
+        pass_time((i % 7) * ms);
+        zt_phase_end();
+        take(profiler, 29 * ms, 1);
+    }
+    zt_region_info solve = phase_info(profiler, "solve");
+    assert_close(solve.throttled, 0);
+    assert_true(solve.throttled <= 0);
+    assert_true(solve.throttled_by[THERMAL_LIMIT] <= 0);
+    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"throttled\":0,\"throttled_by\":{},");
 }
 
 /* ==== what cannot be read ================================================================================= */
@@ -600,14 +649,18 @@ static void test_reports(void **state) {
     assert_contains(trace, "\"value\":300");
     assert_contains(trace, "clock [MHz]");
     assert_contains(trace, "temperature [degrees C]");
+    assert_contains(trace, "\"name\":\"throttled: average power [%]\"");
+    assert_null(strstr(trace, "throttled: temperature"));
 }
 
 static void test_merged_and_packed(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_power(w), *back;
     zt_phase_begin("solve");
+    device.throttle_reasons = 1 << AVE_PWR_CAP;
     take(profiler, 100 * ms, 10);
     zt_phase_end();
+    device.throttle_reasons = 0;
     take(profiler, 100 * ms, 10);
     size_t size = 0;
     ok(zt_pack(profiler, NULL, &size));
@@ -617,7 +670,9 @@ static void test_merged_and_packed(void **state) {
     free(bytes);
     assert_close(phase_info(back, "solve").joules, 10);
     assert_close(phase_info(back, "solve").mhz, 2000);
+    assert_close(phase_info(back, "solve").throttled_by[AVE_PWR_CAP], 1);
     ok(zt_merge(back, profiler));
+    assert_close(phase_info(back, "solve").throttled_by[AVE_PWR_CAP], 1);
     assert_close(phase_info(back, "solve").joules, 20);
     assert_close(phase_info(back, "solve").watts, 100);
     assert_true(isnan(zt_get_info(back).power.joules));
@@ -661,6 +716,7 @@ int main(void) {
         TEST(test_a_call_that_fails_once),
         TEST(test_a_long_run),
         TEST(test_clock_and_throttling),
+        TEST(test_no_longer_throttled),
         TEST(test_without_permission),
         TEST(test_energy_from_a_file),
         TEST(test_a_device_that_is_not_known),

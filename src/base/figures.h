@@ -50,7 +50,7 @@ ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank);
 
-/* Adds a column that is always shown. Its figures are indices of `texts`. */
+/* Adds a column of rank 0. Its figures are indices of `texts`. */
 ZT__PRIVATE void zt__add_texts(zt__figure_table *table, uint32_t figure, const char *name,
                                const char *const *texts);
 

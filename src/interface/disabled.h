@@ -95,11 +95,15 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
     }
     info.power.text = info.power.domain = "";
     info.power.joules = info.power.watts = info.power.throttled = info.power.mhz = info.power.max_celsius = NAN;
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        info.power.throttled_by[i] = NAN;
+    }
     return info;
 }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
+    { int i; ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
+      for (i = 0; i < ZT_THROTTLE_REASONS; i++) { info->throttled_by[i] = NAN; }
       zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = info->unfreed_bytes =
           info->peak_bytes = info->end_bytes = NAN;
       info->host_ns = info->host_own_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }

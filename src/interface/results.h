@@ -13,6 +13,9 @@ struct zt_stats {
    path is a region or a phase inside certain others, such as "step;solve"; see NESTING and PHASES. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
+/* How many reasons for throttling there are: the bits of zes_freq_throttle_reason_flags_t, from the lowest. */
+enum { ZT_THROTTLE_REASONS = 8 };
+
 /* A region or a phase, or a path of it. A sample of a phase is one of those submitted in it, but for what ran inside of a
    region that counts in it. See PHASES AND ENTRIES. */
 struct zt_region_info {
@@ -50,7 +53,8 @@ struct zt_region_info {
     double joules;    /* energy; also NaN if entries end sooner than the device's energy counter changes */
     double watts;     /* mean power, as the next two of the entries that are long enough */
     double throttled; /* share of the time in which the clock was throttled, from 0 to 1 */
-    double mhz;       /* mean clock while that was not 0 */
+    double throttled_by[ZT_THROTTLE_REASONS]; /* the same for each reason. Several may hold at once */
+    double mhz;                               /* mean clock while that was not 0 */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -266,10 +270,10 @@ struct zt_power_info {
     const char *domain; /* what the energy is of: "card", "package", ... "": not known */
     double seconds;     /* from the first reading to the last step of the energy counter */
     double joules, watts;
-    double throttled;          /* share of the time, from 0 to 1 */
-    double mhz;                /* mean clock while that was not 0 */
-    double max_celsius;        /* highest temperature of the GPU */
-    uint32_t throttle_reasons; /* all that were seen, as zes_freq_throttle_reason_flags_t */
+    double throttled;                         /* share of the time, from 0 to 1 */
+    double throttled_by[ZT_THROTTLE_REASONS]; /* the same for each reason. Several may hold at once */
+    double mhz;                               /* mean clock while that was not 0 */
+    double max_celsius;                       /* highest temperature of the GPU */
 };
 
 /* What there is of a profiler, and what became of it, so far. What is not used is 0. */

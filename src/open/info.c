@@ -8,7 +8,6 @@
 #include "results/attribution.h"
 #include "results/results.h"
 #include "streams/power.h"
-#include "tracer/memory_use.h"
 #include "tracer/results.h"
 #include "watch/watch.h"
 
@@ -40,11 +39,11 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
     info.streamed_count = zt__get_streamed_count(profiler);
     info.pass_count = profiler->pass_count;
     info.tile_count = profiler->tile_count;
+    info.memory = zt__get_memory_info(profiler);
 #ifdef ZETOOLS_TRACER
     info.launches = zt__get_launch_counts(profiler);
     info.kernel_count = zt__get_kernel_count(profiler);
     info.call_count = zt__get_call_count(profiler);
-    info.memory = zt__get_memory_info(profiler);
     info.hotspots = zt__get_hotspot_counts(profiler);
     info.hotspot_count = zt__get_hotspot_count(profiler);
 #endif

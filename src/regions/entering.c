@@ -131,7 +131,7 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
         path->entered++;
     }
     if (path && profiler->memory_phase_ended) {
-        profiler->memory_phase_ended(profiler, path, frame->begun_ns, now);
+        profiler->memory_phase_ended(profiler, path, frame->begun_ns);
     }
     if (path && frame->begun_ns) {
         path->host_ns += now - frame->begun_ns;

@@ -84,15 +84,15 @@ typedef struct zt__phase_memory {
     int is_watched;       /* it was, when something was allocated in the phase, or the phase has ended */
     uint64_t allocations; /* that were made in it, */
     uint64_t unfreed, unfreed_bytes;
-    uint64_t peak_bytes,
-        end_bytes;     /* in use on the device: the most while it was open, and when it last ended */
-    uint64_t ended_ns; /* host time of that end; 0: none */
+    int has_ended;                  /* the next two are known: what was in use on the device, */
+    uint64_t peak_bytes, end_bytes; /* at most while it was open, and when it last ended */
 } zt__phase_memory;
 
 /* What was read of energy, clock and throttling, summed over time. */
 typedef struct zt__power_sums {
     double joules, energy_s;     /* and for how many seconds that is known, as in the next line */
     double throttled_s, clock_s; /* seconds in which the clock was throttled */
+    double throttled_by_s[ZT_THROTTLE_REASONS];
     double megahertz_s, awake_s; /* the clock while it was not 0, weighted by time */
 } zt__power_sums;
 
@@ -518,9 +518,10 @@ struct zt_profiler {
     void (*phase_ended)(zt_profiler *profiler, const zt__phase_span *span); /* mutex held */
     /* The same, with config.power. mutex held */
     void (*phase_took)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
-    struct zt__memory_use *memory; /* NULL: a tracer has never watched it. Guarded by the mutex */
+    struct zt__memory_use *memory; /* NULL: a tracer has never watched it */
+    zt_memory_info memory_info;    /* of profilers that were merged, too. The mutex guards both */
     /* A phase of this thread has ended. NULL: memory is not watched. mutex held */
-    void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns);
+    void (*memory_phase_ended)(zt_profiler *profiler, zt__path *path, uint64_t begin_ns);
     void (*free_memory)(zt_profiler *profiler);
     int (*stop_tracing)(zt_profiler *profiler); /* returns 0 if the profiler cannot be closed now */
     void (*free_tracer)(zt_profiler *profiler);

@@ -22,7 +22,6 @@
 #include "results/timeline.h"
 #include "streams/power.h"
 #include "tracer/hotspots.h"
-#include "tracer/memory_use.h"
 #include "tracer/results.h"
 
 ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
@@ -110,35 +109,41 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
+/* Writes a figure of the device, if it is known: a sum, a mean, or with the aggregation "none" the highest. */
+static void zt__write_csv_device(zt__writer *writer, const char *region, const char *name, const char *units,
+                                 int type, zt_aggregation aggregation, double figure) {
+    zt_metric metric = {name, "", "device", units, "", type, aggregation, 0};
+    zt_stats stats;
+    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
+    if (zt__is_nan(figure)) {
+        return;
+    }
+    zt__clear_stats(&stats);
+    if (aggregation == ZT_AGGREGATE_SUM) {
+        stats.sum = figure;
+    } else if (aggregation == ZT_AGGREGATE_MEAN) {
+        stats.mean = figure;
+    } else {
+        stats.max = figure;
+    }
+    zt__write_csv_line(writer, &line);
+}
+
 /* Writes what is known of energy and clock, of a phase or of all. */
 static void zt__write_csv_power(zt__writer *writer, const char *region, double joules, double watts,
-                                double throttled, double mhz) {
-    const struct {
-        const char *name, *units;
-        int type;
-        double figure;
-    } figures[] = {{"energy", "J", ZET_METRIC_TYPE_EVENT, joules},
-                   {"power", "W", ZET_METRIC_TYPE_THROUGHPUT, watts},
-                   {"throttled", "percent", ZET_METRIC_TYPE_RATIO, 100 * throttled},
-                   {"clock", "MHz", ZET_METRIC_TYPE_RAW, mhz}};
+                                double throttled, const double *throttled_by, double mhz) {
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(figures); i++) {
-        zt_metric metric = {figures[i].name,
-                            "",
-                            "device",
-                            figures[i].units,
-                            "",
-                            figures[i].type,
-                            i ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM,
-                            0};
-        zt_stats stats;
-        zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
-        zt__clear_stats(&stats);
-        *(i ? &stats.mean : &stats.sum) = figures[i].figure;
-        if (!zt__is_nan(figures[i].figure)) {
-            zt__write_csv_line(writer, &line);
-        }
+    zt__write_csv_device(writer, region, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, joules);
+    zt__write_csv_device(writer, region, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN, watts);
+    zt__write_csv_device(writer, region, "throttled", "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
+                         100 * throttled);
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "throttled: %s", zt__throttle_reasons[i]);
+        zt__write_csv_device(writer, region, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
+                             throttled_by[i] > 0 ? 100 * throttled_by[i] : zt__nan());
     }
+    zt__write_csv_device(writer, region, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN, mhz);
 }
 
 /* Writes the figures of the region or path that was read last, under this name. */
@@ -223,7 +228,8 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
                           region->host_own_ns);
         zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
                           region->busy_ns);
-        zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled, region->mhz);
+        zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled,
+                            region->throttled_by, region->mhz);
     }
     if (!zt__is_nan(region->unfreed_bytes)) {
         zt__write_csv_sum(writer, name, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
@@ -425,7 +431,10 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
     power = zt__get_power_info(profiler);
-    zt__write_csv_power(writer, "", power.joules, power.watts, power.throttled, power.mhz);
+    zt__write_csv_power(writer, "", power.joules, power.watts, power.throttled, power.throttled_by,
+                        power.mhz);
+    zt__write_csv_device(writer, "", "temperature", "degrees C", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_NONE,
+                         power.max_celsius);
     zt__list_notes(document, zt__write_csv_note);
 }
 

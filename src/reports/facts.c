@@ -182,6 +182,11 @@ ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
     {"overlap: idle", "idle_ns"},
     {"overlap: several at once", "at_once_ns"}};
 
+/* The bits of zes_freq_throttle_reason_flags_t. */
+ZT__PRIVATE const char *const zt__throttle_reasons[ZT_THROTTLE_REASONS] = {
+    "average power", "burst power", "current",        "temperature",
+    "power supply",  "software",    "another domain", "voltage"};
+
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
     zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
                                 overlap->both_ns, overlap->idle_ns, overlap->at_once_ns}};

@@ -180,6 +180,8 @@ extern const char *const zt__figure_names[ZT__FIGURE_COUNT];
 
 extern const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2];
 
+extern const char *const zt__throttle_reasons[ZT_THROTTLE_REASONS];
+
 #ifdef ZETOOLS_TRACER
 
 extern const char *const zt__kernel_numbers[ZT__KERNEL_NUMBERS][2];

@@ -24,7 +24,6 @@
 #include "results/timeline.h"
 #include "streams/power.h"
 #include "tracer/hotspots.h"
-#include "tracer/memory_use.h"
 #include "tracer/results.h"
 
 /* What is the same for all regions. */
@@ -259,6 +258,19 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_text(writer, profiler->tile_count > 0 ? "]" : "");
 }
 
+/* Writes for how much of the time the clock was throttled, and by what. */
+static void zt__write_json_throttled(zt__writer *writer, double throttled, const double *throttled_by) {
+    uint32_t i;
+    zt__write_json_figure(writer, "throttled", throttled);
+    zt__write_text(writer, ",\"throttled_by\":{");
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        if (throttled_by[i] > 0) {
+            zt__write_json_figure(writer, zt__throttle_reasons[i], throttled_by[i]);
+        }
+    }
+    zt__write_text(writer, "}");
+}
+
 /* Writes what phases have beside the figures of regions. */
 static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase) {
     zt__write_comma(writer);
@@ -270,7 +282,7 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
     zt__write_json_figure(writer, "joules", phase->joules);
     zt__write_json_figure(writer, "watts", phase->watts);
-    zt__write_json_figure(writer, "throttled", phase->throttled);
+    zt__write_json_throttled(writer, phase->throttled, phase->throttled_by);
     zt__write_json_figure(writer, "mhz", phase->mhz);
     if (!zt__is_nan(phase->unfreed_bytes)) {
         zt__write_json_count(writer, "allocations", phase->allocations);
@@ -309,13 +321,19 @@ static void zt__write_json_path(zt__document *document, const zt__json *json, co
     zt__subject subject = zt__subject_at(profiler, path->index);
     zt__totals totals;
     zt_region_info info;
+    char *name;
     zt__lock(&profiler->mutex);
     totals = zt__add_up(subject);
     zt__unlock(&profiler->mutex);
     zt__fill_totals(&totals, &info);
     info.busy_ns = zt__get_busy_time(&document->busy_phases, subject.region, subject.path);
+    name = info.is_phase ? zt__name_path(document, subject.path) : NULL;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
+    if (name) {
+        zt__write_json_text(writer, "path", name);
+    }
+    zt__free(&profiler->config.allocator, name);
     zt__write_json_index(writer, "region", path->region);
     zt__write_json_index(writer, "parent", path->parent);
     zt__write_json_count(writer, "count", info.count);
@@ -363,8 +381,7 @@ static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler
     zt__write_json_figure(writer, "seconds", power.seconds);
     zt__write_json_figure(writer, "joules", power.joules);
     zt__write_json_figure(writer, "watts", power.watts);
-    zt__write_json_figure(writer, "throttled", power.throttled);
-    zt__write_json_count(writer, "throttle_reasons", power.throttle_reasons);
+    zt__write_json_throttled(writer, power.throttled, power.throttled_by);
     zt__write_json_figure(writer, "mhz", power.mhz);
     zt__write_json_figure(writer, "max_celsius", power.max_celsius);
     zt__write_json_text(writer, "text", power.text);

@@ -375,8 +375,6 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
 
 /* Notes what the device took in the whole run, and what cannot be read. */
 static void zt__note_power(zt__document *document, zt__note_fn note) {
-    static const char *const reasons[] = {"average power", "burst power", "current",        "temperature",
-                                          "power supply",  "software",    "another domain", "voltage"};
     zt_power_info power = zt__get_power_info(document->profiler);
     char text[512] = "";
     uint32_t i, named = 0;
@@ -400,9 +398,10 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     if (power.throttled > 0) {
         zt__append(text, sizeof text, "%sThe clock was throttled for %.1f%% of the time", *text ? " " : "",
                    100 * power.throttled);
-        for (i = 0; i < ZT__COUNT_OF(reasons); i++) {
-            if (power.throttle_reasons >> i & 1) {
-                zt__append(text, sizeof text, "%s%s", named++ ? ", " : ": ", reasons[i]);
+        for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+            if (power.throttled_by[i] > 0) {
+                zt__append(text, sizeof text, "%s%s (%.1f%%)", named++ ? ", " : ": ", zt__throttle_reasons[i],
+                           100 * power.throttled_by[i]);
             }
         }
         zt__append(text, sizeof text, ".");

@@ -18,7 +18,6 @@
 #include "results/attribution.h"
 #include "results/results.h"
 #include "results/timeline.h"
-#include "tracer/memory_use.h"
 #include "tracer/results.h"
 
 /* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 is written as \x and two hexadecimal

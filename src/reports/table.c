@@ -42,7 +42,8 @@ enum {
     ZT__ROW_JOULES,
     ZT__ROW_WATTS,
     ZT__ROW_THROTTLED,
-    ZT__ROW_MEMORY, /* this and the next in bytes */
+    ZT__ROW_THROTTLED_BY, /* the reason that held longest */
+    ZT__ROW_MEMORY,       /* this and the next in bytes */
     ZT__ROW_UNFREED,
     ZT__TIME_FIGURES
 };
@@ -70,7 +71,7 @@ static const struct {
                         {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2},
                         {"energy", "J", ZT__ROW_JOULES, 1, 1},
                         {"power", "W", ZT__ROW_WATTS, 1, 1},
-                        {"throttled", "percent", ZT__ROW_THROTTLED, 1, 2}};
+                        {"throttled", "percent", ZT__ROW_THROTTLED, 1, 1}};
 
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
@@ -205,6 +206,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
          nesting = zt__next_by_path(document, nesting)) {
         double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
         zt__figure_row *row = &shown->rows[shown->row_count];
+        double longest = 0;
         if (!zt__read_region(document, nesting)) {
             continue;
         }
@@ -221,6 +223,13 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_JOULES] = document->region.joules;
         figures[ZT__ROW_WATTS] = document->region.watts;
         figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
+        figures[ZT__ROW_THROTTLED_BY] = zt__nan();
+        for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+            if (document->region.throttled_by[i] > longest) {
+                longest = document->region.throttled_by[i];
+                figures[ZT__ROW_THROTTLED_BY] = i;
+            }
+        }
         table->shows_throttled |= document->region.throttled > 0;
         figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
         figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
@@ -270,6 +279,10 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
             (figure == ZT__ROW_LAUNCH && table->shows_launch)) {
             zt__add_figures(shown, figure, zt__time_columns[i].name, zt__time_columns[i].units, 1,
                             is_requested ? 0 : zt__time_columns[i].rank);
+        }
+        if (figure == ZT__ROW_THROTTLED && table->shows_throttled) {
+            zt__add_texts(shown, ZT__ROW_THROTTLED_BY, "throttled by", zt__throttle_reasons);
+            shown->columns[shown->column_count - 1].rank = is_requested ? 0 : zt__time_columns[i].rank;
         }
     }
     list = profiler->columns;

@@ -6,6 +6,7 @@
 #include "base/numbers.h"
 #include "base/writer.h"
 #include "regions/profiler.h"
+#include "reports/facts.h"
 #include "reports/trace_events.h"
 #include "results/results.h"
 #include "streams/power.h"
@@ -22,17 +23,26 @@ static void zt__write_counter(zt__writer *writer, long device, const char *name,
 }
 
 ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long device) {
+    const zt_power_info info = zt__get_power_info(profiler);
     zt__power_step step, before;
     int has_steps = zt__copy_power_step(profiler, 0, &before);
-    uint32_t i;
+    uint32_t i, reason;
     for (i = 1; has_steps && zt__copy_power_step(profiler, i, &step); i++) {
         double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
+        double throttled_by[ZT_THROTTLE_REASONS];
+        char name[64];
         zt__power_sums sums = step.sums;
         zt__add_power(&sums, &before.sums, -1);
-        zt__divide_power(&sums, seconds, &joules, &watts, &throttled, &mhz);
+        zt__divide_power(&sums, seconds, &joules, &watts, &throttled, throttled_by, &mhz);
         zt__write_counter(writer, device, "power [W]", before.ns, watts);
         zt__write_counter(writer, device, "clock [MHz]", before.ns, mhz);
         zt__write_counter(writer, device, "throttled [%]", before.ns, 100 * throttled);
+        for (reason = 0; reason < ZT_THROTTLE_REASONS; reason++) {
+            if (info.throttled_by[reason] > 0) {
+                snprintf(name, sizeof name, "throttled: %s [%%]", zt__throttle_reasons[reason]);
+                zt__write_counter(writer, device, name, before.ns, 100 * throttled_by[reason]);
+            }
+        }
         zt__write_counter(writer, device, "temperature [degrees C]", step.ns, step.celsius);
         before = step;
     }

@@ -100,6 +100,20 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
+/* Adds the memory of all phases and of none. What is in use now stays that of `into`. The mutex is held. */
+static void zt__add_memory(zt_profiler *into, const zt_memory_info *info, const zt__phase_memory *root) {
+    zt_memory_info *to = &into->memory_info;
+    to->is_watched |= info->is_watched;
+    to->allocations += info->allocations;
+    to->unfreed += info->unfreed;
+    to->unfreed_bytes += info->unfreed_bytes;
+    to->unseen += info->unseen;
+    to->peak_bytes = info->peak_bytes > to->peak_bytes ? info->peak_bytes : to->peak_bytes;
+    to->host_peak_bytes =
+        info->host_peak_bytes > to->host_peak_bytes ? info->host_peak_bytes : to->host_peak_bytes;
+    zt__add_allocations(&into->root.memory, root);
+}
+
 /* Adds the statistics of `from` to `into`. Both collectors are held, so nobody else writes statistics. Returns
    0 without memory: then no figure has changed, so nothing is merged in part. */
 static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
@@ -110,6 +124,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
         (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
     zt__merged_path *paths = (zt__merged_path *)zt__allocate(allocator, path_count + 1u, sizeof *paths);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
+    zt_memory_info memory;
+    zt__phase_memory root;
     zt_cause cause;
     int has_memory = regions && paths;
 
@@ -143,6 +159,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     if (has_memory) {
         zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment */
         memcpy(causes, from->causes, sizeof causes);
+        memory = from->memory_info;
+        root = from->root.memory;
         unobserved_lists = from->counts.unobserved_lists;
         for (i = 0; i < region_count; i++) {
             regions[i].lost = regions[i].from->lost;
@@ -164,6 +182,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.host_own_ns = path->host_own_ns;
             paths[i].from.power = path->power;
             paths[i].from.power_s = path->power_s;
+            paths[i].from.memory = path->memory;
         }
         zt__unlock(&from->mutex);
         /* The mutex is unlocked between paths, so that other threads need not wait for all of them. */
@@ -195,6 +214,8 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->host_own_ns += added->host_own_ns;
             zt__add_power(&to->power, &added->power, 1);
             to->power_s += added->power_s;
+            zt__add_allocations(&to->memory, &added->memory);
+            zt__raise_memory_in_use(&to->memory, &added->memory);
             if (!to->key.region->is_phase) {
                 into->counts.collected += added->statistics.count;
                 into->counts.begun += added->statistics.count;
@@ -203,6 +224,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
         }
         zt__lock(&into->mutex);
         zt__add_causes(into, causes, unobserved_lists);
+        zt__add_memory(into, &memory, &root);
         for (i = 0; i < region_count; i++) {
             regions[i].into->lost += regions[i].lost;
             regions[i].into->dropped += regions[i].dropped;

@@ -23,7 +23,7 @@
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 8, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 9, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -159,6 +159,41 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
     }
 }
 
+/* Transfers the memory of a phase, or of none. */
+static void zt__transfer_memory(zt__packer *packer, zt__phase_memory *memory) {
+    zt__transfer_flag(packer, &memory->is_watched);
+    zt__transfer_flag(packer, &memory->has_ended);
+    zt__transfer_u64(packer, &memory->allocations, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &memory->unfreed, memory->allocations);
+    zt__transfer_u64(packer, &memory->unfreed_bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &memory->peak_bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &memory->end_bytes, UINT64_MAX);
+}
+
+/* Transfers the memory of all phases and of none. */
+static void zt__transfer_memory_info(zt__packer *packer, zt_profiler *profiler) {
+    zt_memory_info info;
+    zt__phase_memory root;
+    zt__lock(&profiler->mutex);
+    info = profiler->memory_info;
+    root = profiler->root.memory;
+    zt__unlock(&profiler->mutex);
+    zt__transfer_flag(packer, &info.is_watched);
+    zt__transfer_u64(packer, &info.allocations, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &info.unfreed, info.allocations);
+    zt__transfer_u64(packer, &info.unfreed_bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &info.unseen, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &info.bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &info.peak_bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &info.host_bytes, UINT64_MAX);
+    zt__transfer_u64(packer, &info.host_peak_bytes, UINT64_MAX);
+    zt__transfer_memory(packer, &root);
+    if (packer->is_reading) {
+        profiler->memory_info = info;
+        profiler->root.memory = root;
+    }
+}
+
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
     const uint32_t max_metrics = 4096; /* more than any device has: each is compared with those before it */
@@ -191,6 +226,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
         zt__transfer_u64(packer, &causes[i], ZT__MAX_PACKED_COUNT);
     }
     zt__transfer_u64(packer, &unobserved_lists, ZT__MAX_PACKED_COUNT);
+    zt__transfer_memory_info(packer, profiler);
     if (packer->is_reading) {
         zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0);
         profiler->availability = (zt_availability)availability;
@@ -336,7 +372,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
     uint32_t region = path ? path->key.region->index : 0, pass;
     uint64_t timed = 0;
-    double *power[7];
+    double *power[7 + ZT_THROTTLE_REASONS];
     uint32_t i;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
@@ -365,6 +401,9 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     power[4] = &path->power.megahertz_s;
     power[5] = &path->power.awake_s;
     power[6] = &path->power_s;
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        power[7 + i] = &path->power.throttled_by_s[i];
+    }
     zt__transfer_u64(packer, &path->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->dropped, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
@@ -384,6 +423,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     for (i = 0; i < ZT__COUNT_OF(power); i++) {
         zt__transfer_f64(packer, power[i]);
     }
+    zt__transfer_memory(packer, &path->memory);
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&

@@ -161,22 +161,43 @@ static const zt__path *zt__next_with(zt__subject subject, uint32_t column, const
 }
 
 ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor) {
+    uint32_t i;
     to->joules += factor * from->joules;
     to->energy_s += factor * from->energy_s;
     to->throttled_s += factor * from->throttled_s;
     to->clock_s += factor * from->clock_s;
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        to->throttled_by_s[i] += factor * from->throttled_by_s[i];
+    }
     to->megahertz_s += factor * from->megahertz_s;
     to->awake_s += factor * from->awake_s;
 }
 
 ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
-                                  double *throttled, double *mhz) {
+                                  double *throttled, double *throttled_by, double *mhz) {
     const double least_part = 0.99;
     int is_known = sums->energy_s > 0;
+    uint32_t i;
     *joules = is_known && sums->energy_s >= least_part * seconds ? sums->joules : zt__nan();
     *watts = is_known ? sums->joules / sums->energy_s : zt__nan();
     *throttled = sums->clock_s > 0 ? sums->throttled_s / sums->clock_s : zt__nan();
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        throttled_by[i] = sums->clock_s > 0 ? sums->throttled_by_s[i] / sums->clock_s : zt__nan();
+    }
     *mhz = sums->awake_s > 0 ? sums->megahertz_s / sums->awake_s : zt__nan();
+}
+
+ZT__PRIVATE void zt__add_allocations(zt__phase_memory *to, const zt__phase_memory *from) {
+    to->is_watched |= from->is_watched;
+    to->allocations += from->allocations;
+    to->unfreed += from->unfreed;
+    to->unfreed_bytes += from->unfreed_bytes;
+}
+
+ZT__PRIVATE void zt__raise_memory_in_use(zt__phase_memory *to, const zt__phase_memory *from) {
+    to->has_ended |= from->has_ended;
+    to->peak_bytes = from->peak_bytes > to->peak_bytes ? from->peak_bytes : to->peak_bytes;
+    to->end_bytes = from->end_bytes > to->end_bytes ? from->end_bytes : to->end_bytes;
 }
 
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
@@ -206,18 +227,9 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.host_own_ns += (double)path->host_own_ns;
         zt__add_power(&totals.power, &path->power, 1);
         totals.power_s += path->power_s;
-        if (path->memory.ended_ns >= totals.memory.ended_ns) {
-            totals.memory.ended_ns = path->memory.ended_ns;
-            totals.memory.end_bytes = path->memory.end_bytes;
-        }
-        if (path->memory.peak_bytes > totals.memory.peak_bytes) {
-            totals.memory.peak_bytes = path->memory.peak_bytes;
-        }
+        zt__raise_memory_in_use(&totals.memory, &path->memory);
         do {
-            totals.memory.is_watched |= inner->memory.is_watched;
-            totals.memory.allocations += inner->memory.allocations;
-            totals.memory.unfreed += inner->memory.unfreed;
-            totals.memory.unfreed_bytes += inner->memory.unfreed_bytes;
+            zt__add_allocations(&totals.memory, &inner->memory);
             totals.lost += inner->lost;
             totals.dropped += inner->dropped;
             inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
@@ -413,6 +425,15 @@ ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
     return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
 }
 
+ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    zt_memory_info info;
+    zt__lock(&locked->mutex);
+    info = profiler->memory_info;
+    zt__unlock(&locked->mutex);
+    return info;
+}
+
 ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
     info->count = totals->count;
     info->lost = totals->lost;
@@ -424,12 +445,12 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
     info->busy_ns = zt__nan();
     zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
-                     &info->mhz);
+                     info->throttled_by, &info->mhz);
     info->allocations = totals->memory.allocations;
     info->unfreed = totals->memory.unfreed;
     info->unfreed_bytes = totals->memory.is_watched ? (double)totals->memory.unfreed_bytes : zt__nan();
-    info->peak_bytes = totals->memory.ended_ns ? (double)totals->memory.peak_bytes : zt__nan();
-    info->end_bytes = totals->memory.ended_ns ? (double)totals->memory.end_bytes : zt__nan();
+    info->peak_bytes = totals->memory.has_ended ? (double)totals->memory.peak_bytes : zt__nan();
+    info->end_bytes = totals->memory.has_ended ? (double)totals->memory.end_bytes : zt__nan();
     info->with_metrics = totals->with_metrics;
     info->bytes = totals->bytes;
     info->bytes_per_second =

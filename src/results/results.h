@@ -12,6 +12,9 @@
 /* Returns how many samples there are in each state. */
 ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler);
 
+/* As in zt_info. */
+ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler);
+
 /* Returns how many samples of a profiler were lost or dropped by one cause. */
 ZT__PRIVATE uint64_t zt__get_cause(const zt_profiler *profiler, zt_cause cause);
 
@@ -66,7 +69,13 @@ ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, d
 
 /* Stores the figures of what was read in `seconds`, as in zt_power_info. */
 ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
-                                  double *throttled, double *mhz);
+                                  double *throttled, double *throttled_by, double *mhz);
+
+/* Adds what was allocated, and of that not freed. */
+ZT__PRIVATE void zt__add_allocations(zt__phase_memory *to, const zt__phase_memory *from);
+
+/* Raises what was in use on the device to that of another path or rank, if that was more. */
+ZT__PRIVATE void zt__raise_memory_in_use(zt__phase_memory *to, const zt__phase_memory *from);
 
 /* The mutex is held. */
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);

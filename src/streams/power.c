@@ -253,7 +253,7 @@ static int zt__sum_up_to(const zt__power *power, uint64_t ns, int extrapolates, 
                          uint64_t *distance_ns) {
     const zt__power_step *steps = power->steps;
     uint32_t i = power->step_count;
-    double part;
+    zt__power_sums change;
     memset(sums, 0, sizeof *sums);
     while (i > 0 && steps[i - 1].ns >= ns) {
         i--;
@@ -273,9 +273,11 @@ static int zt__sum_up_to(const zt__power *power, uint64_t ns, int extrapolates, 
         }
     }
     *distance_ns = steps[i].ns - steps[i - 1].ns;
-    part = (double)(ns - steps[i - 1].ns) / (double)*distance_ns;
-    zt__add_power(sums, &steps[i - 1].sums, 1 - part);
-    zt__add_power(sums, &steps[i].sums, part);
+    /* What does not change between the steps is not rounded, so that a difference of two sums may be 0. */
+    change = steps[i].sums;
+    zt__add_power(&change, &steps[i - 1].sums, -1);
+    *sums = steps[i - 1].sums;
+    zt__add_power(sums, &change, (double)(ns - steps[i - 1].ns) / (double)*distance_ns);
     return 1;
 }
 
@@ -335,7 +337,7 @@ typedef struct zt__power_reading {
     uint64_t counted;
     double megahertz; /* 0, or less: the clock stands still, or is not known */
     int has_clock;
-    uint32_t reasons;
+    uint32_t reasons; /* for throttling, as zes_freq_throttle_reason_flags_t */
     double celsius;
 } zt__power_reading;
 
@@ -358,10 +360,13 @@ static void zt__add_power_step(zt__power *power, const zt__power_reading *readin
 /* Adds the state of clock and sensor. It counts for the time since the reading before. */
 static void zt__add_state(zt__power *power, const zt__power_reading *reading) {
     double seconds = power->step_count ? (double)(reading->ns - power->read_ns) * 1e-9 : 0;
+    uint32_t i;
     if (reading->has_clock) {
         power->sums.clock_s += seconds;
         power->sums.throttled_s += reading->reasons ? seconds : 0;
-        power->reasons |= reading->reasons;
+        for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+            power->sums.throttled_by_s[i] += reading->reasons >> i & 1 ? seconds : 0;
+        }
     }
     if (reading->has_clock && reading->megahertz > 0) {
         power->sums.megahertz_s += reading->megahertz * seconds;
@@ -513,7 +518,6 @@ ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler) {
         zt__lock(&locked->mutex);
         info.text = power->refusal.text;
         info.domain = power->domain_name ? power->domain_name : "";
-        info.throttle_reasons = power->reasons;
         info.max_celsius = power->max_celsius;
         if (power->step_count > 0) {
             const zt__power_step *last = &power->steps[power->step_count - 1];
@@ -522,7 +526,8 @@ ZT__PRIVATE zt_power_info zt__get_power_info(const zt_profiler *profiler) {
         }
         zt__unlock(&locked->mutex);
     }
-    zt__divide_power(&sums, info.seconds, &info.joules, &info.watts, &info.throttled, &info.mhz);
+    zt__divide_power(&sums, info.seconds, &info.joules, &info.watts, &info.throttled, info.throttled_by,
+                     &info.mhz);
     return info;
 }
 

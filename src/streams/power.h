@@ -45,7 +45,6 @@ typedef struct zt__power {
         steps[ZT__POWER_STEPS]; /* the older, the fewer. profiler->mutex guards this and what follows */
     uint32_t step_count;
     zt__power_sums sums; /* up to the last reading */
-    uint32_t reasons;    /* for throttling, ever: zes_freq_throttle_reason_flags_t */
     double max_celsius;
     zt__power_span spans[ZT__POWER_SPANS]; /* a ring */
     uint32_t first_span, span_count;

@@ -31,10 +31,10 @@ static void zt__merge_steps(zt__memory_use *use) {
             (use->step_count - merged - 1) * sizeof *use->steps);
 }
 
-/* Notes what is in use from now on. A step ends the lower ones before it: the highest since any time is one of those that
-   are left. */
-static void zt__add_step(zt__memory_use *use, uint64_t now) {
-    zt__memory_step step = {use->info.bytes, use->info.bytes, UINT64_MAX};
+/* Notes that so many bytes are in use from now on. A step ends the lower ones before it: the highest since any time is
+   one of those that are left. */
+static void zt__add_step(zt__memory_use *use, uint64_t bytes, uint64_t now) {
+    zt__memory_step step = {bytes, bytes, UINT64_MAX};
     use->steps[use->step_count - 1].until_ns = now;
     while (use->step_count > 0 && use->steps[use->step_count - 1].bytes <= step.bytes) {
         use->step_count--;
@@ -54,32 +54,34 @@ static uint64_t zt__peak_since(const zt__memory_use *use, uint64_t ns) {
     return use->steps[i].bytes;
 }
 
-static void zt__keep_change(zt__memory_use *use, uint64_t now) {
+static void zt__keep_change(zt_profiler *profiler, uint64_t now) {
+    zt__memory_use *use = profiler->memory;
     if (use->changes) {
         zt__memory_change *change = &use->changes[use->change_count++ % use->change_capacity];
         change->ns = now;
-        change->bytes = use->info.bytes;
-        change->host_bytes = use->info.host_bytes;
+        change->bytes = profiler->memory_info.bytes;
+        change->host_bytes = profiler->memory_info.host_bytes;
     }
 }
 
 /* Notes that `bytes` more are in use, or with `is_freed` less. */
-static void zt__change_use(zt__memory_use *use, uint64_t bytes, int is_host, int is_freed) {
-    uint64_t *now_in_use = is_host ? &use->info.host_bytes : &use->info.bytes;
-    uint64_t *peak = is_host ? &use->info.host_peak_bytes : &use->info.peak_bytes;
+static void zt__change_use(zt_profiler *profiler, uint64_t bytes, int is_host, int is_freed) {
+    zt_memory_info *info = &profiler->memory_info;
+    uint64_t *now_in_use = is_host ? &info->host_bytes : &info->bytes;
+    uint64_t *peak = is_host ? &info->host_peak_bytes : &info->peak_bytes;
     uint64_t now = zt__now_ns();
     *now_in_use += is_freed ? 0 - bytes : bytes;
     if (*now_in_use > *peak) {
         *peak = *now_in_use;
     }
     if (!is_host) {
-        zt__add_step(use, now);
+        zt__add_step(profiler->memory, info->bytes, now);
     }
-    zt__keep_change(use, now);
+    zt__keep_change(profiler, now);
 }
 
 /* Called when a phase of this thread ends. */
-static void zt__end_phase_memory(zt_profiler *profiler, zt__path *path, uint64_t begin_ns, uint64_t end_ns) {
+static void zt__end_phase_memory(zt_profiler *profiler, zt__path *path, uint64_t begin_ns) {
     const zt__memory_use *use = profiler->memory;
     uint64_t peak;
     if (!use->is_watched) {
@@ -89,9 +91,8 @@ static void zt__end_phase_memory(zt_profiler *profiler, zt__path *path, uint64_t
     if (peak > path->memory.peak_bytes) {
         path->memory.peak_bytes = peak;
     }
-    path->memory.end_bytes = use->info.bytes;
-    path->memory.ended_ns = end_ns;
-    path->memory.is_watched = 1;
+    path->memory.end_bytes = profiler->memory_info.bytes;
+    path->memory.is_watched = path->memory.has_ended = 1;
 }
 
 /* ---- watching -------------------------------------------------------------------------------------------- */
@@ -137,19 +138,20 @@ ZT__PRIVATE int zt__prepare_memory_use(zt_profiler *profiler) {
 
 ZT__PRIVATE void zt__watch_memory(zt_profiler *profiler) {
     zt__memory_use *use = profiler->memory;
+    zt_memory_info *info = &profiler->memory_info;
     uint32_t i;
     zt__lock(&profiler->mutex);
     for (i = 0; i < profiler->path_count; i++) {
         zt__forget_unfreed(zt__path_at(profiler, i));
     }
     zt__forget_unfreed(&profiler->root);
-    use->info.allocations -= use->info.unfreed;
-    use->info.unfreed = use->info.unfreed_bytes = use->info.bytes = use->info.host_bytes = 0;
-    use->info.is_watched = use->is_watched = 1;
+    info->allocations -= info->unfreed;
+    info->unfreed = info->unfreed_bytes = info->bytes = info->host_bytes = 0;
+    info->is_watched = use->is_watched = 1;
     memset(&use->steps[0], 0, sizeof use->steps[0]);
     use->steps[0].until_ns = UINT64_MAX;
     use->step_count = 1;
-    zt__keep_change(use, zt__now_ns());
+    zt__keep_change(profiler, zt__now_ns());
     zt__unlock(&profiler->mutex);
 }
 
@@ -170,49 +172,35 @@ ZT__PRIVATE int zt__is_memory_watched(zt_profiler *profiler) {
 }
 
 ZT__PRIVATE void zt__count_allocation(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host) {
-    zt__memory_use *use = profiler->memory;
     zt__lock(&profiler->mutex);
     phase->memory.is_watched = 1;
     phase->memory.allocations++;
     phase->memory.unfreed++;
     phase->memory.unfreed_bytes += bytes;
-    use->info.allocations++;
-    use->info.unfreed++;
-    use->info.unfreed_bytes += bytes;
-    zt__change_use(use, bytes, is_host, 0);
+    profiler->memory_info.allocations++;
+    profiler->memory_info.unfreed++;
+    profiler->memory_info.unfreed_bytes += bytes;
+    zt__change_use(profiler, bytes, is_host, 0);
     zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__count_free(zt_profiler *profiler, zt__path *phase, uint64_t bytes, int is_host) {
-    zt__memory_use *use = profiler->memory;
     zt__lock(&profiler->mutex);
     phase->memory.unfreed--;
     phase->memory.unfreed_bytes -= bytes;
-    use->info.unfreed--;
-    use->info.unfreed_bytes -= bytes;
-    zt__change_use(use, bytes, is_host, 1);
+    profiler->memory_info.unfreed--;
+    profiler->memory_info.unfreed_bytes -= bytes;
+    zt__change_use(profiler, bytes, is_host, 1);
     zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__count_unseen_allocation(zt_profiler *profiler) {
     zt__lock(&profiler->mutex);
-    profiler->memory->info.unseen++;
+    profiler->memory_info.unseen++;
     zt__unlock(&profiler->mutex);
 }
 
 /* ---- for reports ----------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    zt_memory_info info;
-    memset(&info, 0, sizeof info);
-    zt__lock(&locked->mutex);
-    if (profiler->memory) {
-        info = profiler->memory->info;
-    }
-    zt__unlock(&locked->mutex);
-    return info;
-}
 
 ZT__PRIVATE void zt__get_kept_changes(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
     *first = *end = 0;

@@ -25,8 +25,7 @@ typedef struct zt__memory_change {
 
 /* The memory of a profiler's device, as far as the tracer has seen it allocated. Guarded by the profiler's mutex. */
 typedef struct zt__memory_use {
-    int is_watched; /* now */
-    zt_memory_info info;
+    int is_watched;      /* now */
     uint32_t step_count; /* at least 1: the last step is what is in use now */
     zt__memory_step
         steps[ZT__MEMORY_STEPS]; /* from the highest to the lowest, the highest being the oldest */
@@ -55,9 +54,6 @@ ZT__PRIVATE void zt__count_free(zt_profiler *profiler, zt__path *phase, uint64_t
 
 /* Counts an allocation for which there was no room. */
 ZT__PRIVATE void zt__count_unseen_allocation(zt_profiler *profiler);
-
-/* As in zt_info. */
-ZT__PRIVATE zt_memory_info zt__get_memory_info(const zt_profiler *profiler);
 
 /* Get the changes that are kept for the timeline, as zt__get_kept_calls and zt__copy_kept_call do with calls. */
 ZT__PRIVATE void zt__get_kept_changes(zt_profiler *profiler, uint64_t *first, uint64_t *end);

@@ -331,7 +331,30 @@ def bare():
     return made
 
 
-SAMPLES = {"ten": ten, "many": many, "none": none, "hostile": hostile, "bare": bare}
+def energy():
+    """Phases with what the device took, throttling, and memory. Of some, nothing is known."""
+    rng = random.Random(7)
+    unknown = dict.fromkeys(("joules", "watts", "throttled", "mhz"), None)
+    known = [  # name, parent, and figures that are known
+        ("step", None, {"joules": 41.5, "watts": 137.25, "throttled": 0.125, "mhz": 2650.0, "allocations": 7, "unfreed": 2,
+                        "throttled_by": {"average power": 0.1, "temperature": 0.05},
+                        "unfreed_bytes": 3145728, "peak_bytes": 2147483648, "end_bytes": 1073741824}),
+        ("assemble", 0, {"watts": 82.0, "throttled": 0, "mhz": 2850.0, "allocations": 1, "unfreed": 0, "unfreed_bytes": 0,
+                         "peak_bytes": 1258291200, "end_bytes": 1073741824}),
+        ("output", 0, {}),
+    ]
+    regions = []
+    for name, parent, figures in known:
+        region = region_of(rng, name, parent, 1, 300_000, has_rates=False)
+        phase = {"entered": 1, "incomplete": 0, "host_ns": 302_000_000, "host_own_ns": 1_000_000, "busy_ns": None,
+                 "throttled_by": {}}
+        region.update(total_ns=region["time_ns"]["sum"], phase={**phase, **unknown, **figures})
+        regions.append(region)
+    regions.append(region_of(rng, "spmv", 1, 90, 200_000, has_rates=False))
+    return document(regions)
+
+
+SAMPLES = {"ten": ten, "many": many, "none": none, "hostile": hostile, "bare": bare, "energy": energy}
 
 
 def page_of(made):

@@ -25,7 +25,9 @@ MISSING = "\u2013"
 WIDTHS = (1400, 700)
 UNITS = {"ns": 1, "\u00b5s": 1e3, "ms": 1e6, "s": 1e9, "%": 1, "GB/s": 1, "MHz": 1, "samples": 1}
 LATENCIES = {"Queued": "queue_latency_ns", "Launch": "launch_latency_ns"}
-PHASE_FIGURES = {"Host": "host_ns", "Host own": "host_own_ns", "Busy": "busy_ns"}
+PHASE_FIGURES = {"Host": ("host_ns", "ns"), "Host own": ("host_own_ns", "ns"), "Busy": ("busy_ns", "ns"),
+                 "Memory": ("peak_bytes", "bytes"), "Not freed": ("unfreed_bytes", "bytes"), "Energy": ("joules", "J"),
+                 "Power": ("watts", "W"), "Throttled": ("throttled", "percent")}
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 FIGURES = {"Mean": "mean", "Median": "median", "p95": "p95", "Min": "min", "Max": "max", "Std dev": "stddev"}
 
@@ -146,7 +148,9 @@ def value_of(made, region, heading):
     known = {"Count": (phase["entered"] if phase else region["count"], ""), "Lost": (region["lost"] + region["dropped"], ""),
              "Total": (total, "ns"), "Own": (region["own_ns"], "ns")}
     if heading in PHASE_FIGURES:
-        return (phase or {}).get(PHASE_FIGURES[heading]), "ns"
+        figure, units = PHASE_FIGURES[heading]
+        value = (phase or {}).get(figure)
+        return (100 * value if units == "percent" and value is not None else value), units
     if heading in known:
         return known[heading]
     if heading in LATENCIES:
@@ -547,6 +551,31 @@ def test_phases_of_library(page):
     page.run("document.getElementById('nested').click()")
     flat = [row["region"] for row in page.table()["rows"]]
     assert flat == sorted(range(len(rows)), key=lambda index: -rows[index]["share"] if rows[index]["count"] else 1), flat
+
+
+def test_energy_and_memory(page):
+    """Columns of what phases took and used are shown where a phase has them; the details name the reasons for throttling."""
+    page.show("energy")
+    page.browser.screenshot(os.path.join(page.directory, "energy.png"))
+    shown = page.check_figures()
+    headings = [heading for heading, _, _ in shown["headings"]]
+    assert headings[4:10] == ["Own", "Host", "Memory", "Energy", "Power", "Throttled"], headings
+    page.run("document.querySelectorAll('#regions tr.phase').forEach((row) => row.click())")
+    page.browser.screenshot(os.path.join(page.directory, "energy-details.png"))
+    texts = page.run("[...document.querySelectorAll('.detail .pair > div:first-child')].map((node) => node.textContent)")
+    step, assemble, output = [text.replace("\u00a0", " ") for text in texts]
+    for part in ("The device took 41.5 J, 137 W. Its mean clock was 2,650 MHz. It was throttled for 12.5 % of the time: average power (10.0 %), temperature (5.0 %).",
+                 "At most 2.15 GB of the device's memory were in use, 1.07 GB at the end. 7 allocations, of which 2 (3.15 MB) not freed."):
+        assert part in step, (part, step)
+    for part in ("The device took 82 W. Its mean clock was 2,850 MHz.", "1 allocation, all freed."):
+        assert part in assemble, (part, assemble)
+    assert "throttled" not in assemble, assemble
+    for part in ("device", "throttled", "allocation"):
+        assert part not in output, output
+    page.run("document.querySelectorAll('#choice input').forEach((box) => { if (!box.checked) { box.click(); } })")
+    assert "Not freed" in [heading for heading, _, _ in page.check_figures()["headings"]]
+    page.show("energy", change=lambda made: [region.get("phase", {}).update(throttled=0) for region in made["regions"]])
+    assert "Throttled" not in [heading for heading, _, _ in page.table()["headings"]]
 
 
 def test_hostile(page):

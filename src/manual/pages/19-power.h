@@ -18,9 +18,13 @@
        the entries that are long enough; joules is NaN if the others are more than 1% of the time.
 
        A state of the clock counts for the time since the reading before. The clock has no figure for the time
-       in which it stands still. A counter that turns at 262,144 J, as that of the B580, is followed; one that
-       goes back otherwise is not used, and the energy until the next reading is not known. One that has
-       not changed for a second took nothing, and one that has never changed is broken.
+       in which it stands still. Several reasons for throttling may hold at once, so their shares may add up
+       to more than zt_region_info.throttled. A table has the one that held longest. The temperature changes
+       slowly: the highest is that of the whole run, and a trace shows its course.
+
+       A counter that turns at 262,144 J, as that of the B580, is followed; one that goes back otherwise is
+       not used, and the energy until the next reading is not known. One that has not changed for a second
+       took nothing, and one that has never changed is broken.
 
        Old loaders, such as 1.8 of Debian 12, have no zesInit: there ZES_ENABLE_SYSMAN=1, set before zeInit, is
        needed. Where it is set, zesInit is not called, because Intel's driver has one of the two. If the

@@ -23,7 +23,8 @@
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
        "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
-                       several, "share" and all that follows it in a region. "parent" is the index of a path
+                       several, "share" and all that follows it in a region. "parent" is the index of a
+                       path. That of a phase also has "path", its name for zt_find_path
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -42,8 +43,9 @@
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
        "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "busy_ns", "joules", "watts",
-                       "throttled", "mhz"}, as in zt_region_info, and with zt_trace_config.memory figures of
-                       MEMORY. A path has it, too
+                       "throttled", "throttled_by", "mhz"}, as in zt_region_info, and with
+                       zt_trace_config.memory figures of MEMORY. A path has it, too. "throttled_by" has the
+                       reasons that held, by name
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone

@@ -13,7 +13,7 @@
          rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
-       - counters for power, clock, throttling and temperature, with config.power
+       - counters for power, clock, throttling, each of its reasons and temperature, with config.power
        - counters of device and host memory in use; see MEMORY
        - a track for each attached stream, with its markers, and a span for each gap
        - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain

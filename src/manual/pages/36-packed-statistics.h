@@ -3,15 +3,17 @@
 
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes. Times are in nanoseconds. Facts about program and
-       device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
-       add them either.
+       device are those of the process that measured. Kernels, hot spots and zt_info.power are left out;
+       zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 8; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 9; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
+           u32 1 if memory is, or was, watched; u64 allocations, of these not freed, their bytes, further
+           allocations, bytes in use, at most, of host memory, at most; the memory of no phase, as below
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
            each region or phase: text name; u32 1 if it is a phase; u64 lost, dropped
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
@@ -21,7 +23,9 @@
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
                u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
                time, samples; f64 GPU time, J, seconds in which they are known, seconds throttled, seconds in
-               which that is known, MHz times seconds, these seconds, seconds of all entries
+               which that is known, MHz times seconds, these seconds, seconds of all entries, seconds
+               throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last two are known;
+               u64 allocations, of these not freed, their bytes, bytes in use at most, at the end
                u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value

@@ -10,7 +10,7 @@
 
        peak_bytes      the most memory of the device that was in use while the phase was open on the thread
                        that has begun it, whoever allocated it; of several entries, the highest
-       end_bytes       what was in use when the last entry ended
+       end_bytes       what was in use when the last entry ended; of several paths, the highest
        allocations     of all three kinds, by threads that were in the phase or in one inside of it
        unfreed         of these, and unfreed_bytes: what is not freed, by whichever thread and in whichever
                        phase
@@ -28,5 +28,7 @@
        - With its context, all that was allocated in it is freed.
        - Up to 1,048,576 allocations are known at once, for at most 200 bytes each. Further ones are counted
          in zt_info.memory.unseen.
-       - These figures are neither packed nor merged.
+       - zt_merge adds up what was allocated and what is not freed. Of what was in use, the highest counts,
+         because each rank may have a device of its own. bytes and host_bytes of zt_info.memory stay as they
+         are.
 */

@@ -37,7 +37,8 @@ const isNumber = (value) => typeof value === "number" && isFinite(value);
 const PREFIXES = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"], [1e12, "T"], [1e15, "P"]];
 const TIMES = [[1, "ns"], [1e3, "\u00b5s"], [1e6, "ms"], [1e9, "s"]];
 /* Units that are written with a prefix, and units that are written as they are. */
-const PREFIXED = new Map([["bytes", "B"], ["B/s", "B/s"], ["op/s", "op/s"], ["Hz", "Hz"], ["W", "W"]]);
+const PREFIXED = new Map([["bytes", "B"], ["B/s", "B/s"], ["op/s", "op/s"], ["Hz", "Hz"], ["W", "W"],
+    ["J", "J"]]);
 const FIXED = new Map([["percent", "%"], ["%", "%"], ["kHz", "kHz"], ["MHz", "MHz"], ["GHz", "GHz"]]);
 
 /* Returns the units that values in the units of a metric may be written in, from small to large: [size, unit]. */

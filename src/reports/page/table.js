@@ -55,16 +55,29 @@ function latencyColumns() {
     ].filter((column) => regions.some((region) => isNumber(column.value(region))));
 }
 
-/* What phases have alone. */
+/* What phases have alone: times of the host, memory, and what was read of the whole device meanwhile. */
 function phaseColumns() {
-    const column = (label, figure, description, isHidden) => ({
-        label, units: "ns", scaleGroup: "host", isHidden, description,
-        value: (region) => region.phase ? region.phase[figure] : null,
+    const column = (label, units, value, description, isHidden) => ({
+        label, units, isHidden, description,
+        scaleGroup: units === "ns" ? "host" : undefined,
+        value: ({phase}) => phase ? value(phase) : null,
     });
+    const throttled = column("Throttled", "percent",
+        (phase) => isNumber(phase.throttled) ? 100 * phase.throttled : null,
+        "Share of the time in which the clock was throttled; the details of a phase have the reasons");
+    const wasThrottled = regions.some((region) => throttled.value(region) > 0);
     return [
-        column("Host", "host_ns", "Host time of a phase"),
-        column("Host own", "host_own_ns", "Host time of a phase outside of the phases inside", true),
-        column("Busy", "busy_ns", "Time in which at least one sample of a phase ran", true),
+        column("Host", "ns", (phase) => phase.host_ns, "Host time of a phase"),
+        column("Host own", "ns", (phase) => phase.host_own_ns,
+            "Host time of a phase outside of the phases inside", true),
+        column("Busy", "ns", (phase) => phase.busy_ns, "Time in which at least one sample of a phase ran", true),
+        column("Memory", "bytes", (phase) => phase.peak_bytes,
+            "The most memory of the device that was in use while a phase was open"),
+        column("Not freed", "bytes", (phase) => phase.unfreed_bytes,
+            "Memory that was allocated in a phase and is not freed", true),
+        column("Energy", "J", (phase) => phase.joules, "Energy of the device during a phase"),
+        column("Power", "W", (phase) => phase.watts, "Mean power of the device during a phase"),
+        ...wasThrottled ? [throttled] : [],
     ].filter((one) => regions.some((region) => isNumber(one.value(region))));
 }
 
@@ -447,7 +460,9 @@ function addFacts(box, region) {
         add(box, "p", "mark", note);
     }
     if (region.phase) {
-        add(box, "p", "", phaseText(region));
+        for (const text of [phaseText(region), powerText(region.phase), memoryText(region.phase)].filter(Boolean)) {
+            add(box, "p", "", text);
+        }
     }
     const rates = ratesOf(region);
     if (rates.length) {
@@ -466,6 +481,33 @@ function phaseText({phase, count}) {
     if (phase.incomplete) {
         texts.push(`Mean, median and p95 leave out ${plural(phase.incomplete, "entry")} with samples that are ` +
             "lost or dropped.");
+    }
+    return texts.join(" ");
+}
+
+/* Returns sentences about energy, clock and throttling of a phase. "" if nothing is known. */
+function powerText(phase) {
+    const took = [[phase.joules, "J"], [phase.watts, "W"]].filter(([value]) => isNumber(value));
+    const reasons = Object.entries(phase.throttled_by || {}).map(([name, share]) => `${name} (${percent(share)})`);
+    return [
+        took.length ? `The device took ${took.map(([value, unit]) => quantity(value, unit)).join(", ")}.` : "",
+        isNumber(phase.mhz) ? `Its mean clock was ${quantity(phase.mhz, "MHz")}.` : "",
+        phase.throttled > 0
+            ? `It was throttled for ${percent(phase.throttled)} of the time: ${reasons.join(", ")}.` : "",
+    ].filter(Boolean).join(" ");
+}
+
+/* Returns sentences about memory that was in use, and allocated, in a phase. "" if nothing is known. */
+function memoryText(phase) {
+    const texts = [];
+    const bytes = (value) => quantity(value, "bytes");
+    if (isNumber(phase.peak_bytes)) {
+        texts.push(`At most ${bytes(phase.peak_bytes)} of the device's memory were in use, ` +
+            `${bytes(phase.end_bytes)} at the end.`);
+    }
+    if (phase.allocations > 0) {
+        const unfreed = `of which ${COUNT.format(phase.unfreed)} (${bytes(phase.unfreed_bytes)}) not freed`;
+        texts.push(`${plural(phase.allocations, "allocation")}, ${phase.unfreed > 0 ? unfreed : "all freed"}.`);
     }
     return texts.join(" ");
 }
