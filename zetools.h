@@ -333,7 +333,7 @@
    PROCESSES
 
        Copies of this header in a process, in plugins and libraries, find each other by the environment
-       variable ZETOOLS_PROCESS_7, which the first call of the library sets: no other thread may use the
+       variable ZETOOLS_PROCESS_8, which the first call of the library sets: no other thread may use the
        environment during that call. A forked child is in no phase, and must not use the profilers, streams
        and debuggers of its parent. See COPIES OF THE HEADER.
 
@@ -802,6 +802,8 @@ struct zt_region_info {
     uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
     double host_ns;      /* host time of a phase, on the threads that have begun it. Of a region NaN */
     double host_own_ns;  /* the same outside of the phases inside */
+    double host_wait_ns; /* of host_ns, waiting for the device. NaN: not known, because no tracer was on all
+                            the time, or of a region; see PHASES AND ENTRIES */
     double busy_ns;      /* time in which at least one of the samples of a phase ran, but for waits. NaN: not
                             known, because not all samples of the phase are on the timeline, or of a region */
 
@@ -2385,7 +2387,7 @@ ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, z
     { ZT__CLEAR(info); if (info) { info->name = ""; info->region = info->parent = UINT32_MAX;
       zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = info->unfreed_bytes =
           info->peak_bytes = info->end_bytes = NAN;
-      info->host_ns = info->host_own_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
+      info->host_ns = info->host_own_ns = info->host_wait_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
@@ -4795,6 +4797,7 @@ typedef struct zt__process {
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
+    uint32_t tracer_changes;                   /* odd while one observes calls; see zt__set_live. Atomic */
     uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
@@ -4842,7 +4845,7 @@ ZT__PRIVATE void zt__change_depth(int by);
 
 /* The block that all copies of this header in a process share. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_7"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_8"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -5585,9 +5588,11 @@ typedef enum zt__phase_frame_kind {
 typedef struct zt__phase_frame {
     const zt__phase *phase; /* NULL: none, of a thread that was in none, or without memory */
     zt__phase_frame_kind kind;
-    uint32_t entry;    /* number of this entry among those of the process; 0: nobody has needed one yet */
-    uint64_t begun_ns; /* host time; 0: no profiler was open */
-    uint64_t inner_ns; /* host time of the phases that the thread was in inside */
+    uint32_t entry;     /* number of this entry among those of the process; 0: nobody has needed one yet */
+    uint64_t begun_ns;  /* host time; 0: no profiler was open */
+    uint64_t inner_ns;  /* host time of the phases that the thread was in inside */
+    uint64_t waited_ns; /* host time in which the thread waited for the device, as far as a tracer is on */
+    uint32_t tracer_changes; /* process->tracer_changes at its begin; 0: no profiler was open */
 } zt__phase_frame;
 
 typedef struct zt__phase_stack {
@@ -8891,6 +8896,7 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    double host_wait_ns;           /* of host_ns, waiting for the device. NaN: not known of all entries */
     zt__power_sums power;          /* of those that are long enough, */
     double power_s;                /* and the seconds of all since power is read */
     zt__phase_memory memory;       /* also of the root */
@@ -12111,11 +12117,13 @@ static void zt__push_frame(const zt__process *process, zt__phase_stack *stack, c
     uint32_t depth = stack->depth++;
     if (depth < ZT__MAX_PHASE_DEPTH) {
         zt__phase_frame *frame = &stack->frames[depth];
+        int is_heard = process && zt__load(&process->listeners);
         frame->phase = phase;
         frame->kind = kind;
         frame->entry = entry;
-        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
-        frame->inner_ns = 0;
+        frame->begun_ns = is_heard ? zt__now_ns() : 0;
+        frame->inner_ns = frame->waited_ns = 0;
+        frame->tracer_changes = is_heard ? zt__load(&process->tracer_changes) : 0;
     }
 }
 
@@ -12148,8 +12156,8 @@ static zt__phase_frame *zt__get_top_entered(void) {
 }
 
 /* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
-   once, unless another thread collects: then that thread sees to it. */
-static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now) {
+   once, unless another thread collects: then that thread sees to it. `is_traced`: a tracer was on all the time. */
+static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now, int is_traced) {
     zt__path *path;
     int has_ended;
     zt__lock(&profiler->mutex);
@@ -12165,6 +12173,7 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     if (path && frame->begun_ns) {
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
+        path->host_wait_ns += is_traced ? (double)frame->waited_ns : zt__nan();
         if (profiler->phase_ended) {
             zt__phase_span span = {frame->begun_ns,         now,          path->index,
                                    zt__get_thread_number(), frame->entry, 0};
@@ -12192,6 +12201,7 @@ ZT_API void zt_phase_end(void) {
     zt__phase_frame *frame, *around;
     zt_profiler *profiler;
     uint64_t now;
+    int is_traced;
     if (stack->depth == 0) {
         while ((profiler = zt__next_listener(&listeners)) != NULL) {
             zt__report(&profiler->diagnostics, PHASE_NOT_BEGUN, ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -12204,13 +12214,18 @@ ZT_API void zt_phase_end(void) {
     frame = &stack->frames[stack->depth];
     around = zt__top_of_stack(stack);
     now = zt__now_ns();
+    is_traced = (frame->tracer_changes & 1) != 0 &&
+                frame->tracer_changes == zt__load(&listeners.process->tracer_changes);
+    if (around) {
+        around->waited_ns += frame->waited_ns;
+    }
     if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
         around->inner_ns += frame->inner_ns;
     } else if (around && frame->begun_ns) {
         around->inner_ns += now - frame->begun_ns;
     }
     while (frame->kind == ZT__PHASE_FRAME_BEGUN && (profiler = zt__next_listener(&listeners)) != NULL) {
-        zt__end_phase(profiler, frame, now);
+        zt__end_phase(profiler, frame, now, is_traced);
     }
 }
 
@@ -15033,7 +15048,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 
 /* ==== results/phase_times.h ============================================================================= */
 
-/* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
+/* Times in phases: when what was submitted in each ran, when nothing did, and when the host waited. */
 
 /* When samples of a phase ran. */
 typedef struct zt__busy_phase {
@@ -15056,25 +15071,30 @@ ZT__PRIVATE int zt__measure_busy_phases(zt_profiler *profiler, zt__busy_phases *
 ZT__PRIVATE double zt__get_busy_time(const zt__busy_phases *busy, const zt__region_record *region,
                                      const zt__path *path);
 
-/* Of the entries of a phase on one path that are on the timeline, in which all samples are, too. */
-typedef struct zt__idle_phase {
+/* A part of the host time of a phase on one path. */
+typedef struct zt__phase_part {
     double host_ns;
-    double idle_ns;     /* of that, in which nothing that is measured ran on the device; */
-    double own_idle_ns; /* and of that, outside of the phases inside on the same thread */
-} zt__idle_phase;
+    double part_ns;     /* of that, the part; */
+    double own_part_ns; /* and of the part, what is outside of the phases inside on the same thread */
+} zt__phase_part;
 
-typedef struct zt__idle_phases {
-    zt__idle_phase *paths; /* by index; NULL: nothing is known, because samples are missing */
+typedef struct zt__phase_parts {
+    zt__phase_part *paths; /* by index; NULL: nothing is known. Those of no phase are all 0 */
     uint32_t path_count;
     double host_ns; /* of the phases that are inside no other on their thread */
-} zt__idle_phases;
+} zt__phase_parts;
 
-/* Measures how long the device was idle during each phase. The caller frees `paths`. Returns 0 without memory. */
-ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle);
+/* Measures how long nothing that is measured ran on the device during each phase, in the entries that are on the
+   timeline; nothing is known if samples are missing there. The caller frees `paths`. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__phase_parts *idle);
+
+/* Measures how long the host waited for the device in each phase for which that is known. The own part is that of the
+   path, less those of the paths inside. The caller frees `paths`. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_waits(zt_profiler *profiler, zt__phase_parts *waits);
 
 /* ==== results/phase_times.c ============================================================================= */
 
-/* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
+/* Times in phases: when what was submitted in each ran, when nothing did, and when the host waited. */
 
 /* ---- the time in which samples of a phase ran ------------------------------------------------------------ */
 
@@ -15246,12 +15266,12 @@ static size_t zt__copy_entries(zt_profiler *profiler, uint64_t since_ns, zt__pha
 
 /* Adds the idle time of each entry to that of its path. */
 static void zt__add_idle_times(zt__phase_entry *entries, size_t count, const zt__busy_block *blocks,
-                               size_t block_count, zt__idle_phases *idle) {
+                               size_t block_count, zt__phase_parts *idle) {
     uint32_t outer = UINT32_MAX;
     size_t i;
     for (i = 0; i < count; i++) {
         zt__phase_entry *entry = &entries[i];
-        zt__idle_phase *phase = &idle->paths[entry->path];
+        zt__phase_part *phase = &idle->paths[entry->path];
         uint64_t length_ns = entry->end_ns - entry->begin_ns;
         while (outer != UINT32_MAX &&
                (entries[outer].thread != entry->thread || entries[outer].end_ns <= entry->begin_ns)) {
@@ -15260,19 +15280,19 @@ static void zt__add_idle_times(zt__phase_entry *entries, size_t count, const zt_
         entry->idle_ns = length_ns - (zt__busy_before(blocks, block_count, entry->end_ns) -
                                       zt__busy_before(blocks, block_count, entry->begin_ns));
         phase->host_ns += (double)length_ns;
-        phase->idle_ns += (double)entry->idle_ns;
-        phase->own_idle_ns += (double)entry->idle_ns;
+        phase->part_ns += (double)entry->idle_ns;
+        phase->own_part_ns += (double)entry->idle_ns;
         if (outer == UINT32_MAX) {
             idle->host_ns += (double)length_ns;
         } else {
-            idle->paths[entries[outer].path].own_idle_ns -= (double)entry->idle_ns;
+            idle->paths[entries[outer].path].own_part_ns -= (double)entry->idle_ns;
         }
         entry->outer = outer;
         outer = (uint32_t)i;
     }
 }
 
-ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle) {
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__phase_parts *idle) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__intervals intervals;
     zt__busy_block *blocks;
@@ -15301,7 +15321,7 @@ ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *
     zt__lock(&profiler->mutex);
     idle->path_count = profiler->path_count; /* also those of the entries above */
     zt__unlock(&profiler->mutex);
-    idle->paths = (zt__idle_phase *)zt__allocate(allocator, idle->path_count, sizeof *idle->paths);
+    idle->paths = (zt__phase_part *)zt__allocate(allocator, idle->path_count, sizeof *idle->paths);
     has_memory = blocks && entries && idle->paths;
     if (has_memory) {
         zt__add_idle_times(entries, count, blocks, zt__merge_into_blocks(&intervals, blocks), idle);
@@ -15310,6 +15330,37 @@ ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *
     zt__free(allocator, blocks);
     zt__free(allocator, entries);
     return has_memory;
+}
+
+/* ---- the time in which the host waited for the device ----------------------------------------------------- */
+
+ZT__PRIVATE int zt__measure_waits(zt_profiler *profiler, zt__phase_parts *waits) {
+    uint32_t i;
+    memset(waits, 0, sizeof *waits);
+    zt__lock(&profiler->mutex);
+    waits->path_count = profiler->path_count;
+    zt__unlock(&profiler->mutex);
+    waits->paths = (zt__phase_part *)zt__allocate(&profiler->config.allocator, (size_t)waits->path_count + 1,
+                                                  sizeof *waits->paths);
+    if (!waits->paths) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < waits->path_count; i++) {
+        const zt__path *path = zt__path_at(profiler, i), *outer = path->key.outer;
+        waits->host_ns += outer->depth == 0 ? (double)path->host_ns : 0;
+        if (zt__is_nan(path->host_wait_ns)) {
+            continue;
+        }
+        waits->paths[i].host_ns = (double)path->host_ns;
+        waits->paths[i].part_ns = path->host_wait_ns;
+        waits->paths[i].own_part_ns += path->host_wait_ns;
+        if (outer->depth > 0) {
+            waits->paths[outer->index].own_part_ns -= path->host_wait_ns;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return 1;
 }
 
 /* ==== results/results.h ================================================================================= */
@@ -15350,8 +15401,8 @@ typedef struct zt__subject {
 typedef struct zt__totals {
     uint64_t count, with_metrics, bytes, lost, dropped;
     int is_phase;
-    uint64_t entered, incomplete; /* this and the next as in zt_region_info */
-    double host_ns, host_own_ns;
+    uint64_t entered, incomplete;              /* this and the next as in zt_region_info */
+    double host_ns, host_own_ns, host_wait_ns; /* the last is NaN if host_ns is 0 */
     zt__power_sums power;
     double power_s;
     zt__phase_memory memory;
@@ -15602,6 +15653,7 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
+        totals.host_wait_ns += path->host_wait_ns;
         zt__add_power(&totals.power, &path->power, 1);
         totals.power_s += path->power_s;
         if (path->memory.ended_ns >= totals.memory.ended_ns) {
@@ -15620,6 +15672,9 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
             totals.dropped += inner->dropped;
             inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
         } while (inner);
+    }
+    if (!(totals.host_ns > 0)) {
+        totals.host_wait_ns = zt__nan();
     }
     return totals;
 }
@@ -15820,6 +15875,7 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    info->host_wait_ns = totals->host_wait_ns;
     info->busy_ns = zt__nan();
     zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
                      &info->mhz);
@@ -15892,7 +15948,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->name = "";
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
-        info->host_ns = info->host_own_ns = zt__nan();
+        info->host_ns = info->host_own_ns = info->host_wait_ns = zt__nan();
         info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
         zt__clear_stats(&info->time_ns);
@@ -16362,6 +16418,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.incomplete = path->incomplete;
             paths[i].from.host_ns = path->host_ns;
             paths[i].from.host_own_ns = path->host_own_ns;
+            paths[i].from.host_wait_ns = path->host_wait_ns;
             paths[i].from.power = path->power;
             paths[i].from.power_s = path->power_s;
         }
@@ -16393,6 +16450,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
             to->host_own_ns += added->host_own_ns;
+            to->host_wait_ns += added->host_wait_ns;
             zt__add_power(&to->power, &added->power, 1);
             to->power_s += added->power_s;
             if (!to->key.region->is_phase) {
@@ -16643,7 +16701,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 8, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 9, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -16950,6 +17008,10 @@ static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint3
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
 }
 
+static int zt__is_time_or_nan(double ns) {
+    return zt__is_nan(ns) || (zt__is_finite(ns) && ns >= 0);
+}
+
 /* Transfers a path. If the buffer is written, the mutex is held. */
 static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
@@ -16999,6 +17061,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
+    zt__transfer_f64(packer, &path->host_wait_ns);
     zt__transfer_u64(packer, &path->samples, ZT__MAX_PACKED_COUNT);
     zt__transfer_f64(packer, &path->gpu_ns);
     for (i = 0; i < ZT__COUNT_OF(power); i++) {
@@ -17007,8 +17070,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
-                                (zt__is_nan(path->bytes_ns) ||
-                                 (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
+                                zt__is_time_or_nan(path->bytes_ns) && zt__is_time_or_nan(path->host_wait_ns));
         for (i = 0; i < ZT__COUNT_OF(power); i++) {
             zt__require(packer, zt__is_finite(*power[i]));
         }
@@ -23103,6 +23165,9 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call);
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call);
 
+/* Returns whether the host waits for the device in a call. */
+ZT__PRIVATE int zt__is_wait(zt__call call);
+
 /* Reads the parameters of a call that appends a command. Returns 0 for other calls, or if the list or the
    kernel of a launch is NULL. */
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command);
@@ -23239,6 +23304,12 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     default:
         return ZT__KIND_OTHER;
     }
+}
+
+ZT__PRIVATE int zt__is_wait(zt__call call) {
+    return call == ZT__CALL_EventHostSynchronize || call == ZT__CALL_FenceHostSynchronize ||
+           call == ZT__CALL_CommandQueueSynchronize || call == ZT__CALL_CommandListHostSynchronize ||
+           call == ZT__CALL_DeviceSynchronize;
 }
 
 /* ---- parameters of calls --------------------------------------------------------------------------------- */
@@ -25362,10 +25433,11 @@ typedef struct zt__tracer {
     int start_result; /* of the last start. Atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
-    uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
-    uint8_t timed[ZT__CALL_COUNT];    /* zt_trace_config.calls */
-    uint8_t observed[ZT__CALL_COUNT]; /* these and all others that the tracer needs callbacks for */
-    char *names;                      /* zt_trace_config.names */
+    uint8_t measured[ZT__CALL_COUNT];   /* launches and copies that become regions */
+    uint8_t timed[ZT__CALL_COUNT];      /* zt_trace_config.calls */
+    uint8_t observed[ZT__CALL_COUNT];   /* these and all others that the tracer needs callbacks for */
+    uint8_t only_waits[ZT__CALL_COUNT]; /* observed for the time alone in which the host waits in phases */
+    char *names;                        /* zt_trace_config.names */
     uint32_t every;
     uint64_t limit;
     uint32_t timeline; /* how many samples the profilers keep */
@@ -25642,14 +25714,15 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 #ifdef ZETOOLS_TRACER
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
-   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The thread that makes the call makes
-   all changes but that to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER changes
-   it only if it is still that. So a tracer is not destroyed while a callback uses it. */
+   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. A frame that only measures a wait goes
+   from CALLBACK to ABANDONED, so that a stop does not wait for threads that wait. The thread that makes the call makes
+   all changes but that from DRIVER to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER
+   changes it only if it is still that. So a tracer is not destroyed while a callback uses it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
     ZT__FRAME_DRIVER,   /* the call is in the driver; its epilogue will need the tracer */
-    ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
+    ZT__FRAME_ABANDONED /* the call is in the driver; its epilogue will not need the tracer */
 } zt__frame_state;
 
 /* A call in progress. Frames are used again but never freed, because a call may end after its tracer was
@@ -25662,6 +25735,7 @@ typedef struct zt__frame {
     void *parameters; /* of the call: a ze_..._params_t */
 
     uint64_t begin_ns;              /* 0: the call is not timed */
+    zt__phase_frame *waits_in;      /* the phase in which the host waits for the device, or NULL */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 
     /* What was done before the call, and is ended or undone after it. */
@@ -28309,7 +28383,8 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
         }
         zt__unlock(&zt__dispatch_mutex); /* while a frame is allocated, the tracer may stop */
         added = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *added);
-        if (!added) {
+        if (!added) { /* a wait may be missing in the phases that are open */
+            zt__add(&zt__get_process()->tracer_changes, 2);
             return NULL;
         }
     }
@@ -28360,11 +28435,12 @@ static void zt__before_call(zt__frame *frame, void **instance) {
             hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
     }
-    if (zt__steps_of_kind[kind].before) {
+    if (zt__steps_of_kind[kind].before && !tracer->only_waits[call]) {
         zt__steps_of_kind[kind].before(frame);
     }
-    frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
-    zt__store(&frame->state, ZT__FRAME_DRIVER);
+    frame->waits_in = zt__is_wait(call) ? zt__get_top_frame() : NULL;
+    frame->begin_ns = tracer->timed[call] || frame->waits_in ? zt__now_ns() : 0;
+    zt__store(&frame->state, tracer->only_waits[call] ? ZT__FRAME_ABANDONED : ZT__FRAME_DRIVER);
 }
 
 /* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
@@ -28472,11 +28548,14 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
 static void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
-    int is_abandoned; /* its tracer was destroyed */
+    int is_abandoned; /* its tracer may be destroyed */
     if (!frame || frame != zt__current_call) {
         return;
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
+    if (frame->waits_in) {
+        frame->waits_in->waited_ns += end_ns - frame->begin_ns;
+    }
     is_abandoned = !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_CALLBACK);
 
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
@@ -28778,7 +28857,8 @@ ZT__PRIVATE void zt__disable_layer(void);
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void);
 
-/* Makes a tracer the live one, or no longer. zt__dispatch_setup is held. */
+/* Makes a tracer the live one, or no longer. A phase during which process->tracer_changes is odd and stays the same has
+   been observed from its begin to its end. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 
 #endif
@@ -28892,11 +28972,17 @@ ZT__PRIVATE void zt__forget_tracers(void) {
 }
 
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
-    uint32_t call;
+    uint32_t call, *changes = &zt__get_process()->tracer_changes;
     zt__lock(&zt__dispatch_mutex);
     zt__dispatch.tracer = is_live ? tracer : NULL;
+    if (!is_live) {
+        zt__add(changes, 1);
+    }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__store(&zt__dispatch.observed[call], is_live ? tracer->observed[call] : (uint8_t)0);
+    }
+    if (is_live) {
+        zt__add(changes, 1);
     }
     zt__store(&tracer->is_live, is_live);
     zt__store(&tracer->loaded.is_observed, is_live);
@@ -29100,6 +29186,10 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     }
     for (i = 0; i < tracer->hook_count; i++) {
         tracer->observed[tracer->hooks[i].call] = 1;
+    }
+    for (call = 0; call < ZT__CALL_COUNT; call++) {
+        tracer->only_waits[call] = !tracer->observed[call] && zt__is_wait((zt__call)call);
+        tracer->observed[call] |= tracer->only_waits[call];
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
         /* As many calls are kept as samples; without memory, none. */
@@ -30452,25 +30542,21 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     }
 }
 
-/* Notes the phases in which the device waits most for the host. */
-static void zt__note_idle_phases(zt__document *document, zt__note_fn note) {
+/* Notes the phases that have most of a part of their host time, outside of the phases inside. */
+static void zt__note_phase_parts(zt__document *document, zt__note_fn note, const zt__phase_parts *parts,
+                                 const char *what, const char *whose, const char *end) {
     enum { MOST_NAMED = 3, LEAST_PERCENT = 10, LEAST_PERCENT_OF_ALL = 5 };
     zt_profiler *profiler = document->profiler;
-    const zt__idle_phase *named[MOST_NAMED + 1];
-    zt__idle_phases idle;
+    const zt__phase_part *named[MOST_NAMED + 1];
     uint32_t i, place, count = 0;
-    if (!document->has_phases) {
-        return;
-    }
-    document->out_of_memory |= !zt__measure_idle_phases(profiler, &idle);
-    for (i = 0; i < idle.path_count && i < document->path_count && idle.paths; i++) {
-        const zt__idle_phase *phase = &idle.paths[i];
-        if (!(phase->idle_ns * 100 >= phase->host_ns * (double)LEAST_PERCENT &&
-              phase->own_idle_ns * 100 >= idle.host_ns * (double)LEAST_PERCENT_OF_ALL &&
-              phase->own_idle_ns > 0)) {
+    for (i = 0; i < parts->path_count && i < document->path_count && parts->paths; i++) {
+        const zt__phase_part *phase = &parts->paths[i];
+        if (!(phase->part_ns * 100 >= phase->host_ns * (double)LEAST_PERCENT &&
+              phase->own_part_ns * 100 >= parts->host_ns * (double)LEAST_PERCENT_OF_ALL &&
+              phase->own_part_ns > 0)) {
             continue;
         }
-        for (place = count; place > 0 && phase->own_idle_ns > named[place - 1]->own_idle_ns; place--) {
+        for (place = count; place > 0 && phase->own_part_ns > named[place - 1]->own_part_ns; place--) {
             named[place] = named[place - 1];
         }
         if (place < MOST_NAMED) {
@@ -30479,21 +30565,37 @@ static void zt__note_idle_phases(zt__document *document, zt__note_fn note) {
         }
     }
     for (i = 0; i < count; i++) {
-        uint32_t index = (uint32_t)(named[i] - idle.paths);
+        uint32_t index = (uint32_t)(named[i] - parts->paths);
         const zt__nesting *nesting = &document->paths[index];
         const zt__path *path = zt__subject_at(profiler, nesting->index).path;
         char *name = zt__is_one_of_several(document, nesting) ? zt__name_path(document, path) : NULL;
         char text[512] = "";
-        zt__append(text, sizeof text, "In \"%.200s\" the GPU is idle for %.0f%% of the time, ",
-                   name ? name : path->key.region->name, 100 * named[i]->idle_ns / named[i]->host_ns);
-        zt__append_time(text, sizeof text, named[i]->idle_ns);
+        zt__append(text, sizeof text, "In \"%.200s\" %s for %.0f%% of %s time, ",
+                   name ? name : path->key.region->name, what, 100 * named[i]->part_ns / named[i]->host_ns,
+                   whose);
+        zt__append_time(text, sizeof text, named[i]->part_ns);
         zt__append(text, sizeof text, " of ");
         zt__append_time(text, sizeof text, named[i]->host_ns);
-        zt__append(text, sizeof text, ", as far as its work is measured.");
+        zt__append(text, sizeof text, "%s.", end);
         note(document, text);
         zt__free(&profiler->config.allocator, name);
     }
-    zt__free(&profiler->config.allocator, idle.paths);
+}
+
+/* Notes the phases in which the device waits most for the host, and the host for the device. */
+static void zt__note_waits(zt__document *document, zt__note_fn note) {
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    zt__phase_parts parts;
+    if (!document->has_phases) {
+        return;
+    }
+    document->out_of_memory |= !zt__measure_idle_phases(document->profiler, &parts);
+    zt__note_phase_parts(document, note, &parts, "the GPU is idle", "the",
+                         ", as far as its work is measured");
+    zt__free(allocator, parts.paths);
+    document->out_of_memory |= !zt__measure_waits(document->profiler, &parts);
+    zt__note_phase_parts(document, note, &parts, "the host waits for the device", "its", "");
+    zt__free(allocator, parts.paths);
 }
 
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
@@ -30552,7 +30654,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__note_at_once(document, note);
-    zt__note_idle_phases(document, note);
+    zt__note_waits(document, note);
     zt__note_power(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
@@ -30845,6 +30947,8 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
                           region->host_ns);
         zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
+        zt__write_csv_sum(writer, name, "host wait time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+                          region->host_wait_ns);
         zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
                           region->busy_ns);
         zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled, region->mhz);
@@ -31366,6 +31470,7 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_count(writer, "incomplete", phase->incomplete);
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_json_figure(writer, "host_wait_ns", phase->host_wait_ns);
     zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
     zt__write_json_figure(writer, "joules", phase->joules);
     zt__write_json_figure(writer, "watts", phase->watts);
@@ -32165,6 +32270,8 @@ static void zt__write_phases(zt__document *document) {
         {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
         {"zetools_phase_own_host_seconds", "counter", "seconds",
          "Host time of the entries of a phase outside of phases inside", 0},
+        {"zetools_phase_host_wait_seconds", "counter", "seconds",
+         "Host time of the entries of a phase in calls that wait for the device", 0},
         {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0},
         {"zetools_phase_gpu_busy_seconds", "counter", "seconds",
          "Time in which at least one sample of a phase ran", 0},
@@ -32200,6 +32307,7 @@ static void zt__write_phases(zt__document *document) {
                     (double)(totals.lost + totals.dropped),
                     totals.host_ns * 1e-9,
                     totals.host_own_ns * 1e-9,
+                    totals.host_wait_ns * 1e-9,
                     row->total_ns * 1e-9,
                     1e-9 * zt__get_busy_time(&document->busy_phases, subject.region, subject.path),
                     totals.power.energy_s > 0 ? totals.power.joules : zt__nan(),
@@ -34276,6 +34384,7 @@ enum {
     ZT__ROW_BYTES, /* a second */
     ZT__ROW_HOST,  /* of phases */
     ZT__ROW_HOST_OWN,
+    ZT__ROW_HOST_WAIT,
     ZT__ROW_JOULES,
     ZT__ROW_WATTS,
     ZT__ROW_THROTTLED,
@@ -34303,6 +34412,7 @@ static const struct {
                         {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
                         {"host", "ns", ZT__ROW_HOST, 1, 1},
                         {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
+                        {"host wait", "ns", ZT__ROW_HOST_WAIT, 1, 2},
                         {"memory", "bytes", ZT__ROW_MEMORY, 1, 1},
                         {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2},
                         {"energy", "J", ZT__ROW_JOULES, 1, 1},
@@ -34317,6 +34427,7 @@ typedef struct zt__region_table {
     uint32_t figure_count;
     uint32_t left_out;   /* metrics with something to show, for which there was no room */
     int shows_throttled; /* the clock was throttled in a phase */
+    int shows_wait;      /* the host waited for the device in a phase */
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
@@ -34455,6 +34566,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_HOST] = document->region.host_ns;
         figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
+        figures[ZT__ROW_HOST_WAIT] = document->region.host_wait_ns;
+        table->shows_wait |= document->region.host_wait_ns > 0;
         figures[ZT__ROW_JOULES] = document->region.joules;
         figures[ZT__ROW_WATTS] = document->region.watts;
         figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
@@ -34500,7 +34613,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         if (figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
         }
-        if (figure == ZT__ROW_THROTTLED && !is_requested && !table->shows_throttled) {
+        if (!is_requested && ((figure == ZT__ROW_THROTTLED && !table->shows_throttled) ||
+                              (figure == ZT__ROW_HOST_WAIT && !table->shows_wait))) {
             continue;
         }
         if (is_requested || zt__time_columns[i].is_default ||
@@ -38556,6 +38670,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return [\n"
         "        column(\"Host\", \"host_ns\", \"Host time of a phase\"),\n"
         "        column(\"Host own\", \"host_own_ns\", \"Host time of a phase outside of the phases inside\", true),\n"
+        "        column(\"Host wait\", \"host_wait_ns\", \"Host time of a phase in calls that wait for the device\", true),\n"
         "        column(\"Busy\", \"busy_ns\", \"Time in which at least one sample of a phase ran\", true),\n"
         "    ].filter((one) => regions.some((region) => isNumber(one.value(region))));\n"
         "}\n"
@@ -38601,10 +38716,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        timeColumn(\"p95\", \"p95\", \"95 % of the samples take less\"),\n"
         "        timeColumn(\"Min\", \"min\", \"The shortest sample\", true),\n"
         "        timeColumn(\"Max\", \"max\", \"The longest sample\", true),\n"
-        "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),\n"
+        "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),\n",
         "        ...latencyColumns(),\n"
         "        {\n"
-        "            label: \"What limits it\", kind: \"limit\", isText: true,\n",
+        "            label: \"What limits it\", kind: \"limit\", isText: true,\n"
         "            value: (region) => region.limit.what || \"\",\n"
         "        },\n"
         "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),\n"
@@ -38711,9 +38826,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Returns which regions pass the filter: each word is part of the name; none that follows a ! is. */\n"
-        "function filterRegions() {\n"
+        "function filterRegions() {\n",
         "    const words = byId(\"filter\").value.toLowerCase().split(/\\s+/).filter((word) => word && word !== \"!\");\n"
-        "    return regions.filter((region) => {\n",
+        "    return regions.filter((region) => {\n"
         "        const name = String(region.name).toLowerCase();\n"
         "        return words.every((word) => word[0] === \"!\" ? !name.includes(word.slice(1)) : name.includes(word));\n"
         "    });\n"
@@ -38812,12 +38927,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        } else {\n"
         "            addCell(row, region, column);\n"
         "        }\n"
-        "    }\n"
+        "    }\n",
         "    if (view.opened.has(region)) {\n"
         "        addDetails(row, region);\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Returns the share of some regions, after `before`. Returns \"\" if shares are not known. */\n"
         "function shareText(before, some) {\n"
         "    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.ownShare))} of GPU time` : \"\";\n"
@@ -38922,8 +39037,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addFigures(box, region);\n"
         "    addStreamed(box, region);\n"
         "}\n"
-        "\n"
-        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */\n",
+        "\n",
+        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */\n"
         "function addFacts(box, region) {\n"
         "    if (region.limit.why) {\n"
         "        addLimit(add(box, \"p\", \"\", \"What limits it: \"), region.limit);\n"
@@ -39024,9 +39139,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const isMeasured = (name) => figureOf(region, name, \"count\") > 0;\n"
         "    for (const name of metricNames.filter(isMeasured)) {\n"
         "        addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));\n"
-        "    }\n"
+        "    }\n",
         "    const missing = metricNames.filter((name) => !isMeasured(name));\n"
-        "    if (missing.length) {\n",
+        "    if (missing.length) {\n"
         "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);\n"
         "    }\n"
         "}\n"
@@ -39126,10 +39241,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function addHistogram(box, region) {\n"
         "    const histogram = region.histogram || {};\n"
         "    const counts = histogram.counts || [];\n"
-        "    const first = counts.findIndex((count) => count > 0);\n"
+        "    const first = counts.findIndex((count) => count > 0);\n",
         "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
         "        return;\n"
-        "    }\n",
+        "    }\n"
         "    const last = counts.findLastIndex((count) => count > 0);\n"
         "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
         "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
@@ -39207,8 +39322,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        bytes: peaks.bytes_per_second > 0 ? peaks.bytes_per_second : 0,\n"
         "        most: kind === \"operations\" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,\n"
         "    };\n"
-        "    const points = measured.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
-        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n",
+        "    const points = measured.filter((region) => region.bytes > 0 && region[kind] > 0)\n",
+        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
         "    if ((roofs.bytes || roofs.most) && points.length) {\n"
         "        addLink(\"roofline\", \"Roofline\");\n"
@@ -39284,8 +39399,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function addPoints(svg, plot, roofs, points) {\n"
         "    const names = [];\n"
         "    for (const {region, intensity, rate} of points) {\n"
-        "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
-        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n",
+        "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n",
+        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
         "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
         "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
         "        if (hasOwnTimes) {\n"
@@ -39381,8 +39496,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const {begin, end, isLost} of spans) {\n"
         "        const from = BINS * begin / duration;\n"
         "        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));\n"
-        "    }\n"
-        "    add(parent, \"span\", \"name\", name).title = title;\n",
+        "    }\n",
+        "    add(parent, \"span\", \"name\", name).title = title;\n"
         "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
         "        \"aria-label\": plural(spans.length, \"sample\")});\n"
         "    drawBins(svg, bins, \"\");\n"
@@ -39469,9 +39584,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    return capital(explanation.replace(/^zt_\\w+: /, \"\"));\n"
         "}\n"
-        "\n"
+        "\n",
         "function showHeading() {\n"
-        "    const device = doc.device || {};\n",
+        "    const device = doc.device || {};\n"
         "    const facts = [\n"
         "        [\"Device\", device.name],\n"
         "        [\"Driver\", device.driver_version],\n"
@@ -39575,8 +39690,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const samples = add(line, \"td\", \"number\", \"\");\n"
         "        const activity = add(line, \"td\", \"number\", \"\");\n"
         "        const stall = add(line, \"td\", \"\", \"\");\n"
-        "        if (row.samples) {\n"
-        "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));\n",
+        "        if (row.samples) {\n",
+        "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));\n"
         "            add(add(share, \"span\", \"bar\"), \"i\").style.width = `${100 * row.samples / most}%`;\n"
         "            samples.textContent = COUNT.format(row.samples);\n"
         "            stall.textContent = mainStall(kinds, row);\n"
@@ -39657,9 +39772,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const shareOf = (kernel) => (named[kernel.region] || {}).share || 0;\n"
         "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {\n"
         "        const row = add(body, \"tr\");\n"
-        "        const shape = (kernel.shapes || [])[0] || {};\n"
+        "        const shape = (kernel.shapes || [])[0] || {};\n",
         "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";\n"
-        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n",
+        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
         "        add(row, \"td\", \"number\", named[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
         "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
         "        for (const [, figure] of figures) {\n"
@@ -39750,10 +39865,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    filter.addEventListener(\"input\", () => {\n"
         "        view.rowLimit = FIRST_ROWS;\n"
         "        showRows();\n"
-        "    });\n"
+        "    });\n",
         "    filter.addEventListener(\"keydown\", (event) => {\n"
         "        if (event.key === \"ArrowDown\" || event.key === \"Enter\") {\n"
-        "            event.preventDefault();\n",
+        "            event.preventDefault();\n"
         "            focusRow(rowButtons()[0]);\n"
         "        } else if (event.key === \"Escape\") {\n"
         "            filter.value = \"\";\n"
@@ -39996,6 +40111,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        profiler was open in the process. A phase inside of itself counts once in the figures of its name.
        Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
 
+       While a tracer is on, zt_region_info.host_wait_ns is how long the thread was in calls that wait for the
+       device: zeEventHostSynchronize, zeFenceHostSynchronize, zeCommandQueueSynchronize,
+       zeCommandListHostSynchronize and zeDeviceSynchronize. It is part of host_ns, and includes the phases
+       inside. Which device it was does not matter. Waits of the library and of hooks do not count; nor do
+       calls on synchronous lists and queues, and loops that query a status. It is not known of a phase with
+       an entry during which no tracer was on, or one was started or stopped. Notes name up to three phases in
+       which it is a tenth of their host time, and a twentieth of that of all phases, outside of the phases
+       inside.
+
        With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
        Each call of zt_get_region for a phase then looks at all kept samples. Notes name the phases in which
        the device waits most for the host: up to three in which nothing that is measured runs for a tenth of
@@ -40194,8 +40318,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
-       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "busy_ns", "joules", "watts",
-                       "throttled", "mhz"}, as in zt_region_info, and with zt_trace_config.memory figures of
+       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "host_wait_ns",
+                       "busy_ns", "joules", "watts", "throttled", "mhz"}, as in zt_region_info, and with zt_trace_config.memory figures of
                        MEMORY. A path has it, too
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
@@ -40225,8 +40349,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
-       - "entries", "incomplete entries", "host time", "own host time" and "busy GPU time" of a phase and, with config.power,
-         "energy", "power", "throttled" and "clock" of a phase and of all
+       - "entries", "incomplete entries", "host time", "own host time", "host wait time" and "busy GPU time" of
+         a phase and, with config.power, "energy", "power", "throttled" and "clock" of a phase and of all
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
@@ -40340,6 +40464,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_host_wait_seconds_total       by phase, with a tracer; see PHASES AND ENTRIES
        phase_energy_joules_total           and phase_throttled_seconds_total: by phase, with config.power
        phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
                                            phase; see MEMORY
@@ -40366,7 +40491,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
        add them either.
 
-           "ZTPK"; u32 layout: 8; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 9; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -40380,8 +40505,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                one; u32 1 if its own time is not known; u32 1 if it ran inside of a region in another phase
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
                u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
-               time, samples; f64 GPU time, J, seconds in which they are known, seconds throttled, seconds in
-               which that is known, MHz times seconds, these seconds, seconds of all entries
+               time; f64 host time waiting for the device; u64 samples; f64 GPU time, J, seconds in which they
+               are known, seconds throttled, seconds in which that is known, MHz times seconds, these seconds,
+               seconds of all entries
                u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
@@ -40872,7 +40998,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
-       ZETOOLS_PROCESS_7 is the layout of what they share: copies with different layouts do not find each
+       ZETOOLS_PROCESS_8 is the layout of what they share: copies with different layouts do not find each
        other. Messages are not shared: zt_last_error has those of its own copy.
 */
 
@@ -41052,4 +41178,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e8c65a395d22067c */
+/* Joined from src/ by src/join.py: ce498a3dd63e15e9 */

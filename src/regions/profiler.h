@@ -126,6 +126,7 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    double host_wait_ns;           /* of host_ns, waiting for the device. NaN: not known of all entries */
     zt__power_sums power;          /* of those that are long enough, */
     double power_s;                /* and the seconds of all since power is read */
     zt__phase_memory memory;       /* also of the root */

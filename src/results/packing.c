@@ -23,7 +23,7 @@
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 8, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 9, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -330,6 +330,10 @@ static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint3
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
 }
 
+static int zt__is_time_or_nan(double ns) {
+    return zt__is_nan(ns) || (zt__is_finite(ns) && ns >= 0);
+}
+
 /* Transfers a path. If the buffer is written, the mutex is held. */
 static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
@@ -379,6 +383,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
+    zt__transfer_f64(packer, &path->host_wait_ns);
     zt__transfer_u64(packer, &path->samples, ZT__MAX_PACKED_COUNT);
     zt__transfer_f64(packer, &path->gpu_ns);
     for (i = 0; i < ZT__COUNT_OF(power); i++) {
@@ -387,8 +392,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
-                                (zt__is_nan(path->bytes_ns) ||
-                                 (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
+                                zt__is_time_or_nan(path->bytes_ns) && zt__is_time_or_nan(path->host_wait_ns));
         for (i = 0; i < ZT__COUNT_OF(power); i++) {
             zt__require(packer, zt__is_finite(*power[i]));
         }

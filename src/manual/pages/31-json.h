@@ -41,8 +41,8 @@
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
-       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "busy_ns", "joules", "watts",
-                       "throttled", "mhz"}, as in zt_region_info, and with zt_trace_config.memory figures of
+       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "host_wait_ns",
+                       "busy_ns", "joules", "watts", "throttled", "mhz"}, as in zt_region_info, and with zt_trace_config.memory figures of
                        MEMORY. A path has it, too
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several

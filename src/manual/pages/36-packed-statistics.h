@@ -6,7 +6,7 @@
        device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
        add them either.
 
-           "ZTPK"; u32 layout: 8; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 9; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -20,8 +20,9 @@
                one; u32 1 if its own time is not known; u32 1 if it ran inside of a region in another phase
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
                u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
-               time, samples; f64 GPU time, J, seconds in which they are known, seconds throttled, seconds in
-               which that is known, MHz times seconds, these seconds, seconds of all entries
+               time; f64 host time waiting for the device; u64 samples; f64 GPU time, J, seconds in which they
+               are known, seconds throttled, seconds in which that is known, MHz times seconds, these seconds,
+               seconds of all entries
                u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value

@@ -64,6 +64,7 @@ function phaseColumns() {
     return [
         column("Host", "host_ns", "Host time of a phase"),
         column("Host own", "host_own_ns", "Host time of a phase outside of the phases inside", true),
+        column("Host wait", "host_wait_ns", "Host time of a phase in calls that wait for the device", true),
         column("Busy", "busy_ns", "Time in which at least one sample of a phase ran", true),
     ].filter((one) => regions.some((region) => isNumber(one.value(region))));
 }
