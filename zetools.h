@@ -8911,6 +8911,8 @@ typedef struct zt__entry {
     uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;
+    uint64_t begun_ns; /* host time, or 0, */
+    uint32_t thread;   /* and thread of the system, as in zt__phase_frame and zt__phase_span */
 } zt__entry;
 
 /* What a region is around. */
@@ -10247,6 +10249,8 @@ static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *fra
     entry->path = path;
     entry->outer = outer;
     entry->is_open = 1;
+    entry->begun_ns = frame->begun_ns;
+    entry->thread = zt__get_thread_number();
     if (outer) {
         outer->uses++;
     }
@@ -32862,11 +32866,12 @@ ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *wr
 
 /* Phases in a trace: what was submitted in an entry of each, on the device. */
 
-/* One entry of a phase that has ended. */
+/* One entry of a phase. */
 typedef struct zt__traced_phase {
-    zt__phase_span span;
+    zt__phase_span span; /* while it is open, without an end */
     const char *name;
-    uint64_t kept;             /* its place among the phases that have ended, ever: inner ones end first */
+    int is_open;
+    uint64_t kept;             /* its place among all phases, in the order of their ends: inner ones first */
     uint64_t samples;          /* of the trace, that were submitted in it or in a phase inside */
     uint64_t begin_ns, end_ns; /* host time: the first begin and the last end of these samples */
     uint32_t outer;            /* the phase around it, or UINT32_MAX */
@@ -32882,10 +32887,11 @@ typedef struct zt__traced_phases {
     uint32_t track_count;
 } zt__traced_phases;
 
-/* Copies the phases of a timeline. The caller calls zt__free_phases, also if this returns 0: without memory. */
+/* Copies the phases of a timeline, and those that are open: of other threads only those in which something was submitted.
+   The caller calls zt__free_phases, also if this returns 0: without memory. */
 ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases);
 
-/* Adds a sample to the phase with the entry that it was submitted in, if that has ended and is kept. */
+/* Adds a sample to the phase with the entry that it was submitted in, if there is one. */
 ZT__PRIVATE void zt__add_to_phase(zt__traced_phases *phases, uint32_t entry, uint64_t begin_ns,
                                   uint64_t end_ns);
 
@@ -32913,21 +32919,51 @@ static int zt__compare_phases(const void *a, const void *b) {
     return one->kept > other->kept ? -1 : one->kept < other->kept;
 }
 
+/* Copies up to `room` phases that are open, and whose begin is known. With the mutex held. */
+static void zt__copy_open_phases(const zt_profiler *profiler, zt__traced_phases *phases, uint64_t room) {
+    uint32_t i;
+    for (i = 0; i < profiler->entries.capacity && phases->count < room; i++) {
+        const zt__entry *entry = (const zt__entry *)profiler->entries.entries[i].value;
+        zt__traced_phase *phase = &phases->phases[phases->count];
+        if (entry && entry->is_open && entry->begun_ns) {
+            phase->span.begin_ns = entry->begun_ns;
+            phase->span.path = entry->path->index;
+            phase->span.thread = entry->thread;
+            phase->span.entry = entry->number;
+            phase->span.outer_entry = entry->outer ? entry->outer->number : 0;
+            phase->name = entry->path->key.region->name;
+            phase->is_open = 1;
+            phase->kept = UINT64_MAX - entry->path->depth; /* after all that have ended */
+            phases->count++;
+        }
+    }
+}
+
 ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, room = 0, written = 0;
+    uint64_t i, room = 0, ended = 0, open = 0, written = 0;
     if (timeline) {
         zt__lock(&profiler->mutex);
+        zt__prepare_phase(profiler);
+        zt__current_entry(profiler); /* adds those of this thread */
         written = timeline->phases_written;
-        room = written - zt__oldest_kept(written, timeline->capacity);
+        ended = written - zt__oldest_kept(written, timeline->capacity);
+        open = profiler->entries.count;
         zt__unlock(&profiler->mutex);
     }
+    room = ended + open;
     phases->phases = (zt__traced_phase *)zt__allocate(allocator, (size_t)room + 1, sizeof *phases->phases);
     if (!phases->phases) {
         return 0;
     }
-    for (i = written - room; i < written; i++) {
+    if (timeline) { /* at one moment: no phase is in both, or in neither */
+        zt__lock(&profiler->mutex);
+        zt__copy_open_phases(profiler, phases, open);
+        written = timeline->phases_written;
+        zt__unlock(&profiler->mutex);
+    }
+    for (i = written > room - phases->count ? written - (room - phases->count) : 0; i < written; i++) {
         zt__traced_phase *phase = &phases->phases[phases->count];
         zt__lock(&profiler->mutex);
         if (i >= zt__oldest_kept(timeline->phases_written, timeline->capacity)) {
@@ -33068,7 +33104,7 @@ ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced
         zt__write_event_time(writer, "dur", phase->end_ns - phase->begin_ns);
         zt__write_text(writer, ",\"cat\":\"phase\",\"args\":{");
         zt__write_json_count(writer, "samples", phase->samples);
-        zt__write_text(writer, "}}");
+        zt__write_text(writer, phase->is_open ? ",\"open\":true}}" : "}}");
         zt__write_flow(writer, "f", device, phase->track + 1, phase->begin_ns,
                        first_flow + (uint32_t)(phase - phases->phases));
     }
@@ -33091,7 +33127,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document);
 /* run.trace.json: the timeline for Perfetto and Chrome. */
 
 /* A trace has two processes. One is the program, with a track for each thread that has begun regions,
-   executed lists, made timed calls or ended phases. The other is the device, with tracks for phases, for each command
+   executed lists, made timed calls or begun phases. The other is the device, with tracks for phases, for each command
    list and each attached stream, and with counters. Flow events lead from the first to the second. */
 
 enum {
@@ -33341,7 +33377,7 @@ static int zt__copy_timeline(zt__trace *trace) {
     return 1;
 }
 
-/* Copies the phases that have ended, with the time that what was submitted in each took on the device. Returns 0 without
+/* Copies the phases, with the time that what was submitted in each took on the device. Returns 0 without
    memory. */
 static int zt__make_phases(zt__trace *trace) {
     uint32_t i;
@@ -33493,7 +33529,7 @@ static int zt__compare_begin(const void *key, const void *element) {
 /* Finds what the threads of the program have done, a track for each thread. Returns 0 without memory. */
 static int zt__make_slices(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    uint64_t first = 0, end = 0;
+    uint64_t first = 0, end = 0, now;
     uint32_t i, count = 0, outer = UINT32_MAX;
 #ifdef ZETOOLS_TRACER
     zt__get_kept_calls(trace->profiler, &first, &end);
@@ -33529,17 +33565,6 @@ static int zt__make_slices(zt__trace *trace) {
             slice->name = zt__record_at(trace->profiler, sample->region)->name;
         }
     }
-    for (i = 0; i < trace->phases.count; i++) {
-        const zt__traced_phase *phase = &trace->phases.phases[i];
-        zt__host_slice *slice = &trace->slices[trace->slice_count++];
-        slice->kind = ZT__SLICE_PHASE;
-        slice->phase = i;
-        slice->kept = phase->kept;
-        slice->name = phase->name;
-        slice->begin_ns = phase->span.begin_ns;
-        slice->end_ns = phase->span.end_ns;
-        slice->thread = phase->span.thread;
-    }
 #ifdef ZETOOLS_TRACER
     for (; first < end; first++) {
         zt__host_slice *slice = &trace->slices[trace->slice_count];
@@ -33554,6 +33579,18 @@ static int zt__make_slices(zt__trace *trace) {
         }
     }
 #endif
+    now = zt__now_ns(); /* all that is shown has ended before */
+    for (i = 0; i < trace->phases.count; i++) {
+        const zt__traced_phase *phase = &trace->phases.phases[i];
+        zt__host_slice *slice = &trace->slices[trace->slice_count++];
+        slice->kind = ZT__SLICE_PHASE;
+        slice->phase = i;
+        slice->kept = phase->kept;
+        slice->name = phase->name;
+        slice->begin_ns = phase->span.begin_ns;
+        slice->end_ns = phase->is_open ? now : phase->span.end_ns;
+        slice->thread = phase->span.thread;
+    }
     if (trace->slice_count) {
         qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
     }
@@ -33979,6 +34016,9 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
                                                    : "submit");
         if (slice->kind == ZT__SLICE_EXECUTE) {
             zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        }
+        if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].is_open) {
+            zt__write_text(writer, ",\"args\":{\"open\":true}");
         }
         zt__write_text(writer, "}");
         if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].samples > 0) {
@@ -40406,9 +40446,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
        process for the device has
 
-       - a track "phases": a span for each entry of a phase that has ended, from the first begin to the last end
-         of the samples that were submitted in it, also in phases inside. Entries whose samples run at once are
-         on separate tracks
+       - a track "phases": a span for each entry of a phase, from the first begin to the last end of the
+         samples that were submitted in it, also in phases inside. Entries whose samples run at once are on
+         separate tracks
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
          on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
          appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
@@ -40422,9 +40462,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          time
 
        The process for the program has a track for each thread, with its number and name in the system. The
-       spans are phases that have ended, and calls that appended a region to an immediate list ("append saxpy"),
-       executed recorded lists ("execute lists"), or were timed. An arrow (a flow event) leads from a call to
-       each region, and from a phase to its span on the device.
+       spans are phases, and calls that appended a region to an immediate list ("append saxpy"), executed
+       recorded lists ("execute lists"), or were timed. An arrow (a flow event) leads from a call to each
+       region, and from a phase to its span on the device.
+
+       A phase that is still open ends with the report, and both of its spans have the argument "open". Of
+       threads other than the one that writes the report, these are phases in which something was submitted.
 
        config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
        regions, up to eight are chosen: those that a table shows first.
@@ -41178,4 +41221,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: ce498a3dd63e15e9 */
+/* Joined from src/ by src/join.py: 9aa4bbdd78956302 */
