@@ -32887,8 +32887,8 @@ typedef struct zt__traced_phases {
     uint32_t track_count;
 } zt__traced_phases;
 
-/* Copies the phases of a timeline, and those that are open: of other threads only those in which something was submitted.
-   The caller calls zt__free_phases, also if this returns 0: without memory. */
+/* Copies the phases of a timeline, and those that are open: of other threads only those in which something was
+   submitted. The caller calls zt__free_phases, also if this returns 0: without memory. */
 ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases);
 
 /* Adds a sample to the phase with the entry that it was submitted in, if there is one. */
@@ -32957,7 +32957,7 @@ ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases
     if (!phases->phases) {
         return 0;
     }
-    if (timeline) { /* at one moment: no phase is in both, or in neither */
+    if (timeline) { /* at one moment, so that each phase is either open or among those that have ended */
         zt__lock(&profiler->mutex);
         zt__copy_open_phases(profiler, phases, open);
         written = timeline->phases_written;
@@ -41221,4 +41221,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9aa4bbdd78956302 */
+/* Joined from src/ by src/join.py: 6b628d6facdd0667 */

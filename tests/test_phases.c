@@ -1070,7 +1070,7 @@ static void wait_for_device(world *w, wait_call call, uint64_t ns) {
     ok(zeEventDestroy(one.gate));
 }
 
-/* Time stands still here, but for what passes. Phases are known that are inside of the time in which a tracer is on. */
+/* Time stands still here, but for what passes. Waits are known of phases during which a tracer is on all the time. */
 static zt_profiler *measure_waits(world *w) {
     zt_profiler *profiler = open_delivering(w, "");
     hold_time(1);

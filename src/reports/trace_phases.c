@@ -60,7 +60,7 @@ ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases
     if (!phases->phases) {
         return 0;
     }
-    if (timeline) { /* at one moment: no phase is in both, or in neither */
+    if (timeline) { /* at one moment, so that each phase is either open or among those that have ended */
         zt__lock(&profiler->mutex);
         zt__copy_open_phases(profiler, phases, open);
         written = timeline->phases_written;

@@ -28,8 +28,8 @@ typedef struct zt__traced_phases {
     uint32_t track_count;
 } zt__traced_phases;
 
-/* Copies the phases of a timeline, and those that are open: of other threads only those in which something was submitted.
-   The caller calls zt__free_phases, also if this returns 0: without memory. */
+/* Copies the phases of a timeline, and those that are open: of other threads only those in which something was
+   submitted. The caller calls zt__free_phases, also if this returns 0: without memory. */
 ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases);
 
 /* Adds a sample to the phase with the entry that it was submitted in, if there is one. */
