@@ -333,7 +333,7 @@
    PROCESSES
 
        Copies of this header in a process, in plugins and libraries, find each other by the environment
-       variable ZETOOLS_PROCESS_7, which the first call of the library sets: no other thread may use the
+       variable ZETOOLS_PROCESS_8, which the first call of the library sets: no other thread may use the
        environment during that call. A forked child is in no phase, and must not use the profilers, streams
        and debuggers of its parent. See COPIES OF THE HEADER.
 
@@ -805,6 +805,8 @@ struct zt_region_info {
     uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
     double host_ns;      /* host time of a phase, on the threads that have begun it. Of a region NaN */
     double host_own_ns;  /* the same outside of the phases inside */
+    double host_wait_ns; /* of host_ns, waiting for the device. NaN: not known, because no tracer was on all
+                            the time, or of a region; see PHASES AND ENTRIES */
     double busy_ns;      /* time in which at least one of the samples of a phase ran, but for waits. NaN: not
                             known, because not all samples of the phase are on the timeline, or of a region */
 
@@ -2393,7 +2395,7 @@ ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, z
       for (i = 0; i < ZT_THROTTLE_REASONS; i++) { info->throttled_by[i] = NAN; }
       zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = info->unfreed_bytes =
           info->peak_bytes = info->end_bytes = NAN;
-      info->host_ns = info->host_own_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
+      info->host_ns = info->host_own_ns = info->host_wait_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
@@ -4803,6 +4805,7 @@ typedef struct zt__process {
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
+    uint32_t tracer_changes;                   /* odd while one observes calls; see zt__set_live. Atomic */
     uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
@@ -4850,7 +4853,7 @@ ZT__PRIVATE void zt__change_depth(int by);
 
 /* The block that all copies of this header in a process share. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_7"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_8"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -5593,9 +5596,11 @@ typedef enum zt__phase_frame_kind {
 typedef struct zt__phase_frame {
     const zt__phase *phase; /* NULL: none, of a thread that was in none, or without memory */
     zt__phase_frame_kind kind;
-    uint32_t entry;    /* number of this entry among those of the process; 0: nobody has needed one yet */
-    uint64_t begun_ns; /* host time; 0: no profiler was open */
-    uint64_t inner_ns; /* host time of the phases that the thread was in inside */
+    uint32_t entry;     /* number of this entry among those of the process; 0: nobody has needed one yet */
+    uint64_t begun_ns;  /* host time; 0: no profiler was open */
+    uint64_t inner_ns;  /* host time of the phases that the thread was in inside */
+    uint64_t waited_ns; /* host time in which the thread waited for the device, as far as a tracer is on */
+    uint32_t tracer_changes; /* process->tracer_changes at its begin; 0: no profiler was open */
 } zt__phase_frame;
 
 typedef struct zt__phase_stack {
@@ -8899,6 +8904,7 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    double host_wait_ns;           /* of host_ns, waiting for the device. NaN: not known of all entries */
     zt__power_sums power;          /* of those that are long enough, */
     double power_s;                /* and the seconds of all since power is read */
     zt__phase_memory memory;       /* also of the root */
@@ -8913,6 +8919,8 @@ typedef struct zt__entry {
     uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;
+    uint64_t begun_ns; /* host time, or 0, */
+    uint32_t thread;   /* and thread of the system, as in zt__phase_frame and zt__phase_span */
 } zt__entry;
 
 /* What a region is around. */
@@ -10241,6 +10249,8 @@ static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *fra
     entry->path = path;
     entry->outer = outer;
     entry->is_open = 1;
+    entry->begun_ns = frame->begun_ns;
+    entry->thread = zt__get_thread_number();
     if (outer) {
         outer->uses++;
     }
@@ -12133,11 +12143,13 @@ static void zt__push_frame(const zt__process *process, zt__phase_stack *stack, c
     uint32_t depth = stack->depth++;
     if (depth < ZT__MAX_PHASE_DEPTH) {
         zt__phase_frame *frame = &stack->frames[depth];
+        int is_heard = process && zt__load(&process->listeners);
         frame->phase = phase;
         frame->kind = kind;
         frame->entry = entry;
-        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
-        frame->inner_ns = 0;
+        frame->begun_ns = is_heard ? zt__now_ns() : 0;
+        frame->inner_ns = frame->waited_ns = 0;
+        frame->tracer_changes = is_heard ? zt__load(&process->tracer_changes) : 0;
     }
 }
 
@@ -12170,8 +12182,8 @@ static zt__phase_frame *zt__get_top_entered(void) {
 }
 
 /* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
-   once, unless another thread collects: then that thread sees to it. */
-static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now) {
+   once, unless another thread collects: then that thread sees to it. `is_traced`: a tracer was on all the time. */
+static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now, int is_traced) {
     zt__path *path;
     int has_ended;
     zt__lock(&profiler->mutex);
@@ -12187,6 +12199,7 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     if (path && frame->begun_ns) {
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
+        path->host_wait_ns += is_traced ? (double)frame->waited_ns : zt__nan();
         if (profiler->phase_ended) {
             zt__phase_span span = {frame->begun_ns,         now,          path->index,
                                    zt__get_thread_number(), frame->entry, 0};
@@ -12214,6 +12227,7 @@ ZT_API void zt_phase_end(void) {
     zt__phase_frame *frame, *around;
     zt_profiler *profiler;
     uint64_t now;
+    int is_traced;
     if (stack->depth == 0) {
         while ((profiler = zt__next_listener(&listeners)) != NULL) {
             zt__report(&profiler->diagnostics, PHASE_NOT_BEGUN, ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -12226,13 +12240,18 @@ ZT_API void zt_phase_end(void) {
     frame = &stack->frames[stack->depth];
     around = zt__top_of_stack(stack);
     now = zt__now_ns();
+    is_traced = (frame->tracer_changes & 1) != 0 &&
+                frame->tracer_changes == zt__load(&listeners.process->tracer_changes);
+    if (around) {
+        around->waited_ns += frame->waited_ns;
+    }
     if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
         around->inner_ns += frame->inner_ns;
     } else if (around && frame->begun_ns) {
         around->inner_ns += now - frame->begun_ns;
     }
     while (frame->kind == ZT__PHASE_FRAME_BEGUN && (profiler = zt__next_listener(&listeners)) != NULL) {
-        zt__end_phase(profiler, frame, now);
+        zt__end_phase(profiler, frame, now, is_traced);
     }
 }
 
@@ -15056,7 +15075,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 
 /* ==== results/phase_times.h ============================================================================= */
 
-/* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
+/* Times in phases: when what was submitted in each ran, when nothing did, and when the host waited. */
 
 /* When samples of a phase ran. */
 typedef struct zt__busy_phase {
@@ -15079,25 +15098,30 @@ ZT__PRIVATE int zt__measure_busy_phases(zt_profiler *profiler, zt__busy_phases *
 ZT__PRIVATE double zt__get_busy_time(const zt__busy_phases *busy, const zt__region_record *region,
                                      const zt__path *path);
 
-/* Of the entries of a phase on one path that are on the timeline, in which all samples are, too. */
-typedef struct zt__idle_phase {
+/* A part of the host time of a phase on one path. */
+typedef struct zt__phase_part {
     double host_ns;
-    double idle_ns;     /* of that, in which nothing that is measured ran on the device; */
-    double own_idle_ns; /* and of that, outside of the phases inside on the same thread */
-} zt__idle_phase;
+    double part_ns;     /* of that, the part; */
+    double own_part_ns; /* and of the part, what is outside of the phases inside on the same thread */
+} zt__phase_part;
 
-typedef struct zt__idle_phases {
-    zt__idle_phase *paths; /* by index; NULL: nothing is known, because samples are missing */
+typedef struct zt__phase_parts {
+    zt__phase_part *paths; /* by index; NULL: nothing is known. Those of no phase are all 0 */
     uint32_t path_count;
     double host_ns; /* of the phases that are inside no other on their thread */
-} zt__idle_phases;
+} zt__phase_parts;
 
-/* Measures how long the device was idle during each phase. The caller frees `paths`. Returns 0 without memory. */
-ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle);
+/* Measures how long nothing that is measured ran on the device during each phase, in the entries that are on the
+   timeline; nothing is known if samples are missing there. The caller frees `paths`. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__phase_parts *idle);
+
+/* Measures how long the host waited for the device in each phase for which that is known. The own part is that of the
+   path, less those of the paths inside. The caller frees `paths`. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_waits(zt_profiler *profiler, zt__phase_parts *waits);
 
 /* ==== results/phase_times.c ============================================================================= */
 
-/* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
+/* Times in phases: when what was submitted in each ran, when nothing did, and when the host waited. */
 
 /* ---- the time in which samples of a phase ran ------------------------------------------------------------ */
 
@@ -15269,12 +15293,12 @@ static size_t zt__copy_entries(zt_profiler *profiler, uint64_t since_ns, zt__pha
 
 /* Adds the idle time of each entry to that of its path. */
 static void zt__add_idle_times(zt__phase_entry *entries, size_t count, const zt__busy_block *blocks,
-                               size_t block_count, zt__idle_phases *idle) {
+                               size_t block_count, zt__phase_parts *idle) {
     uint32_t outer = UINT32_MAX;
     size_t i;
     for (i = 0; i < count; i++) {
         zt__phase_entry *entry = &entries[i];
-        zt__idle_phase *phase = &idle->paths[entry->path];
+        zt__phase_part *phase = &idle->paths[entry->path];
         uint64_t length_ns = entry->end_ns - entry->begin_ns;
         while (outer != UINT32_MAX &&
                (entries[outer].thread != entry->thread || entries[outer].end_ns <= entry->begin_ns)) {
@@ -15283,19 +15307,19 @@ static void zt__add_idle_times(zt__phase_entry *entries, size_t count, const zt_
         entry->idle_ns = length_ns - (zt__busy_before(blocks, block_count, entry->end_ns) -
                                       zt__busy_before(blocks, block_count, entry->begin_ns));
         phase->host_ns += (double)length_ns;
-        phase->idle_ns += (double)entry->idle_ns;
-        phase->own_idle_ns += (double)entry->idle_ns;
+        phase->part_ns += (double)entry->idle_ns;
+        phase->own_part_ns += (double)entry->idle_ns;
         if (outer == UINT32_MAX) {
             idle->host_ns += (double)length_ns;
         } else {
-            idle->paths[entries[outer].path].own_idle_ns -= (double)entry->idle_ns;
+            idle->paths[entries[outer].path].own_part_ns -= (double)entry->idle_ns;
         }
         entry->outer = outer;
         outer = (uint32_t)i;
     }
 }
 
-ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle) {
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__phase_parts *idle) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__intervals intervals;
     zt__busy_block *blocks;
@@ -15324,7 +15348,7 @@ ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *
     zt__lock(&profiler->mutex);
     idle->path_count = profiler->path_count; /* also those of the entries above */
     zt__unlock(&profiler->mutex);
-    idle->paths = (zt__idle_phase *)zt__allocate(allocator, idle->path_count, sizeof *idle->paths);
+    idle->paths = (zt__phase_part *)zt__allocate(allocator, idle->path_count, sizeof *idle->paths);
     has_memory = blocks && entries && idle->paths;
     if (has_memory) {
         zt__add_idle_times(entries, count, blocks, zt__merge_into_blocks(&intervals, blocks), idle);
@@ -15333,6 +15357,37 @@ ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *
     zt__free(allocator, blocks);
     zt__free(allocator, entries);
     return has_memory;
+}
+
+/* ---- the time in which the host waited for the device ----------------------------------------------------- */
+
+ZT__PRIVATE int zt__measure_waits(zt_profiler *profiler, zt__phase_parts *waits) {
+    uint32_t i;
+    memset(waits, 0, sizeof *waits);
+    zt__lock(&profiler->mutex);
+    waits->path_count = profiler->path_count;
+    zt__unlock(&profiler->mutex);
+    waits->paths = (zt__phase_part *)zt__allocate(&profiler->config.allocator, (size_t)waits->path_count + 1,
+                                                  sizeof *waits->paths);
+    if (!waits->paths) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < waits->path_count; i++) {
+        const zt__path *path = zt__path_at(profiler, i), *outer = path->key.outer;
+        waits->host_ns += outer->depth == 0 ? (double)path->host_ns : 0;
+        if (zt__is_nan(path->host_wait_ns)) {
+            continue;
+        }
+        waits->paths[i].host_ns = (double)path->host_ns;
+        waits->paths[i].part_ns = path->host_wait_ns;
+        waits->paths[i].own_part_ns += path->host_wait_ns;
+        if (outer->depth > 0) {
+            waits->paths[outer->index].own_part_ns -= path->host_wait_ns;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return 1;
 }
 
 /* ==== results/results.h ================================================================================= */
@@ -15376,8 +15431,8 @@ typedef struct zt__subject {
 typedef struct zt__totals {
     uint64_t count, with_metrics, bytes, lost, dropped;
     int is_phase;
-    uint64_t entered, incomplete; /* this and the next as in zt_region_info */
-    double host_ns, host_own_ns;
+    uint64_t entered, incomplete;              /* this and the next as in zt_region_info */
+    double host_ns, host_own_ns, host_wait_ns; /* the last is NaN if host_ns is 0 */
     zt__power_sums power;
     double power_s;
     zt__phase_memory memory;
@@ -15655,6 +15710,7 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
+        totals.host_wait_ns += path->host_wait_ns;
         zt__add_power(&totals.power, &path->power, 1);
         totals.power_s += path->power_s;
         zt__raise_memory_in_use(&totals.memory, &path->memory);
@@ -15664,6 +15720,9 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
             totals.dropped += inner->dropped;
             inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
         } while (inner);
+    }
+    if (!(totals.host_ns > 0)) {
+        totals.host_wait_ns = zt__nan();
     }
     return totals;
 }
@@ -15873,6 +15932,7 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    info->host_wait_ns = totals->host_wait_ns;
     info->busy_ns = zt__nan();
     zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
                      info->throttled_by, &info->mhz);
@@ -15945,7 +16005,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->name = "";
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
-        info->host_ns = info->host_own_ns = zt__nan();
+        info->host_ns = info->host_own_ns = info->host_wait_ns = zt__nan();
         info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
         zt__clear_stats(&info->time_ns);
@@ -16433,6 +16493,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.incomplete = path->incomplete;
             paths[i].from.host_ns = path->host_ns;
             paths[i].from.host_own_ns = path->host_own_ns;
+            paths[i].from.host_wait_ns = path->host_wait_ns;
             paths[i].from.power = path->power;
             paths[i].from.power_s = path->power_s;
             paths[i].from.memory = path->memory;
@@ -16465,6 +16526,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
             to->host_own_ns += added->host_own_ns;
+            to->host_wait_ns += added->host_wait_ns;
             zt__add_power(&to->power, &added->power, 1);
             to->power_s += added->power_s;
             zt__add_allocations(&to->memory, &added->memory);
@@ -17061,6 +17123,10 @@ static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint3
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
 }
 
+static int zt__is_time_or_nan(double ns) {
+    return zt__is_nan(ns) || (zt__is_finite(ns) && ns >= 0);
+}
+
 /* Transfers a path. If the buffer is written, the mutex is held. */
 static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
@@ -17113,6 +17179,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
+    zt__transfer_f64(packer, &path->host_wait_ns);
     zt__transfer_u64(packer, &path->samples, ZT__MAX_PACKED_COUNT);
     zt__transfer_f64(packer, &path->gpu_ns);
     for (i = 0; i < ZT__COUNT_OF(power); i++) {
@@ -17122,8 +17189,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
-                                (zt__is_nan(path->bytes_ns) ||
-                                 (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
+                                zt__is_time_or_nan(path->bytes_ns) && zt__is_time_or_nan(path->host_wait_ns));
         for (i = 0; i < ZT__COUNT_OF(power); i++) {
             zt__require(packer, zt__is_finite(*power[i]));
         }
@@ -23222,6 +23288,9 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call);
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call);
 
+/* Returns whether the host waits for the device in a call. */
+ZT__PRIVATE int zt__is_wait(zt__call call);
+
 /* Reads the parameters of a call that appends a command. Returns 0 for other calls, or if the list or the
    kernel of a launch is NULL. */
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command);
@@ -23358,6 +23427,12 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     default:
         return ZT__KIND_OTHER;
     }
+}
+
+ZT__PRIVATE int zt__is_wait(zt__call call) {
+    return call == ZT__CALL_EventHostSynchronize || call == ZT__CALL_FenceHostSynchronize ||
+           call == ZT__CALL_CommandQueueSynchronize || call == ZT__CALL_CommandListHostSynchronize ||
+           call == ZT__CALL_DeviceSynchronize;
 }
 
 /* ---- parameters of calls --------------------------------------------------------------------------------- */
@@ -25465,10 +25540,11 @@ typedef struct zt__tracer {
     int start_result; /* of the last start. Atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
-    uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
-    uint8_t timed[ZT__CALL_COUNT];    /* zt_trace_config.calls */
-    uint8_t observed[ZT__CALL_COUNT]; /* these and all others that the tracer needs callbacks for */
-    char *names;                      /* zt_trace_config.names */
+    uint8_t measured[ZT__CALL_COUNT];   /* launches and copies that become regions */
+    uint8_t timed[ZT__CALL_COUNT];      /* zt_trace_config.calls */
+    uint8_t observed[ZT__CALL_COUNT];   /* these and all others that the tracer needs callbacks for */
+    uint8_t only_waits[ZT__CALL_COUNT]; /* observed for the time alone in which the host waits in phases */
+    char *names;                        /* zt_trace_config.names */
     uint32_t every;
     uint64_t limit;
     uint32_t timeline; /* how many samples the profilers keep */
@@ -25745,14 +25821,15 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 #ifdef ZETOOLS_TRACER
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
-   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The thread that makes the call makes
-   all changes but that to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER changes
-   it only if it is still that. So a tracer is not destroyed while a callback uses it. */
+   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. A frame that only measures a wait goes
+   from CALLBACK to ABANDONED, so that a stop does not wait for threads that wait. The thread that makes the call makes
+   all changes but that from DRIVER to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER
+   changes it only if it is still that. So a tracer is not destroyed while a callback uses it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
     ZT__FRAME_DRIVER,   /* the call is in the driver; its epilogue will need the tracer */
-    ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
+    ZT__FRAME_ABANDONED /* the call is in the driver; its epilogue will not need the tracer */
 } zt__frame_state;
 
 /* A call in progress. Frames are used again but never freed, because a call may end after its tracer was
@@ -25765,6 +25842,7 @@ typedef struct zt__frame {
     void *parameters; /* of the call: a ze_..._params_t */
 
     uint64_t begin_ns;              /* 0: the call is not timed */
+    zt__phase_frame *waits_in;      /* the phase in which the host waits for the device, or NULL */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 
     /* What was done before the call, and is ended or undone after it. */
@@ -28412,7 +28490,8 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
         }
         zt__unlock(&zt__dispatch_mutex); /* while a frame is allocated, the tracer may stop */
         added = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *added);
-        if (!added) {
+        if (!added) { /* a wait may be missing in the phases that are open */
+            zt__add(&zt__get_process()->tracer_changes, 2);
             return NULL;
         }
     }
@@ -28463,11 +28542,12 @@ static void zt__before_call(zt__frame *frame, void **instance) {
             hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
     }
-    if (zt__steps_of_kind[kind].before) {
+    if (zt__steps_of_kind[kind].before && !tracer->only_waits[call]) {
         zt__steps_of_kind[kind].before(frame);
     }
-    frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
-    zt__store(&frame->state, ZT__FRAME_DRIVER);
+    frame->waits_in = zt__is_wait(call) ? zt__get_top_frame() : NULL;
+    frame->begin_ns = tracer->timed[call] || frame->waits_in ? zt__now_ns() : 0;
+    zt__store(&frame->state, tracer->only_waits[call] ? ZT__FRAME_ABANDONED : ZT__FRAME_DRIVER);
 }
 
 /* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
@@ -28575,11 +28655,14 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
 static void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
-    int is_abandoned; /* its tracer was destroyed */
+    int is_abandoned; /* its tracer may be destroyed */
     if (!frame || frame != zt__current_call) {
         return;
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
+    if (frame->waits_in) {
+        frame->waits_in->waited_ns += end_ns - frame->begin_ns;
+    }
     is_abandoned = !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_CALLBACK);
 
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
@@ -28881,7 +28964,8 @@ ZT__PRIVATE void zt__disable_layer(void);
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void);
 
-/* Makes a tracer the live one, or no longer. zt__dispatch_setup is held. */
+/* Makes a tracer the live one, or no longer. A phase during which process->tracer_changes is odd and stays the same has
+   been observed from its begin to its end. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 
 #endif
@@ -28995,11 +29079,17 @@ ZT__PRIVATE void zt__forget_tracers(void) {
 }
 
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
-    uint32_t call;
+    uint32_t call, *changes = &zt__get_process()->tracer_changes;
     zt__lock(&zt__dispatch_mutex);
     zt__dispatch.tracer = is_live ? tracer : NULL;
+    if (!is_live) {
+        zt__add(changes, 1);
+    }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__store(&zt__dispatch.observed[call], is_live ? tracer->observed[call] : (uint8_t)0);
+    }
+    if (is_live) {
+        zt__add(changes, 1);
     }
     zt__store(&tracer->is_live, is_live);
     zt__store(&tracer->loaded.is_observed, is_live);
@@ -29203,6 +29293,10 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     }
     for (i = 0; i < tracer->hook_count; i++) {
         tracer->observed[tracer->hooks[i].call] = 1;
+    }
+    for (call = 0; call < ZT__CALL_COUNT; call++) {
+        tracer->only_waits[call] = !tracer->observed[call] && zt__is_wait((zt__call)call);
+        tracer->observed[call] |= tracer->only_waits[call];
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
         /* As many calls are kept as samples; without memory, none. */
@@ -30559,25 +30653,21 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     }
 }
 
-/* Notes the phases in which the device waits most for the host. */
-static void zt__note_idle_phases(zt__document *document, zt__note_fn note) {
+/* Notes the phases that have most of a part of their host time, outside of the phases inside. */
+static void zt__note_phase_parts(zt__document *document, zt__note_fn note, const zt__phase_parts *parts,
+                                 const char *what, const char *whose, const char *end) {
     enum { MOST_NAMED = 3, LEAST_PERCENT = 10, LEAST_PERCENT_OF_ALL = 5 };
     zt_profiler *profiler = document->profiler;
-    const zt__idle_phase *named[MOST_NAMED + 1];
-    zt__idle_phases idle;
+    const zt__phase_part *named[MOST_NAMED + 1];
     uint32_t i, place, count = 0;
-    if (!document->has_phases) {
-        return;
-    }
-    document->out_of_memory |= !zt__measure_idle_phases(profiler, &idle);
-    for (i = 0; i < idle.path_count && i < document->path_count && idle.paths; i++) {
-        const zt__idle_phase *phase = &idle.paths[i];
-        if (!(phase->idle_ns * 100 >= phase->host_ns * (double)LEAST_PERCENT &&
-              phase->own_idle_ns * 100 >= idle.host_ns * (double)LEAST_PERCENT_OF_ALL &&
-              phase->own_idle_ns > 0)) {
+    for (i = 0; i < parts->path_count && i < document->path_count && parts->paths; i++) {
+        const zt__phase_part *phase = &parts->paths[i];
+        if (!(phase->part_ns * 100 >= phase->host_ns * (double)LEAST_PERCENT &&
+              phase->own_part_ns * 100 >= parts->host_ns * (double)LEAST_PERCENT_OF_ALL &&
+              phase->own_part_ns > 0)) {
             continue;
         }
-        for (place = count; place > 0 && phase->own_idle_ns > named[place - 1]->own_idle_ns; place--) {
+        for (place = count; place > 0 && phase->own_part_ns > named[place - 1]->own_part_ns; place--) {
             named[place] = named[place - 1];
         }
         if (place < MOST_NAMED) {
@@ -30586,21 +30676,37 @@ static void zt__note_idle_phases(zt__document *document, zt__note_fn note) {
         }
     }
     for (i = 0; i < count; i++) {
-        uint32_t index = (uint32_t)(named[i] - idle.paths);
+        uint32_t index = (uint32_t)(named[i] - parts->paths);
         const zt__nesting *nesting = &document->paths[index];
         const zt__path *path = zt__subject_at(profiler, nesting->index).path;
         char *name = zt__is_one_of_several(document, nesting) ? zt__name_path(document, path) : NULL;
         char text[512] = "";
-        zt__append(text, sizeof text, "In \"%.200s\" the GPU is idle for %.0f%% of the time, ",
-                   name ? name : path->key.region->name, 100 * named[i]->idle_ns / named[i]->host_ns);
-        zt__append_time(text, sizeof text, named[i]->idle_ns);
+        zt__append(text, sizeof text, "In \"%.200s\" %s for %.0f%% of %s time, ",
+                   name ? name : path->key.region->name, what, 100 * named[i]->part_ns / named[i]->host_ns,
+                   whose);
+        zt__append_time(text, sizeof text, named[i]->part_ns);
         zt__append(text, sizeof text, " of ");
         zt__append_time(text, sizeof text, named[i]->host_ns);
-        zt__append(text, sizeof text, ", as far as its work is measured.");
+        zt__append(text, sizeof text, "%s.", end);
         note(document, text);
         zt__free(&profiler->config.allocator, name);
     }
-    zt__free(&profiler->config.allocator, idle.paths);
+}
+
+/* Notes the phases in which the device waits most for the host, and the host for the device. */
+static void zt__note_waits(zt__document *document, zt__note_fn note) {
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    zt__phase_parts parts;
+    if (!document->has_phases) {
+        return;
+    }
+    document->out_of_memory |= !zt__measure_idle_phases(document->profiler, &parts);
+    zt__note_phase_parts(document, note, &parts, "the GPU is idle", "the",
+                         ", as far as its work is measured");
+    zt__free(allocator, parts.paths);
+    document->out_of_memory |= !zt__measure_waits(document->profiler, &parts);
+    zt__note_phase_parts(document, note, &parts, "the host waits for the device", "its", "");
+    zt__free(allocator, parts.paths);
 }
 
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
@@ -30659,7 +30765,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__note_at_once(document, note);
-    zt__note_idle_phases(document, note);
+    zt__note_waits(document, note);
     zt__note_power(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
@@ -30958,6 +31064,8 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
                           region->host_ns);
         zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
+        zt__write_csv_sum(writer, name, "host wait time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+                          region->host_wait_ns);
         zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
                           region->busy_ns);
         zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled,
@@ -31496,6 +31604,7 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_count(writer, "incomplete", phase->incomplete);
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_json_figure(writer, "host_wait_ns", phase->host_wait_ns);
     zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
     zt__write_json_figure(writer, "joules", phase->joules);
     zt__write_json_figure(writer, "watts", phase->watts);
@@ -32300,6 +32409,8 @@ static void zt__write_phases(zt__document *document) {
         {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
         {"zetools_phase_own_host_seconds", "counter", "seconds",
          "Host time of the entries of a phase outside of phases inside", 0},
+        {"zetools_phase_host_wait_seconds", "counter", "seconds",
+         "Host time of the entries of a phase in calls that wait for the device", 0},
         {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0},
         {"zetools_phase_gpu_busy_seconds", "counter", "seconds",
          "Time in which at least one sample of a phase ran", 0},
@@ -32335,6 +32446,7 @@ static void zt__write_phases(zt__document *document) {
                     (double)(totals.lost + totals.dropped),
                     totals.host_ns * 1e-9,
                     totals.host_own_ns * 1e-9,
+                    totals.host_wait_ns * 1e-9,
                     row->total_ns * 1e-9,
                     1e-9 * zt__get_busy_time(&document->busy_phases, subject.region, subject.path),
                     totals.power.energy_s > 0 ? totals.power.joules : zt__nan(),
@@ -32898,11 +33010,12 @@ ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *wr
 
 /* Phases in a trace: what was submitted in an entry of each, on the device. */
 
-/* One entry of a phase that has ended. */
+/* One entry of a phase. */
 typedef struct zt__traced_phase {
-    zt__phase_span span;
+    zt__phase_span span; /* while it is open, without an end */
     const char *name;
-    uint64_t kept;             /* its place among the phases that have ended, ever: inner ones end first */
+    int is_open;
+    uint64_t kept;             /* its place among all phases, in the order of their ends: inner ones first */
     uint64_t samples;          /* of the trace, that were submitted in it or in a phase inside */
     uint64_t begin_ns, end_ns; /* host time: the first begin and the last end of these samples */
     uint32_t outer;            /* the phase around it, or UINT32_MAX */
@@ -32918,10 +33031,11 @@ typedef struct zt__traced_phases {
     uint32_t track_count;
 } zt__traced_phases;
 
-/* Copies the phases of a timeline. The caller calls zt__free_phases, also if this returns 0: without memory. */
+/* Copies the phases of a timeline, and those that are open: of other threads only those in which something was
+   submitted. The caller calls zt__free_phases, also if this returns 0: without memory. */
 ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases);
 
-/* Adds a sample to the phase with the entry that it was submitted in, if that has ended and is kept. */
+/* Adds a sample to the phase with the entry that it was submitted in, if there is one. */
 ZT__PRIVATE void zt__add_to_phase(zt__traced_phases *phases, uint32_t entry, uint64_t begin_ns,
                                   uint64_t end_ns);
 
@@ -32949,21 +33063,51 @@ static int zt__compare_phases(const void *a, const void *b) {
     return one->kept > other->kept ? -1 : one->kept < other->kept;
 }
 
+/* Copies up to `room` phases that are open, and whose begin is known. With the mutex held. */
+static void zt__copy_open_phases(const zt_profiler *profiler, zt__traced_phases *phases, uint64_t room) {
+    uint32_t i;
+    for (i = 0; i < profiler->entries.capacity && phases->count < room; i++) {
+        const zt__entry *entry = (const zt__entry *)profiler->entries.entries[i].value;
+        zt__traced_phase *phase = &phases->phases[phases->count];
+        if (entry && entry->is_open && entry->begun_ns) {
+            phase->span.begin_ns = entry->begun_ns;
+            phase->span.path = entry->path->index;
+            phase->span.thread = entry->thread;
+            phase->span.entry = entry->number;
+            phase->span.outer_entry = entry->outer ? entry->outer->number : 0;
+            phase->name = entry->path->key.region->name;
+            phase->is_open = 1;
+            phase->kept = UINT64_MAX - entry->path->depth; /* after all that have ended */
+            phases->count++;
+        }
+    }
+}
+
 ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, room = 0, written = 0;
+    uint64_t i, room = 0, ended = 0, open = 0, written = 0;
     if (timeline) {
         zt__lock(&profiler->mutex);
+        zt__prepare_phase(profiler);
+        zt__current_entry(profiler); /* adds those of this thread */
         written = timeline->phases_written;
-        room = written - zt__oldest_kept(written, timeline->capacity);
+        ended = written - zt__oldest_kept(written, timeline->capacity);
+        open = profiler->entries.count;
         zt__unlock(&profiler->mutex);
     }
+    room = ended + open;
     phases->phases = (zt__traced_phase *)zt__allocate(allocator, (size_t)room + 1, sizeof *phases->phases);
     if (!phases->phases) {
         return 0;
     }
-    for (i = written - room; i < written; i++) {
+    if (timeline) { /* at one moment, so that each phase is either open or among those that have ended */
+        zt__lock(&profiler->mutex);
+        zt__copy_open_phases(profiler, phases, open);
+        written = timeline->phases_written;
+        zt__unlock(&profiler->mutex);
+    }
+    for (i = written > room - phases->count ? written - (room - phases->count) : 0; i < written; i++) {
         zt__traced_phase *phase = &phases->phases[phases->count];
         zt__lock(&profiler->mutex);
         if (i >= zt__oldest_kept(timeline->phases_written, timeline->capacity)) {
@@ -33104,7 +33248,7 @@ ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced
         zt__write_event_time(writer, "dur", phase->end_ns - phase->begin_ns);
         zt__write_text(writer, ",\"cat\":\"phase\",\"args\":{");
         zt__write_json_count(writer, "samples", phase->samples);
-        zt__write_text(writer, "}}");
+        zt__write_text(writer, phase->is_open ? ",\"open\":true}}" : "}}");
         zt__write_flow(writer, "f", device, phase->track + 1, phase->begin_ns,
                        first_flow + (uint32_t)(phase - phases->phases));
     }
@@ -33127,7 +33271,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document);
 /* run.trace.json: the timeline for Perfetto and Chrome. */
 
 /* A trace has two processes. One is the program, with a track for each thread that has begun regions,
-   executed lists, made timed calls or ended phases. The other is the device, with tracks for phases, for each command
+   executed lists, made timed calls or begun phases. The other is the device, with tracks for phases, for each command
    list and each attached stream, and with counters. Flow events lead from the first to the second. */
 
 enum {
@@ -33377,7 +33521,7 @@ static int zt__copy_timeline(zt__trace *trace) {
     return 1;
 }
 
-/* Copies the phases that have ended, with the time that what was submitted in each took on the device. Returns 0 without
+/* Copies the phases, with the time that what was submitted in each took on the device. Returns 0 without
    memory. */
 static int zt__make_phases(zt__trace *trace) {
     uint32_t i;
@@ -33529,7 +33673,7 @@ static int zt__compare_begin(const void *key, const void *element) {
 /* Finds what the threads of the program have done, a track for each thread. Returns 0 without memory. */
 static int zt__make_slices(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    uint64_t first = 0, end = 0;
+    uint64_t first = 0, end = 0, now;
     uint32_t i, count = 0, outer = UINT32_MAX;
 #ifdef ZETOOLS_TRACER
     zt__get_kept_calls(trace->profiler, &first, &end);
@@ -33565,17 +33709,6 @@ static int zt__make_slices(zt__trace *trace) {
             slice->name = zt__record_at(trace->profiler, sample->region)->name;
         }
     }
-    for (i = 0; i < trace->phases.count; i++) {
-        const zt__traced_phase *phase = &trace->phases.phases[i];
-        zt__host_slice *slice = &trace->slices[trace->slice_count++];
-        slice->kind = ZT__SLICE_PHASE;
-        slice->phase = i;
-        slice->kept = phase->kept;
-        slice->name = phase->name;
-        slice->begin_ns = phase->span.begin_ns;
-        slice->end_ns = phase->span.end_ns;
-        slice->thread = phase->span.thread;
-    }
 #ifdef ZETOOLS_TRACER
     for (; first < end; first++) {
         zt__host_slice *slice = &trace->slices[trace->slice_count];
@@ -33590,6 +33723,18 @@ static int zt__make_slices(zt__trace *trace) {
         }
     }
 #endif
+    now = zt__now_ns(); /* all that is shown has ended before */
+    for (i = 0; i < trace->phases.count; i++) {
+        const zt__traced_phase *phase = &trace->phases.phases[i];
+        zt__host_slice *slice = &trace->slices[trace->slice_count++];
+        slice->kind = ZT__SLICE_PHASE;
+        slice->phase = i;
+        slice->kept = phase->kept;
+        slice->name = phase->name;
+        slice->begin_ns = phase->span.begin_ns;
+        slice->end_ns = phase->is_open ? now : phase->span.end_ns;
+        slice->thread = phase->span.thread;
+    }
     if (trace->slice_count) {
         qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
     }
@@ -34016,6 +34161,9 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
         if (slice->kind == ZT__SLICE_EXECUTE) {
             zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
         }
+        if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].is_open) {
+            zt__write_text(writer, ",\"args\":{\"open\":true}");
+        }
         zt__write_text(writer, "}");
         if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].samples > 0) {
             zt__write_flow(writer, "s", trace.program, slice->thread, slice->begin_ns,
@@ -34420,6 +34568,7 @@ enum {
     ZT__ROW_BYTES, /* a second */
     ZT__ROW_HOST,  /* of phases */
     ZT__ROW_HOST_OWN,
+    ZT__ROW_HOST_WAIT,
     ZT__ROW_JOULES,
     ZT__ROW_WATTS,
     ZT__ROW_THROTTLED,
@@ -34448,6 +34597,7 @@ static const struct {
                         {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
                         {"host", "ns", ZT__ROW_HOST, 1, 1},
                         {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
+                        {"host wait", "ns", ZT__ROW_HOST_WAIT, 1, 2},
                         {"memory", "bytes", ZT__ROW_MEMORY, 1, 1},
                         {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2},
                         {"energy", "J", ZT__ROW_JOULES, 1, 1},
@@ -34462,6 +34612,7 @@ typedef struct zt__region_table {
     uint32_t figure_count;
     uint32_t left_out;   /* metrics with something to show, for which there was no room */
     int shows_throttled; /* the clock was throttled in a phase */
+    int shows_wait;      /* the host waited for the device in a phase */
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
@@ -34601,6 +34752,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_HOST] = document->region.host_ns;
         figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
+        figures[ZT__ROW_HOST_WAIT] = document->region.host_wait_ns;
+        table->shows_wait |= document->region.host_wait_ns > 0;
         figures[ZT__ROW_JOULES] = document->region.joules;
         figures[ZT__ROW_WATTS] = document->region.watts;
         figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
@@ -34653,7 +34806,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         if (figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
         }
-        if (figure == ZT__ROW_THROTTLED && !is_requested && !table->shows_throttled) {
+        if (!is_requested && ((figure == ZT__ROW_THROTTLED && !table->shows_throttled) ||
+                              (figure == ZT__ROW_HOST_WAIT && !table->shows_wait))) {
             continue;
         }
         if (is_requested || zt__time_columns[i].is_default ||
@@ -38720,6 +38874,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        column(\"Host\", \"ns\", (phase) => phase.host_ns, \"Host time of a phase\"),\n"
         "        column(\"Host own\", \"ns\", (phase) => phase.host_own_ns,\n"
         "            \"Host time of a phase outside of the phases inside\", true),\n"
+        "        column(\"Host wait\", \"ns\", (phase) => phase.host_wait_ns,\n"
+        "            \"Host time of a phase in calls that wait for the device\", true),\n"
         "        column(\"Busy\", \"ns\", (phase) => phase.busy_ns, \"Time in which at least one sample of a phase ran\", true),\n"
         "        column(\"Memory\", \"bytes\", (phase) => phase.peak_bytes,\n"
         "            \"The most memory of the device that was in use while a phase was open\"),\n"
@@ -38752,8 +38908,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            value: (region) => region.phase ? region.phase.entered : region.count,\n"
         "        },\n"
         "        {\n"
-        "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
-        "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n",
+        "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n",
+        "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n"
         "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n"
         "        },\n"
         "        {\n"
@@ -38859,11 +39015,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        }\n"
         "    }\n"
         "}\n"
-        "\n"
+        "\n",
         "/* ---- rows of the table of regions ---- */\n"
         "\n"
         "const collator = new Intl.Collator(\"en\", {numeric: true});\n"
-        "\n",
+        "\n"
         "const isNested = () => hasNesting && byId(\"nested\").checked;\n"
         "\n"
         "/* What is missing comes last in either order. */\n"
@@ -38955,9 +39111,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;\n"
         "    button.type = \"button\";\n"
         "    button.title = region.name;\n"
-        "    button.tabIndex = -1;\n"
+        "    button.tabIndex = -1;\n",
         "    button.setAttribute(\"aria-expanded\", view.opened.has(region));\n"
-        "    if (region.notes.length) {\n",
+        "    if (region.notes.length) {\n"
         "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");\n"
         "    }\n"
         "}\n"
@@ -39060,10 +39216,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Opens a region from elsewhere on the page. */\n"
-        "function reveal(region) {\n"
+        "function reveal(region) {\n",
         "    byId(\"filter\").value = \"\";\n"
         "    showRows();\n"
-        "    const position = view.rows.findIndex((row) => row.region === region);\n",
+        "    const position = view.rows.findIndex((row) => row.region === region);\n"
         "    if (position >= view.rowLimit) {\n"
         "        view.rowLimit = position + 1;\n"
         "        showRows();\n"
@@ -39158,13 +39314,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (phase.allocations > 0) {\n"
         "        const unfreed = `of which ${COUNT.format(phase.unfreed)} (${bytes(phase.unfreed_bytes)}) not freed`;\n"
         "        texts.push(`${plural(phase.allocations, \"allocation\")}, ${phase.unfreed > 0 ? unfreed : \"all freed\"}.`);\n"
-        "    }\n"
+        "    }\n",
         "    return texts.join(\" \");\n"
         "}\n"
         "\n"
         "function addLimit(text, limit) {\n"
         "    if (limit.what) {\n"
-        "        add(text, \"strong\", \"\", limit.what);\n",
+        "        add(text, \"strong\", \"\", limit.what);\n"
         "        text.append(\". \");\n"
         "    }\n"
         "    text.append(limit.why);\n"
@@ -39264,8 +39420,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const names = Object.keys(region.streamed || {});\n"
         "    if (names.length === 0) {\n"
         "        return;\n"
-        "    }\n"
-        "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);\n",
+        "    }\n",
+        "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);\n"
         "    const body = addTable(box, [[\"Streamed metric\"], ...numbers, [\"Unit\"], [\"Component\"]]);\n"
         "    for (const name of names) {\n"
         "        const streamed = region.streamed[name];\n"
@@ -39352,10 +39508,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* If fewer samples are `kept` than there were, the drawing is of these. */\n"
         "function addCaption(svg, plot, time, kept, word) {\n"
         "    const samples = plural(Math.max(kept, time.count || 0), word);\n"
-        "    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;\n"
+        "    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;\n",
         "    addSvg(svg, \"text\", {x: plot.left, y: 10, class: \"muted\"}, `GPU time of ${text}, logarithmic`);\n"
         "}\n"
-        "\n",
+        "\n"
         "function addColumns(svg, plot, counts, beginOf, word) {\n"
         "    const most = Math.max(...counts);\n"
         "    addSvg(svg, \"text\", {x: plot.left - 6, y: plot.top + 8, \"text-anchor\": \"end\"}, plural(most, word));\n"
@@ -39431,9 +39587,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        \"which does several operations: zt_set_operations states how many of these a region does.\";\n"
         "}\n"
         "\n"
-        "/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */\n"
+        "/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */\n",
         "function plotOf(points, {bytes, most}) {\n"
-        "    const width = window.innerWidth < 900 ? 640 : 960;\n",
+        "    const width = window.innerWidth < 900 ? 640 : 960;\n"
         "    const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};\n"
         "    const rates = points.map((point) => point.rate);\n"
         "    const intensities = points.map((point) => point.intensity);\n"
@@ -39518,8 +39674,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const TIMELINE_ROWS = 8;\n"
         "const BINS = 1000;\n"
-        "\n"
-        "/* Adds a span to the bins, each of which holds how much of it is covered. */\n",
+        "\n",
+        "/* Adds a span to the bins, each of which holds how much of it is covered. */\n"
         "function cover(bins, from, to) {\n"
         "    const last = Math.min(BINS - 1, Math.floor(to));\n"
         "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {\n"
@@ -39612,8 +39768,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const lost = spans.filter((span) => span.isLost).length;\n"
         "    const shown = samples > spans.length\n"
         "        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, \"sample\")},` : plural(spans.length, \"sample\");\n"
-        "    const texts = [\n"
-        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,\n",
+        "    const texts = [\n",
+        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,\n"
         "        \"A row's figure is how much of the time its region runs.\",\n"
         "        lost ? `${COUNT.format(lost)} lost, in the second colour.` : \"\",\n"
         "        overlapText(),\n"
@@ -39708,9 +39864,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return;\n"
         "    }\n"
         "    const samples = plural((doc.counts || {}).collected || 0, \"sample\");\n"
-        "    if (hasOwnTimes) {\n"
+        "    if (hasOwnTimes) {\n",
         "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(measured, (region) => region.own_ns);\n"
-        "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);\n",
+        "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);\n"
         "        summary.append(\" in \");\n"
         "    }\n"
         "    const around = phases.length ? ` and ${plural(phases.length, \"phase\")}` : \"\";\n"
@@ -39801,10 +39957,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {\n"
         "        add(details, \"h3\", \"\", source.file);\n"
         "        addHotTable(details, kernel, kinds, \"Line\", linesOf(source), (row) => String(row.line));\n"
-        "    }\n"
+        "    }\n",
         "    const unknown = (kernel.instructions || []).filter((row) => !row.file);\n"
         "    if (unknown.length) {\n"
-        "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;\n",
+        "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;\n"
         "        addHotTable(details, kernel, kinds, \"Instruction\", unknown, offsetOf);\n"
         "    }\n"
         "}\n"
@@ -39886,11 +40042,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const figures = [\n"
         "        [\"Total\", \"sum\", total], [\"Mean\", \"mean\", others], [\"Median\", \"median\", others], [\"p95\", \"p95\", others],\n"
         "        [\"Max\", \"max\", others],\n"
-        "    ];\n"
+        "    ];\n",
         "    const body = addTable(byId(\"calls\"), [\n"
         "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n"
         "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),\n"
-        "    ]);\n",
+        "    ]);\n"
         "    const sum = (call) => (call.time_ns || {}).sum || 0;\n"
         "    for (const call of calls.slice().sort((a, b) => sum(b) - sum(a))) {\n"
         "        const row = add(body, \"tr\");\n"
@@ -39989,10 +40145,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function listenToKeys() {\n"
         "    const filter = byId(\"filter\");\n"
-        "    const choice = byId(\"choice\");\n"
+        "    const choice = byId(\"choice\");\n",
         "    document.addEventListener(\"keydown\", (event) => {\n"
         "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;\n"
-        "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n",
+        "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n"
         "            event.preventDefault();\n"
         "            filter.focus();\n"
         "            filter.select();\n"
@@ -40195,6 +40351,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Host time is that of the threads that have begun the phase. It is known from the moment on at which a
        profiler was open in the process. A phase inside of itself counts once in the figures of its name.
        Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
+
+       While a tracer is on, zt_region_info.host_wait_ns is how long the thread was in calls that wait for the
+       device: zeEventHostSynchronize, zeFenceHostSynchronize, zeCommandQueueSynchronize,
+       zeCommandListHostSynchronize and zeDeviceSynchronize. It is part of host_ns, and includes the phases
+       inside. Which device it was does not matter. Waits of the library and of hooks do not count; nor do
+       calls on synchronous lists and queues, and loops that query a status. It is not known of a phase with
+       an entry during which no tracer was on, or one was started or stopped. Notes name up to three phases in
+       which it is a tenth of their host time, and a twentieth of that of all phases, outside of the phases
+       inside.
 
        With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
        Each call of zt_get_region for a phase then looks at all kept samples. Notes name the phases in which
@@ -40399,8 +40564,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
-       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "busy_ns", "joules", "watts",
-                       "throttled", "throttled_by", "mhz"}, as in zt_region_info, and with
+       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "host_wait_ns", "busy_ns",
+                       "joules", "watts", "throttled", "throttled_by", "mhz"}, as in zt_region_info, and with
                        zt_trace_config.memory figures of MEMORY. A path has it, too. "throttled_by" has the
                        reasons that held, by name
        "differs"       with several passes
@@ -40431,9 +40596,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
-       - "entries", "incomplete entries", "host time", "own host time" and "busy GPU time" of a phase and, with config.power,
-         "energy", "power", "throttled", "throttled: REASON" and "clock" of a phase and of all, and the
-         highest "temperature" of all as the max
+       - "entries", "incomplete entries", "host time", "own host time", "host wait time" and "busy GPU time" of
+         a phase and, with config.power, "energy", "power", "throttled", "throttled: REASON" and "clock" of a
+         phase and of all, and the highest "temperature" of all as the max
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
@@ -40489,9 +40654,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
        process for the device has
 
-       - a track "phases": a span for each entry of a phase that has ended, from the first begin to the last end
-         of the samples that were submitted in it, also in phases inside. Entries whose samples run at once are
-         on separate tracks
+       - a track "phases": a span for each entry of a phase, from the first begin to the last end of the
+         samples that were submitted in it, also in phases inside. Entries whose samples run at once are on
+         separate tracks
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
          on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
          appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
@@ -40505,9 +40670,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          time
 
        The process for the program has a track for each thread, with its number and name in the system. The
-       spans are phases that have ended, and calls that appended a region to an immediate list ("append saxpy"),
-       executed recorded lists ("execute lists"), or were timed. An arrow (a flow event) leads from a call to
-       each region, and from a phase to its span on the device.
+       spans are phases, and calls that appended a region to an immediate list ("append saxpy"), executed
+       recorded lists ("execute lists"), or were timed. An arrow (a flow event) leads from a call to each
+       region, and from a phase to its span on the device.
+
+       A phase that is still open ends with the report, and both of its spans have the argument "open". Of
+       threads other than the one that writes the report, these are phases in which something was submitted.
 
        config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
        regions, up to eight are chosen: those that a table shows first.
@@ -40547,6 +40715,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_host_wait_seconds_total       by phase, with a tracer; see PHASES AND ENTRIES
        phase_energy_joules_total           and phase_throttled_seconds_total: by phase, with config.power
        phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
                                            phase; see MEMORY
@@ -40589,10 +40758,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                one; u32 1 if its own time is not known; u32 1 if it ran inside of a region in another phase
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
                u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
-               time, samples; f64 GPU time, J, seconds in which they are known, seconds throttled, seconds in
-               which that is known, MHz times seconds, these seconds, seconds of all entries, seconds
-               throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last two are known;
-               u64 allocations, of these not freed, their bytes, bytes in use at most, at the end
+               time; f64 host time waiting for the device; u64 samples; f64 GPU time, J, seconds in which they
+               are known, seconds throttled, seconds in which that is known, MHz times seconds, these seconds,
+               seconds of all entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched,
+               1 if the last two are known; u64 allocations, of these not freed, their bytes, bytes in use at
+               most, at the end
                u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
@@ -41088,7 +41258,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
-       ZETOOLS_PROCESS_7 is the layout of what they share: copies with different layouts do not find each
+       ZETOOLS_PROCESS_8 is the layout of what they share: copies with different layouts do not find each
        other. Messages are not shared: zt_last_error has those of its own copy.
 */
 
@@ -41268,4 +41438,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e962f807002ac0fc */
+/* Joined from src/ by src/join.py: 494dac705c7aed26 */

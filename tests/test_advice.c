@@ -206,7 +206,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_u64(&packed, metric_count > 0 ? passes : 0); /* with metrics */
-        for (int figure = 0; figure < 13; figure++)
+        for (int figure = 0; figure < 14; figure++)
             put_u64(&packed, 0);  /* of phases */
         put_u64(&packed, passes); /* collected */
         put_moments(&packed, region_ns, 1);
@@ -227,7 +227,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 8); /* layout */
+    put_u32(&packed, 9); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));

@@ -534,9 +534,9 @@ enum {
     BYTES_NS = 52,
     ERROR_NS = 60,
     WITH_METRICS = 68, /* and then what phases have */
-    MEMORY = 244,
-    COLLECTED = 292,
-    COLUMNS = 300, /* and then the kept samples: their number, and a float of each kept column */
+    MEMORY = 252,
+    COLLECTED = 300,
+    COLUMNS = 308, /* and then the kept samples: their number, and a float of each kept column */
     COLUMN_SIZE = 7 * 8,
     LATENCIES = 2, /* of the queue, and of the launch */
     COUNT_SIZE = 4,

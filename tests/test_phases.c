@@ -1068,6 +1068,154 @@ static void test_busy_time_in_reports(void **state) {
     check_work(w);
 }
 
+/* ==== the time in which the host waits for the device ====================================================== */
+
+typedef enum wait_call { BY_EVENT, BY_FENCE, BY_QUEUE } wait_call;
+
+static const char *const wait_calls[] = {"zeEventHostSynchronize", "zeFenceHostSynchronize",
+                                         "zeCommandQueueSynchronize"};
+
+typedef struct awaited {
+    wait_call call;
+    uint64_t ns;
+    ze_event_handle_t gate;
+} awaited;
+
+/* On a thread: when the other one waits, lets time pass and the device go on. */
+static void *let_go_on(void *argument) {
+    const awaited *one = argument;
+    while (calls(wait_calls[one->call]) == 0)
+        sched_yield();
+    pass_time(one->ns);
+    ok_on_thread(zeEventHostSignal(one->gate));
+    return NULL;
+}
+
+/* The host waits for so long. */
+static void wait_for_device(world *w, wait_call call, uint64_t ns) {
+    awaited one = {call, ns, NULL};
+    ze_fence_desc_t desc = {ZE_STRUCTURE_TYPE_FENCE_DESC, NULL, 0};
+    ze_fence_handle_t fence;
+    ze_command_list_handle_t list;
+    pthread_t thread;
+    create_list(w, &list);
+    ok(zeFenceCreate(w->queue, &desc, &fence));
+    one.gate = append_gate(w, list);
+    ok(zeCommandListAppendSignalEvent(list, w->done));
+    ok(zeCommandListClose(list));
+    ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &list, fence));
+    gpu.reset_calls();
+    assert_int_equal(pthread_create(&thread, NULL, let_go_on, &one), 0);
+    ok(call == BY_EVENT   ? zeEventHostSynchronize(w->done, UINT64_MAX)
+       : call == BY_FENCE ? zeFenceHostSynchronize(fence, UINT64_MAX)
+                          : zeCommandQueueSynchronize(w->queue, UINT64_MAX));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_no_noted_failure();
+    finish_queue(w);
+    ok(zeEventHostReset(w->done));
+    ok(zeFenceDestroy(fence));
+    ok(zeCommandListDestroy(list));
+    ok(zeEventDestroy(one.gate));
+}
+
+/* Time stands still here, but for what passes. Waits are known of phases during which a tracer is on all the time. */
+static zt_profiler *measure_waits(world *w) {
+    zt_profiler *profiler = open_delivering(w, "");
+    hold_time(1);
+    ZT_PHASE("before")
+        wait_for_device(w, BY_EVENT, 100);
+    ZT_PHASE("around the start") {
+        ok(zt_trace_start(profiler, NULL));
+        wait_for_device(w, BY_EVENT, 100);
+    }
+    ZT_PHASE("step") {
+        pass_time(60);
+        ZT_PHASE("solve") {
+            pass_time(160);
+            wait_for_device(w, BY_EVENT, 500);
+            wait_for_device(w, BY_FENCE, 300);
+            zt_phase_adopt(zt_phase_current()); /* it is the same thread */
+            wait_for_device(w, BY_QUEUE, 40);
+            zt_phase_end();
+        }
+        wait_for_device(w, BY_QUEUE, 10);
+    }
+    ZT_PHASE("assemble")
+        pass_time(1000);
+    ZT_PHASE("around the stop") {
+        wait_for_device(w, BY_EVENT, 100);
+        ok(zt_trace_stop(profiler));
+    }
+    hold_time(0);
+    collect_all(profiler);
+    return profiler;
+}
+
+static void check_waits(const zt_profiler *profiler, int times) {
+    assert_true(path_info(profiler, "step").host_wait_ns == times * 850);
+    assert_true(path_info(profiler, "step;solve").host_wait_ns == times * 840);
+    assert_true(path_info(profiler, "assemble").host_wait_ns == 0);
+    assert_true(isnan(path_info(profiler, "before").host_wait_ns));
+    assert_true(isnan(path_info(profiler, "around the start").host_wait_ns));
+    assert_true(isnan(path_info(profiler, "around the stop").host_wait_ns));
+}
+
+static void test_waits(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = measure_waits(w), *back = NULL;
+    size_t size = 0;
+    check_waits(profiler, 1);
+    ok(zt_pack(profiler, NULL, &size));
+    void *buffer = malloc(size);
+    assert_non_null(buffer);
+    ok(zt_pack(profiler, buffer, &size));
+    ok(zt_unpack(buffer, size, NULL, &back));
+    check_waits(back, 1);
+    ok(zt_merge(back, profiler));
+    check_waits(back, 2);
+    ok(zt_trace_start(profiler, NULL));
+    ZT_PHASE("before")
+        run(w, profiler, "kernel");
+    ok(zt_trace_stop(profiler));
+    collect_all(profiler);
+    assert_int_equal(path_info(profiler, "before").entered, 2); /* and one was not traced */
+    assert_true(isnan(path_info(profiler, "before").host_wait_ns));
+    assert_true(isnan(region_info(profiler, "kernel").host_wait_ns));
+    free(buffer);
+    zt_close(back);
+    check_work(w);
+}
+
+static void test_waits_in_reports(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = measure_waits(w);
+    static const char *const note =
+        "In \"solve\" the host waits for the device for 84% of its time, 840 ns of 1 us.";
+    const char *text = written_report(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, note);
+    assert_null(strstr(strstr(text, note) + strlen(note), "the host waits"));
+    assert_contains(text, " host wait");
+    text = written_report(profiler, ZT_FORMAT_JSON);
+    assert_true(figure_after(strstr(text, "\"solve\""), "\"host_wait_ns\":") == 840);
+    assert_contains(strstr(text, "\"before\""), "\"host_wait_ns\":null");
+    assert_contains(text, "In \\\"solve\\\" the host waits for the device for 84% of its time");
+    text = written_report(profiler, ZT_FORMAT_CSV);
+    assert_contains(text, "\"step\",\"host wait time\",\"\",\"\",\"ns\",duration,sum,1,850,");
+    text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    assert_close(
+        figure_after(text, "zetools_phase_host_wait_seconds_total{phase=\"solve\",path=\"step;solve\"} "),
+        840e-9);
+    assert_null(strstr(text, "zetools_phase_host_wait_seconds_total{phase=\"before\""));
+    close_profiler(w, profiler);
+
+    profiler = open_timeline(w, 0);
+    ZT_PHASE("solve")
+        run(w, profiler, "kernel");
+    collect_all(profiler);
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_TABLE), "wait"));
+    check_work(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_an_immediate_list_takes_the_phase_of_the_append),
@@ -1100,6 +1248,8 @@ int main(void) {
         TEST(test_busy_time_of_samples_at_once),
         TEST(test_busy_time_that_is_not_known),
         TEST(test_busy_time_in_reports),
+        TEST(test_waits),
+        TEST(test_waits_in_reports),
         TEST(test_too_many_phases), /* the last, because phases stay as long as the process */
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);

@@ -477,29 +477,112 @@ static void test_phases(void **state) {
         zt_phase_end();
         run(w, profiler, "kernel");
     }
-    zt_phase_begin("not ended");
-    run(w, profiler, "kernel");
     collect_all(profiler);
     trace_since(profiler, low);
-    zt_phase_end();
     expect_line_of_thread("thread %ld: step x3", this_thread());
     expect_line_of_thread("thread %ld: step/assemble x3", this_thread());
     expect_line_of_thread("thread %ld: step/assemble/append kernel x6", this_thread());
     expect_line_of_thread("thread %ld: step/solve/execute lists x3", this_thread());
     expect_line_of_thread("thread %ld: step/idle x3", this_thread());
-    expect_line_of_thread("thread %ld: append kernel x4", this_thread());
+    expect_line_of_thread("thread %ld: append kernel x3", this_thread());
     expect_line("phases: step x3");
     expect_line("phases: step/assemble x3");
     expect_line("phases: step/solve x3");
     expect_line_of_thread("flow thread %ld: step > step x3", this_thread());
     expect_line_of_thread("flow thread %ld: assemble > assemble x3", this_thread());
     expect_line_of_thread("flow thread %ld: solve > solve x3", this_thread());
-    expect_line_of_thread("flow thread %ld: append kernel > kernel x10", this_thread());
-    assert_null(strstr(seen, "not ended"));
+    expect_line_of_thread("flow thread %ld: append kernel > kernel x9", this_thread());
     assert_null(strstr(seen, "idle > "));
     const char *step = strstr(strstr(written_report(profiler, ZT_FORMAT_TRACE), "\"phases\""), "\"step\"");
     const char *samples = strstr(step, "\"samples\":3}"); /* also those of the phases inside */
     assert_true(samples && samples < strchr(step, '\n'));
+    check_work(w);
+}
+
+typedef struct open_phase {
+    appending a;
+    pthread_barrier_t begun, reported;
+} open_phase;
+
+static void *append_in_open_phase(void *argument) {
+    open_phase *open = (open_phase *)argument;
+    ZT_PHASE("of another thread") {
+        ZT_PHASE("ended") {
+        }
+        append_elsewhere(&open->a);
+        pthread_barrier_wait(&open->begun);
+        pthread_barrier_wait(&open->reported);
+    }
+    return NULL;
+}
+
+/* Counts the spans of a name that are marked as open, or not. */
+static int count_spans(const char *text, const char *name, int is_open) {
+    char begin[80];
+    int count = 0;
+    snprintf(begin, sizeof begin, "\n{\"ph\":\"X\",\"name\":\"%s\"", name);
+    while ((text = strstr(text, begin)) != NULL) {
+        const char *mark = strstr(++text, "\"open\":true");
+        count += (mark && mark < strchr(text, '\n')) == is_open;
+    }
+    return count;
+}
+
+/* Phases that are open when the report is written end with it, and say so. */
+static void test_open_phases(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    double begin, end;
+    pthread_t thread;
+    zt_phase_begin("before the profiler was opened"); /* it is not known since when */
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    open_phase open;
+    open.a = (appending){w, profiler, w->immediate, 0};
+    assert_int_equal(pthread_barrier_init(&open.begun, NULL, 2), 0);
+    assert_int_equal(pthread_barrier_init(&open.reported, NULL, 2), 0);
+    zt_phase_begin("main");
+    ZT_PHASE("step")
+        run(w, profiler, "kernel");
+    zt_phase_begin("step");
+    run(w, profiler, "kernel");
+    zt_phase_begin("without work");
+    assert_int_equal(pthread_create(&thread, NULL, append_in_open_phase, &open), 0);
+    pthread_barrier_wait(&open.begun);
+    w->launches += 3;
+    collect_all(profiler);
+    uint64_t reported = now_ns();
+    trace_since(profiler, low);
+    expect_line_of_thread("thread %ld: main x1", this_thread());
+    expect_line_of_thread("thread %ld: main/step x2", this_thread());
+    expect_line_of_thread("thread %ld: main/step/append kernel x2", this_thread());
+    expect_line_of_thread("thread %ld: main/step/without work x1", this_thread());
+    expect_line_of_thread("thread %ld: of another thread x1", open.a.thread);
+    expect_line_of_thread("thread %ld: of another thread/ended x1", open.a.thread);
+    expect_line_of_thread("thread %ld: of another thread/append elsewhere x3", open.a.thread);
+    expect_line("phases: main x1");
+    expect_line("phases: main/step x2");
+    expect_line_of_thread("flow thread %ld: main > main x1", this_thread());
+    expect_line_of_thread("flow thread %ld: step > step x2", this_thread());
+    assert_null(strstr(seen, "before"));
+    find_span(profiler, "main", &begin, &end);
+    assert_true(begin >= (double)low && end >= (double)reported);
+    const char *text = written_report(profiler, ZT_FORMAT_TRACE);
+    assert_int_equal(count_spans(text, "main", 1), 2); /* of the thread, and of the device */
+    assert_int_equal(count_spans(text, "step", 1), 2);
+    assert_int_equal(count_spans(text, "step", 0), 2);
+    assert_int_equal(count_spans(text, "without work", 1), 1);
+    assert_int_equal(count_spans(text, "of another thread", 1), 2);
+    assert_int_equal(count_spans(text, "ended", 0), 1);
+    pthread_barrier_wait(&open.reported);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        zt_phase_end();
+    text = written_report(profiler, ZT_FORMAT_TRACE);
+    assert_int_equal(count_spans(text, "main", 0), 2);
+    assert_int_equal(count_spans(text, "without work", 0), 1);
+    assert_null(strstr(text, "\"open\""));
+    pthread_barrier_destroy(&open.begun);
+    pthread_barrier_destroy(&open.reported);
     check_work(w);
 }
 
@@ -2267,6 +2350,7 @@ int main(void) {
         STREAM_TEST(test_threads_that_append),
         STREAM_TEST(test_threads_that_execute),
         STREAM_TEST(test_phases),
+        STREAM_TEST(test_open_phases),
         STREAM_TEST(test_phases_at_the_same_moment),
         STREAM_TEST(test_phases_that_overlap),
         STREAM_TEST(test_phases_of_other_threads),

@@ -54,6 +54,7 @@ typedef struct zt__process {
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
     uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
+    uint32_t tracer_changes;                   /* odd while one observes calls; see zt__set_live. Atomic */
     uint32_t submissions, activations;         /* calls that are in the driver. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */

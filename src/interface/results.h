@@ -40,6 +40,8 @@ struct zt_region_info {
     uint64_t incomplete; /* entries with samples that are lost, dropped or without a GPU time */
     double host_ns;      /* host time of a phase, on the threads that have begun it. Of a region NaN */
     double host_own_ns;  /* the same outside of the phases inside */
+    double host_wait_ns; /* of host_ns, waiting for the device. NaN: not known, because no tracer was on all
+                            the time, or of a region; see PHASES AND ENTRIES */
     double busy_ns;      /* time in which at least one of the samples of a phase ran, but for waits. NaN: not
                             known, because not all samples of the phase are on the timeline, or of a region */
 

@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
+#include "base/numbers.h"
 #include "base/phase_stack.h"
 #include "base/platform.h"
 #include "base/shared.h"
@@ -82,11 +83,13 @@ static void zt__push_frame(const zt__process *process, zt__phase_stack *stack, c
     uint32_t depth = stack->depth++;
     if (depth < ZT__MAX_PHASE_DEPTH) {
         zt__phase_frame *frame = &stack->frames[depth];
+        int is_heard = process && zt__load(&process->listeners);
         frame->phase = phase;
         frame->kind = kind;
         frame->entry = entry;
-        frame->begun_ns = process && zt__load(&process->listeners) ? zt__now_ns() : 0;
-        frame->inner_ns = 0;
+        frame->begun_ns = is_heard ? zt__now_ns() : 0;
+        frame->inner_ns = frame->waited_ns = 0;
+        frame->tracer_changes = is_heard ? zt__load(&process->tracer_changes) : 0;
     }
 }
 
@@ -119,8 +122,8 @@ static zt__phase_frame *zt__get_top_entered(void) {
 }
 
 /* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
-   once, unless another thread collects: then that thread sees to it. */
-static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now) {
+   once, unless another thread collects: then that thread sees to it. `is_traced`: a tracer was on all the time. */
+static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now, int is_traced) {
     zt__path *path;
     int has_ended;
     zt__lock(&profiler->mutex);
@@ -136,6 +139,7 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     if (path && frame->begun_ns) {
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
+        path->host_wait_ns += is_traced ? (double)frame->waited_ns : zt__nan();
         if (profiler->phase_ended) {
             zt__phase_span span = {frame->begun_ns,         now,          path->index,
                                    zt__get_thread_number(), frame->entry, 0};
@@ -163,6 +167,7 @@ ZT_API void zt_phase_end(void) {
     zt__phase_frame *frame, *around;
     zt_profiler *profiler;
     uint64_t now;
+    int is_traced;
     if (stack->depth == 0) {
         while ((profiler = zt__next_listener(&listeners)) != NULL) {
             zt__report(&profiler->diagnostics, PHASE_NOT_BEGUN, ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -175,13 +180,18 @@ ZT_API void zt_phase_end(void) {
     frame = &stack->frames[stack->depth];
     around = zt__top_of_stack(stack);
     now = zt__now_ns();
+    is_traced = (frame->tracer_changes & 1) != 0 &&
+                frame->tracer_changes == zt__load(&listeners.process->tracer_changes);
+    if (around) {
+        around->waited_ns += frame->waited_ns;
+    }
     if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
         around->inner_ns += frame->inner_ns;
     } else if (around && frame->begun_ns) {
         around->inner_ns += now - frame->begun_ns;
     }
     while (frame->kind == ZT__PHASE_FRAME_BEGUN && (profiler = zt__next_listener(&listeners)) != NULL) {
-        zt__end_phase(profiler, frame, now);
+        zt__end_phase(profiler, frame, now, is_traced);
     }
 }
 

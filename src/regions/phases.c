@@ -9,6 +9,7 @@
 #include "base/phase_stack.h"
 #include "base/platform.h"
 #include "base/shared.h"
+#include "base/threads.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
 
@@ -161,6 +162,8 @@ static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *fra
     entry->path = path;
     entry->outer = outer;
     entry->is_open = 1;
+    entry->begun_ns = frame->begun_ns;
+    entry->thread = zt__get_thread_number();
     if (outer) {
         outer->uses++;
     }

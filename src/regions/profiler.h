@@ -126,6 +126,7 @@ struct zt__path {
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
+    double host_wait_ns;           /* of host_ns, waiting for the device. NaN: not known of all entries */
     zt__power_sums power;          /* of those that are long enough, */
     double power_s;                /* and the seconds of all since power is read */
     zt__phase_memory memory;       /* also of the root */
@@ -140,6 +141,8 @@ typedef struct zt__entry {
     uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;
+    uint64_t begun_ns; /* host time, or 0, */
+    uint32_t thread;   /* and thread of the system, as in zt__phase_frame and zt__phase_span */
 } zt__entry;
 
 /* What a region is around. */

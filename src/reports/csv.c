@@ -226,6 +226,8 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
                           region->host_ns);
         zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
+        zt__write_csv_sum(writer, name, "host wait time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+                          region->host_wait_ns);
         zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
                           region->busy_ns);
         zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled,

@@ -279,6 +279,7 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_json_count(writer, "incomplete", phase->incomplete);
     zt__write_json_figure(writer, "host_ns", phase->host_ns);
     zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
+    zt__write_json_figure(writer, "host_wait_ns", phase->host_wait_ns);
     zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
     zt__write_json_figure(writer, "joules", phase->joules);
     zt__write_json_figure(writer, "watts", phase->watts);

@@ -415,25 +415,21 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     }
 }
 
-/* Notes the phases in which the device waits most for the host. */
-static void zt__note_idle_phases(zt__document *document, zt__note_fn note) {
+/* Notes the phases that have most of a part of their host time, outside of the phases inside. */
+static void zt__note_phase_parts(zt__document *document, zt__note_fn note, const zt__phase_parts *parts,
+                                 const char *what, const char *whose, const char *end) {
     enum { MOST_NAMED = 3, LEAST_PERCENT = 10, LEAST_PERCENT_OF_ALL = 5 };
     zt_profiler *profiler = document->profiler;
-    const zt__idle_phase *named[MOST_NAMED + 1];
-    zt__idle_phases idle;
+    const zt__phase_part *named[MOST_NAMED + 1];
     uint32_t i, place, count = 0;
-    if (!document->has_phases) {
-        return;
-    }
-    document->out_of_memory |= !zt__measure_idle_phases(profiler, &idle);
-    for (i = 0; i < idle.path_count && i < document->path_count && idle.paths; i++) {
-        const zt__idle_phase *phase = &idle.paths[i];
-        if (!(phase->idle_ns * 100 >= phase->host_ns * (double)LEAST_PERCENT &&
-              phase->own_idle_ns * 100 >= idle.host_ns * (double)LEAST_PERCENT_OF_ALL &&
-              phase->own_idle_ns > 0)) {
+    for (i = 0; i < parts->path_count && i < document->path_count && parts->paths; i++) {
+        const zt__phase_part *phase = &parts->paths[i];
+        if (!(phase->part_ns * 100 >= phase->host_ns * (double)LEAST_PERCENT &&
+              phase->own_part_ns * 100 >= parts->host_ns * (double)LEAST_PERCENT_OF_ALL &&
+              phase->own_part_ns > 0)) {
             continue;
         }
-        for (place = count; place > 0 && phase->own_idle_ns > named[place - 1]->own_idle_ns; place--) {
+        for (place = count; place > 0 && phase->own_part_ns > named[place - 1]->own_part_ns; place--) {
             named[place] = named[place - 1];
         }
         if (place < MOST_NAMED) {
@@ -442,21 +438,37 @@ static void zt__note_idle_phases(zt__document *document, zt__note_fn note) {
         }
     }
     for (i = 0; i < count; i++) {
-        uint32_t index = (uint32_t)(named[i] - idle.paths);
+        uint32_t index = (uint32_t)(named[i] - parts->paths);
         const zt__nesting *nesting = &document->paths[index];
         const zt__path *path = zt__subject_at(profiler, nesting->index).path;
         char *name = zt__is_one_of_several(document, nesting) ? zt__name_path(document, path) : NULL;
         char text[512] = "";
-        zt__append(text, sizeof text, "In \"%.200s\" the GPU is idle for %.0f%% of the time, ",
-                   name ? name : path->key.region->name, 100 * named[i]->idle_ns / named[i]->host_ns);
-        zt__append_time(text, sizeof text, named[i]->idle_ns);
+        zt__append(text, sizeof text, "In \"%.200s\" %s for %.0f%% of %s time, ",
+                   name ? name : path->key.region->name, what, 100 * named[i]->part_ns / named[i]->host_ns,
+                   whose);
+        zt__append_time(text, sizeof text, named[i]->part_ns);
         zt__append(text, sizeof text, " of ");
         zt__append_time(text, sizeof text, named[i]->host_ns);
-        zt__append(text, sizeof text, ", as far as its work is measured.");
+        zt__append(text, sizeof text, "%s.", end);
         note(document, text);
         zt__free(&profiler->config.allocator, name);
     }
-    zt__free(&profiler->config.allocator, idle.paths);
+}
+
+/* Notes the phases in which the device waits most for the host, and the host for the device. */
+static void zt__note_waits(zt__document *document, zt__note_fn note) {
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    zt__phase_parts parts;
+    if (!document->has_phases) {
+        return;
+    }
+    document->out_of_memory |= !zt__measure_idle_phases(document->profiler, &parts);
+    zt__note_phase_parts(document, note, &parts, "the GPU is idle", "the",
+                         ", as far as its work is measured");
+    zt__free(allocator, parts.paths);
+    document->out_of_memory |= !zt__measure_waits(document->profiler, &parts);
+    zt__note_phase_parts(document, note, &parts, "the host waits for the device", "its", "");
+    zt__free(allocator, parts.paths);
 }
 
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
@@ -515,7 +527,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__note_at_once(document, note);
-    zt__note_idle_phases(document, note);
+    zt__note_waits(document, note);
     zt__note_power(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */

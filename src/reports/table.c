@@ -39,6 +39,7 @@ enum {
     ZT__ROW_BYTES, /* a second */
     ZT__ROW_HOST,  /* of phases */
     ZT__ROW_HOST_OWN,
+    ZT__ROW_HOST_WAIT,
     ZT__ROW_JOULES,
     ZT__ROW_WATTS,
     ZT__ROW_THROTTLED,
@@ -67,6 +68,7 @@ static const struct {
                         {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
                         {"host", "ns", ZT__ROW_HOST, 1, 1},
                         {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
+                        {"host wait", "ns", ZT__ROW_HOST_WAIT, 1, 2},
                         {"memory", "bytes", ZT__ROW_MEMORY, 1, 1},
                         {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2},
                         {"energy", "J", ZT__ROW_JOULES, 1, 1},
@@ -81,6 +83,7 @@ typedef struct zt__region_table {
     uint32_t figure_count;
     uint32_t left_out;   /* metrics with something to show, for which there was no room */
     int shows_throttled; /* the clock was throttled in a phase */
+    int shows_wait;      /* the host waited for the device in a phase */
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
@@ -220,6 +223,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_HOST] = document->region.host_ns;
         figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
+        figures[ZT__ROW_HOST_WAIT] = document->region.host_wait_ns;
+        table->shows_wait |= document->region.host_wait_ns > 0;
         figures[ZT__ROW_JOULES] = document->region.joules;
         figures[ZT__ROW_WATTS] = document->region.watts;
         figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
@@ -272,7 +277,8 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         if (figure == ZT__ROW_OWN && !document->is_nested) {
             continue; /* it is the total */
         }
-        if (figure == ZT__ROW_THROTTLED && !is_requested && !table->shows_throttled) {
+        if (!is_requested && ((figure == ZT__ROW_THROTTLED && !table->shows_throttled) ||
+                              (figure == ZT__ROW_HOST_WAIT && !table->shows_wait))) {
             continue;
         }
         if (is_requested || zt__time_columns[i].is_default ||

@@ -25,7 +25,7 @@
 #include "tracer/results.h"
 
 /* A trace has two processes. One is the program, with a track for each thread that has begun regions,
-   executed lists, made timed calls or ended phases. The other is the device, with tracks for phases, for each command
+   executed lists, made timed calls or begun phases. The other is the device, with tracks for phases, for each command
    list and each attached stream, and with counters. Flow events lead from the first to the second. */
 
 enum {
@@ -275,7 +275,7 @@ static int zt__copy_timeline(zt__trace *trace) {
     return 1;
 }
 
-/* Copies the phases that have ended, with the time that what was submitted in each took on the device. Returns 0 without
+/* Copies the phases, with the time that what was submitted in each took on the device. Returns 0 without
    memory. */
 static int zt__make_phases(zt__trace *trace) {
     uint32_t i;
@@ -427,7 +427,7 @@ static int zt__compare_begin(const void *key, const void *element) {
 /* Finds what the threads of the program have done, a track for each thread. Returns 0 without memory. */
 static int zt__make_slices(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    uint64_t first = 0, end = 0;
+    uint64_t first = 0, end = 0, now;
     uint32_t i, count = 0, outer = UINT32_MAX;
 #ifdef ZETOOLS_TRACER
     zt__get_kept_calls(trace->profiler, &first, &end);
@@ -463,17 +463,6 @@ static int zt__make_slices(zt__trace *trace) {
             slice->name = zt__record_at(trace->profiler, sample->region)->name;
         }
     }
-    for (i = 0; i < trace->phases.count; i++) {
-        const zt__traced_phase *phase = &trace->phases.phases[i];
-        zt__host_slice *slice = &trace->slices[trace->slice_count++];
-        slice->kind = ZT__SLICE_PHASE;
-        slice->phase = i;
-        slice->kept = phase->kept;
-        slice->name = phase->name;
-        slice->begin_ns = phase->span.begin_ns;
-        slice->end_ns = phase->span.end_ns;
-        slice->thread = phase->span.thread;
-    }
 #ifdef ZETOOLS_TRACER
     for (; first < end; first++) {
         zt__host_slice *slice = &trace->slices[trace->slice_count];
@@ -488,6 +477,18 @@ static int zt__make_slices(zt__trace *trace) {
         }
     }
 #endif
+    now = zt__now_ns(); /* all that is shown has ended before */
+    for (i = 0; i < trace->phases.count; i++) {
+        const zt__traced_phase *phase = &trace->phases.phases[i];
+        zt__host_slice *slice = &trace->slices[trace->slice_count++];
+        slice->kind = ZT__SLICE_PHASE;
+        slice->phase = i;
+        slice->kept = phase->kept;
+        slice->name = phase->name;
+        slice->begin_ns = phase->span.begin_ns;
+        slice->end_ns = phase->is_open ? now : phase->span.end_ns;
+        slice->thread = phase->span.thread;
+    }
     if (trace->slice_count) {
         qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
     }
@@ -913,6 +914,9 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
                                                    : "submit");
         if (slice->kind == ZT__SLICE_EXECUTE) {
             zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        }
+        if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].is_open) {
+            zt__write_text(writer, ",\"args\":{\"open\":true}");
         }
         zt__write_text(writer, "}");
         if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].samples > 0) {

@@ -7,6 +7,7 @@
 #include "base/platform.h"
 #include "base/writer.h"
 #include "regions/names.h"
+#include "regions/phases.h"
 #include "regions/profiler.h"
 #include "reports/json.h"
 #include "reports/trace_events.h"
@@ -21,21 +22,51 @@ static int zt__compare_phases(const void *a, const void *b) {
     return one->kept > other->kept ? -1 : one->kept < other->kept;
 }
 
+/* Copies up to `room` phases that are open, and whose begin is known. With the mutex held. */
+static void zt__copy_open_phases(const zt_profiler *profiler, zt__traced_phases *phases, uint64_t room) {
+    uint32_t i;
+    for (i = 0; i < profiler->entries.capacity && phases->count < room; i++) {
+        const zt__entry *entry = (const zt__entry *)profiler->entries.entries[i].value;
+        zt__traced_phase *phase = &phases->phases[phases->count];
+        if (entry && entry->is_open && entry->begun_ns) {
+            phase->span.begin_ns = entry->begun_ns;
+            phase->span.path = entry->path->index;
+            phase->span.thread = entry->thread;
+            phase->span.entry = entry->number;
+            phase->span.outer_entry = entry->outer ? entry->outer->number : 0;
+            phase->name = entry->path->key.region->name;
+            phase->is_open = 1;
+            phase->kept = UINT64_MAX - entry->path->depth; /* after all that have ended */
+            phases->count++;
+        }
+    }
+}
+
 ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__timeline *timeline = profiler->timeline;
-    uint64_t i, room = 0, written = 0;
+    uint64_t i, room = 0, ended = 0, open = 0, written = 0;
     if (timeline) {
         zt__lock(&profiler->mutex);
+        zt__prepare_phase(profiler);
+        zt__current_entry(profiler); /* adds those of this thread */
         written = timeline->phases_written;
-        room = written - zt__oldest_kept(written, timeline->capacity);
+        ended = written - zt__oldest_kept(written, timeline->capacity);
+        open = profiler->entries.count;
         zt__unlock(&profiler->mutex);
     }
+    room = ended + open;
     phases->phases = (zt__traced_phase *)zt__allocate(allocator, (size_t)room + 1, sizeof *phases->phases);
     if (!phases->phases) {
         return 0;
     }
-    for (i = written - room; i < written; i++) {
+    if (timeline) { /* at one moment, so that each phase is either open or among those that have ended */
+        zt__lock(&profiler->mutex);
+        zt__copy_open_phases(profiler, phases, open);
+        written = timeline->phases_written;
+        zt__unlock(&profiler->mutex);
+    }
+    for (i = written > room - phases->count ? written - (room - phases->count) : 0; i < written; i++) {
         zt__traced_phase *phase = &phases->phases[phases->count];
         zt__lock(&profiler->mutex);
         if (i >= zt__oldest_kept(timeline->phases_written, timeline->capacity)) {
@@ -176,7 +207,7 @@ ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced
         zt__write_event_time(writer, "dur", phase->end_ns - phase->begin_ns);
         zt__write_text(writer, ",\"cat\":\"phase\",\"args\":{");
         zt__write_json_count(writer, "samples", phase->samples);
-        zt__write_text(writer, "}}");
+        zt__write_text(writer, phase->is_open ? ",\"open\":true}}" : "}}");
         zt__write_flow(writer, "f", device, phase->track + 1, phase->begin_ns,
                        first_flow + (uint32_t)(phase - phases->phases));
     }

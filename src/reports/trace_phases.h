@@ -7,11 +7,12 @@
 #include "base/writer.h"
 #include "regions/profiler.h"
 
-/* One entry of a phase that has ended. */
+/* One entry of a phase. */
 typedef struct zt__traced_phase {
-    zt__phase_span span;
+    zt__phase_span span; /* while it is open, without an end */
     const char *name;
-    uint64_t kept;             /* its place among the phases that have ended, ever: inner ones end first */
+    int is_open;
+    uint64_t kept;             /* its place among all phases, in the order of their ends: inner ones first */
     uint64_t samples;          /* of the trace, that were submitted in it or in a phase inside */
     uint64_t begin_ns, end_ns; /* host time: the first begin and the last end of these samples */
     uint32_t outer;            /* the phase around it, or UINT32_MAX */
@@ -27,10 +28,11 @@ typedef struct zt__traced_phases {
     uint32_t track_count;
 } zt__traced_phases;
 
-/* Copies the phases of a timeline. The caller calls zt__free_phases, also if this returns 0: without memory. */
+/* Copies the phases of a timeline, and those that are open: of other threads only those in which something was
+   submitted. The caller calls zt__free_phases, also if this returns 0: without memory. */
 ZT__PRIVATE int zt__copy_phases(zt_profiler *profiler, zt__traced_phases *phases);
 
-/* Adds a sample to the phase with the entry that it was submitted in, if that has ended and is kept. */
+/* Adds a sample to the phase with the entry that it was submitted in, if there is one. */
 ZT__PRIVATE void zt__add_to_phase(zt__traced_phases *phases, uint32_t entry, uint64_t begin_ns,
                                   uint64_t end_ns);
 

@@ -180,6 +180,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.incomplete = path->incomplete;
             paths[i].from.host_ns = path->host_ns;
             paths[i].from.host_own_ns = path->host_own_ns;
+            paths[i].from.host_wait_ns = path->host_wait_ns;
             paths[i].from.power = path->power;
             paths[i].from.power_s = path->power_s;
             paths[i].from.memory = path->memory;
@@ -212,6 +213,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
             to->host_own_ns += added->host_own_ns;
+            to->host_wait_ns += added->host_wait_ns;
             zt__add_power(&to->power, &added->power, 1);
             to->power_s += added->power_s;
             zt__add_allocations(&to->memory, &added->memory);

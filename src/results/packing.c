@@ -366,6 +366,10 @@ static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint3
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
 }
 
+static int zt__is_time_or_nan(double ns) {
+    return zt__is_nan(ns) || (zt__is_finite(ns) && ns >= 0);
+}
+
 /* Transfers a path. If the buffer is written, the mutex is held. */
 static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
@@ -418,6 +422,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->incomplete, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
+    zt__transfer_f64(packer, &path->host_wait_ns);
     zt__transfer_u64(packer, &path->samples, ZT__MAX_PACKED_COUNT);
     zt__transfer_f64(packer, &path->gpu_ns);
     for (i = 0; i < ZT__COUNT_OF(power); i++) {
@@ -427,8 +432,7 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_statistics(packer, profiler, &path->statistics);
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
-                                (zt__is_nan(path->bytes_ns) ||
-                                 (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
+                                zt__is_time_or_nan(path->bytes_ns) && zt__is_time_or_nan(path->host_wait_ns));
         for (i = 0; i < ZT__COUNT_OF(power); i++) {
             zt__require(packer, zt__is_finite(*power[i]));
         }

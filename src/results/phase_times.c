@@ -1,4 +1,4 @@
-/* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
+/* Times in phases: when what was submitted in each ran, when nothing did, and when the host waited. */
 
 #include "results/phase_times.h"
 
@@ -182,12 +182,12 @@ static size_t zt__copy_entries(zt_profiler *profiler, uint64_t since_ns, zt__pha
 
 /* Adds the idle time of each entry to that of its path. */
 static void zt__add_idle_times(zt__phase_entry *entries, size_t count, const zt__busy_block *blocks,
-                               size_t block_count, zt__idle_phases *idle) {
+                               size_t block_count, zt__phase_parts *idle) {
     uint32_t outer = UINT32_MAX;
     size_t i;
     for (i = 0; i < count; i++) {
         zt__phase_entry *entry = &entries[i];
-        zt__idle_phase *phase = &idle->paths[entry->path];
+        zt__phase_part *phase = &idle->paths[entry->path];
         uint64_t length_ns = entry->end_ns - entry->begin_ns;
         while (outer != UINT32_MAX &&
                (entries[outer].thread != entry->thread || entries[outer].end_ns <= entry->begin_ns)) {
@@ -196,19 +196,19 @@ static void zt__add_idle_times(zt__phase_entry *entries, size_t count, const zt_
         entry->idle_ns = length_ns - (zt__busy_before(blocks, block_count, entry->end_ns) -
                                       zt__busy_before(blocks, block_count, entry->begin_ns));
         phase->host_ns += (double)length_ns;
-        phase->idle_ns += (double)entry->idle_ns;
-        phase->own_idle_ns += (double)entry->idle_ns;
+        phase->part_ns += (double)entry->idle_ns;
+        phase->own_part_ns += (double)entry->idle_ns;
         if (outer == UINT32_MAX) {
             idle->host_ns += (double)length_ns;
         } else {
-            idle->paths[entries[outer].path].own_idle_ns -= (double)entry->idle_ns;
+            idle->paths[entries[outer].path].own_part_ns -= (double)entry->idle_ns;
         }
         entry->outer = outer;
         outer = (uint32_t)i;
     }
 }
 
-ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle) {
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__phase_parts *idle) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__intervals intervals;
     zt__busy_block *blocks;
@@ -237,7 +237,7 @@ ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *
     zt__lock(&profiler->mutex);
     idle->path_count = profiler->path_count; /* also those of the entries above */
     zt__unlock(&profiler->mutex);
-    idle->paths = (zt__idle_phase *)zt__allocate(allocator, idle->path_count, sizeof *idle->paths);
+    idle->paths = (zt__phase_part *)zt__allocate(allocator, idle->path_count, sizeof *idle->paths);
     has_memory = blocks && entries && idle->paths;
     if (has_memory) {
         zt__add_idle_times(entries, count, blocks, zt__merge_into_blocks(&intervals, blocks), idle);
@@ -246,4 +246,35 @@ ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *
     zt__free(allocator, blocks);
     zt__free(allocator, entries);
     return has_memory;
+}
+
+/* ---- the time in which the host waited for the device ----------------------------------------------------- */
+
+ZT__PRIVATE int zt__measure_waits(zt_profiler *profiler, zt__phase_parts *waits) {
+    uint32_t i;
+    memset(waits, 0, sizeof *waits);
+    zt__lock(&profiler->mutex);
+    waits->path_count = profiler->path_count;
+    zt__unlock(&profiler->mutex);
+    waits->paths = (zt__phase_part *)zt__allocate(&profiler->config.allocator, (size_t)waits->path_count + 1,
+                                                  sizeof *waits->paths);
+    if (!waits->paths) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < waits->path_count; i++) {
+        const zt__path *path = zt__path_at(profiler, i), *outer = path->key.outer;
+        waits->host_ns += outer->depth == 0 ? (double)path->host_ns : 0;
+        if (zt__is_nan(path->host_wait_ns)) {
+            continue;
+        }
+        waits->paths[i].host_ns = (double)path->host_ns;
+        waits->paths[i].part_ns = path->host_wait_ns;
+        waits->paths[i].own_part_ns += path->host_wait_ns;
+        if (outer->depth > 0) {
+            waits->paths[outer->index].own_part_ns -= path->host_wait_ns;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return 1;
 }

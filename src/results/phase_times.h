@@ -1,4 +1,4 @@
-/* What a timeline knows of phases: when what was submitted in each ran, and when nothing did. */
+/* Times in phases: when what was submitted in each ran, when nothing did, and when the host waited. */
 
 #pragma once
 
@@ -28,18 +28,23 @@ ZT__PRIVATE int zt__measure_busy_phases(zt_profiler *profiler, zt__busy_phases *
 ZT__PRIVATE double zt__get_busy_time(const zt__busy_phases *busy, const zt__region_record *region,
                                      const zt__path *path);
 
-/* Of the entries of a phase on one path that are on the timeline, in which all samples are, too. */
-typedef struct zt__idle_phase {
+/* A part of the host time of a phase on one path. */
+typedef struct zt__phase_part {
     double host_ns;
-    double idle_ns;     /* of that, in which nothing that is measured ran on the device; */
-    double own_idle_ns; /* and of that, outside of the phases inside on the same thread */
-} zt__idle_phase;
+    double part_ns;     /* of that, the part; */
+    double own_part_ns; /* and of the part, what is outside of the phases inside on the same thread */
+} zt__phase_part;
 
-typedef struct zt__idle_phases {
-    zt__idle_phase *paths; /* by index; NULL: nothing is known, because samples are missing */
+typedef struct zt__phase_parts {
+    zt__phase_part *paths; /* by index; NULL: nothing is known. Those of no phase are all 0 */
     uint32_t path_count;
     double host_ns; /* of the phases that are inside no other on their thread */
-} zt__idle_phases;
+} zt__phase_parts;
 
-/* Measures how long the device was idle during each phase. The caller frees `paths`. Returns 0 without memory. */
-ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__idle_phases *idle);
+/* Measures how long nothing that is measured ran on the device during each phase, in the entries that are on the
+   timeline; nothing is known if samples are missing there. The caller frees `paths`. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_idle_phases(zt_profiler *profiler, zt__phase_parts *idle);
+
+/* Measures how long the host waited for the device in each phase for which that is known. The own part is that of the
+   path, less those of the paths inside. The caller frees `paths`. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_waits(zt_profiler *profiler, zt__phase_parts *waits);

@@ -225,6 +225,7 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
         totals.host_own_ns += (double)path->host_own_ns;
+        totals.host_wait_ns += path->host_wait_ns;
         zt__add_power(&totals.power, &path->power, 1);
         totals.power_s += path->power_s;
         zt__raise_memory_in_use(&totals.memory, &path->memory);
@@ -234,6 +235,9 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
             totals.dropped += inner->dropped;
             inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
         } while (inner);
+    }
+    if (!(totals.host_ns > 0)) {
+        totals.host_wait_ns = zt__nan();
     }
     return totals;
 }
@@ -443,6 +447,7 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
     info->incomplete = totals->incomplete;
     info->host_ns = totals->is_phase ? totals->host_ns : zt__nan();
     info->host_own_ns = totals->is_phase ? totals->host_own_ns : zt__nan();
+    info->host_wait_ns = totals->host_wait_ns;
     info->busy_ns = zt__nan();
     zt__divide_power(&totals->power, totals->power_s, &info->joules, &info->watts, &info->throttled,
                      info->throttled_by, &info->mhz);
@@ -515,7 +520,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->name = "";
         info->region = info->parent = UINT32_MAX;
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
-        info->host_ns = info->host_own_ns = zt__nan();
+        info->host_ns = info->host_own_ns = info->host_wait_ns = zt__nan();
         info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
         zt__clear_stats(&info->time_ns);

@@ -46,8 +46,8 @@ typedef struct zt__subject {
 typedef struct zt__totals {
     uint64_t count, with_metrics, bytes, lost, dropped;
     int is_phase;
-    uint64_t entered, incomplete; /* this and the next as in zt_region_info */
-    double host_ns, host_own_ns;
+    uint64_t entered, incomplete;              /* this and the next as in zt_region_info */
+    double host_ns, host_own_ns, host_wait_ns; /* the last is NaN if host_ns is 0 */
     zt__power_sums power;
     double power_s;
     zt__phase_memory memory;

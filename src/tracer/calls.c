@@ -128,6 +128,12 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
     }
 }
 
+ZT__PRIVATE int zt__is_wait(zt__call call) {
+    return call == ZT__CALL_EventHostSynchronize || call == ZT__CALL_FenceHostSynchronize ||
+           call == ZT__CALL_CommandQueueSynchronize || call == ZT__CALL_CommandListHostSynchronize ||
+           call == ZT__CALL_DeviceSynchronize;
+}
+
 /* ---- parameters of calls --------------------------------------------------------------------------------- */
 
 typedef struct zt__append_lists_with_parameters_params {

@@ -259,6 +259,9 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call);
 
 ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call);
 
+/* Returns whether the host waits for the device in a call. */
+ZT__PRIVATE int zt__is_wait(zt__call call);
+
 /* Reads the parameters of a call that appends a command. Returns 0 for other calls, or if the list or the
    kernel of a launch is NULL. */
 ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *command);

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/memory.h"
+#include "base/phase_stack.h"
 #include "base/platform.h"
 #include "base/shared.h"
 #include "regions/profiler.h"
@@ -74,7 +75,8 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
         }
         zt__unlock(&zt__dispatch_mutex); /* while a frame is allocated, the tracer may stop */
         added = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *added);
-        if (!added) {
+        if (!added) { /* a wait may be missing in the phases that are open */
+            zt__add(&zt__get_process()->tracer_changes, 2);
             return NULL;
         }
     }
@@ -125,11 +127,12 @@ static void zt__before_call(zt__frame *frame, void **instance) {
             hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
     }
-    if (zt__steps_of_kind[kind].before) {
+    if (zt__steps_of_kind[kind].before && !tracer->only_waits[call]) {
         zt__steps_of_kind[kind].before(frame);
     }
-    frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
-    zt__store(&frame->state, ZT__FRAME_DRIVER);
+    frame->waits_in = zt__is_wait(call) ? zt__get_top_frame() : NULL;
+    frame->begin_ns = tracer->timed[call] || frame->waits_in ? zt__now_ns() : 0;
+    zt__store(&frame->state, tracer->only_waits[call] ? ZT__FRAME_ABANDONED : ZT__FRAME_DRIVER);
 }
 
 /* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
@@ -237,11 +240,14 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
 static void zt__epilogue(ze_result_t result, void **instance) {
     zt__frame *frame = (zt__frame *)*instance;
     uint64_t end_ns;
-    int is_abandoned; /* its tracer was destroyed */
+    int is_abandoned; /* its tracer may be destroyed */
     if (!frame || frame != zt__current_call) {
         return;
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
+    if (frame->waits_in) {
+        frame->waits_in->waited_ns += end_ns - frame->begin_ns;
+    }
     is_abandoned = !zt__change_if(&frame->state, ZT__FRAME_DRIVER, ZT__FRAME_CALLBACK);
 
     /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/phase_stack.h"
 #include "base/system.h"
 #include "modules/loaded.h"
 #include "regions/profiler.h"
@@ -13,14 +14,15 @@
 #ifdef ZETOOLS_TRACER
 
 /* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
-   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The thread that makes the call makes
-   all changes but that to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER changes
-   it only if it is still that. So a tracer is not destroyed while a callback uses it. */
+   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. A frame that only measures a wait goes
+   from CALLBACK to ABANDONED, so that a stop does not wait for threads that wait. The thread that makes the call makes
+   all changes but that from DRIVER to ABANDONED. The first one is made under the dispatcher's mutex; who leaves DRIVER
+   changes it only if it is still that. So a tracer is not destroyed while a callback uses it. */
 typedef enum zt__frame_state {
     ZT__FRAME_UNUSED,
     ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
     ZT__FRAME_DRIVER,   /* the call is in the driver; its epilogue will need the tracer */
-    ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
+    ZT__FRAME_ABANDONED /* the call is in the driver; its epilogue will not need the tracer */
 } zt__frame_state;
 
 /* A call in progress. Frames are used again but never freed, because a call may end after its tracer was
@@ -33,6 +35,7 @@ typedef struct zt__frame {
     void *parameters; /* of the call: a ze_..._params_t */
 
     uint64_t begin_ns;              /* 0: the call is not timed */
+    zt__phase_frame *waits_in;      /* the phase in which the host waits for the device, or NULL */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 
     /* What was done before the call, and is ended or undone after it. */

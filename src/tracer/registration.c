@@ -116,11 +116,17 @@ ZT__PRIVATE void zt__forget_tracers(void) {
 }
 
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
-    uint32_t call;
+    uint32_t call, *changes = &zt__get_process()->tracer_changes;
     zt__lock(&zt__dispatch_mutex);
     zt__dispatch.tracer = is_live ? tracer : NULL;
+    if (!is_live) {
+        zt__add(changes, 1);
+    }
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__store(&zt__dispatch.observed[call], is_live ? tracer->observed[call] : (uint8_t)0);
+    }
+    if (is_live) {
+        zt__add(changes, 1);
     }
     zt__store(&tracer->is_live, is_live);
     zt__store(&tracer->loaded.is_observed, is_live);

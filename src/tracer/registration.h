@@ -20,7 +20,8 @@ ZT__PRIVATE void zt__disable_layer(void);
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void);
 
-/* Makes a tracer the live one, or no longer. zt__dispatch_setup is held. */
+/* Makes a tracer the live one, or no longer. A phase during which process->tracer_changes is odd and stays the same has
+   been observed from its begin to its end. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 
 #endif

@@ -199,6 +199,10 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     for (i = 0; i < tracer->hook_count; i++) {
         tracer->observed[tracer->hooks[i].call] = 1;
     }
+    for (call = 0; call < ZT__CALL_COUNT; call++) {
+        tracer->only_waits[call] = !tracer->observed[call] && zt__is_wait((zt__call)call);
+        tracer->observed[call] |= tracer->only_waits[call];
+    }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
         /* As many calls are kept as samples; without memory, none. */
         zt__host_span *spans =

@@ -156,10 +156,11 @@ typedef struct zt__tracer {
     int start_result; /* of the last start. Atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
-    uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
-    uint8_t timed[ZT__CALL_COUNT];    /* zt_trace_config.calls */
-    uint8_t observed[ZT__CALL_COUNT]; /* these and all others that the tracer needs callbacks for */
-    char *names;                      /* zt_trace_config.names */
+    uint8_t measured[ZT__CALL_COUNT];   /* launches and copies that become regions */
+    uint8_t timed[ZT__CALL_COUNT];      /* zt_trace_config.calls */
+    uint8_t observed[ZT__CALL_COUNT];   /* these and all others that the tracer needs callbacks for */
+    uint8_t only_waits[ZT__CALL_COUNT]; /* observed for the time alone in which the host waits in phases */
+    char *names;                        /* zt_trace_config.names */
     uint32_t every;
     uint64_t limit;
     uint32_t timeline; /* how many samples the profilers keep */

@@ -25,9 +25,9 @@ MISSING = "\u2013"
 WIDTHS = (1400, 700)
 UNITS = {"ns": 1, "\u00b5s": 1e3, "ms": 1e6, "s": 1e9, "%": 1, "GB/s": 1, "MHz": 1, "samples": 1}
 LATENCIES = {"Queued": "queue_latency_ns", "Launch": "launch_latency_ns"}
-PHASE_FIGURES = {"Host": ("host_ns", "ns"), "Host own": ("host_own_ns", "ns"), "Busy": ("busy_ns", "ns"),
-                 "Memory": ("peak_bytes", "bytes"), "Not freed": ("unfreed_bytes", "bytes"), "Energy": ("joules", "J"),
-                 "Power": ("watts", "W"), "Throttled": ("throttled", "percent")}
+PHASE_FIGURES = {"Host": ("host_ns", "ns"), "Host own": ("host_own_ns", "ns"), "Host wait": ("host_wait_ns", "ns"),
+                 "Busy": ("busy_ns", "ns"), "Memory": ("peak_bytes", "bytes"), "Not freed": ("unfreed_bytes", "bytes"),
+                 "Energy": ("joules", "J"), "Power": ("watts", "W"), "Throttled": ("throttled", "percent")}
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 FIGURES = {"Mean": "mean", "Median": "median", "p95": "p95", "Min": "min", "Max": "max", "Std dev": "stddev"}
 

@@ -23,6 +23,15 @@
        profiler was open in the process. A phase inside of itself counts once in the figures of its name.
        Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
 
+       While a tracer is on, zt_region_info.host_wait_ns is how long the thread was in calls that wait for the
+       device: zeEventHostSynchronize, zeFenceHostSynchronize, zeCommandQueueSynchronize,
+       zeCommandListHostSynchronize and zeDeviceSynchronize. It is part of host_ns, and includes the phases
+       inside. Which device it was does not matter. Waits of the library and of hooks do not count; nor do
+       calls on synchronous lists and queues, and loops that query a status. It is not known of a phase with
+       an entry during which no tracer was on, or one was started or stopped. Notes name up to three phases in
+       which it is a tenth of their host time, and a twentieth of that of all phases, outside of the phases
+       inside.
+
        With config.timeline, zt_region_info.busy_ns is the time in which at least one sample of the phase ran.
        Each call of zt_get_region for a phase then looks at all kept samples. Notes name the phases in which
        the device waits most for the host: up to three in which nothing that is measured runs for a tenth of

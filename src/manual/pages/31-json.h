@@ -42,8 +42,8 @@
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
-       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "busy_ns", "joules", "watts",
-                       "throttled", "throttled_by", "mhz"}, as in zt_region_info, and with
+       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "host_wait_ns", "busy_ns",
+                       "joules", "watts", "throttled", "throttled_by", "mhz"}, as in zt_region_info, and with
                        zt_trace_config.memory figures of MEMORY. A path has it, too. "throttled_by" has the
                        reasons that held, by name
        "differs"       with several passes

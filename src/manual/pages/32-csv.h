@@ -6,9 +6,9 @@
        samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
-       - "entries", "incomplete entries", "host time", "own host time" and "busy GPU time" of a phase and, with config.power,
-         "energy", "power", "throttled", "throttled: REASON" and "clock" of a phase and of all, and the
-         highest "temperature" of all as the max
+       - "entries", "incomplete entries", "host time", "own host time", "host wait time" and "busy GPU time" of
+         a phase and, with config.power, "energy", "power", "throttled", "throttled: REASON" and "clock" of a
+         phase and of all, and the highest "temperature" of all as the max
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the

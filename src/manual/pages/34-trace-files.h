@@ -4,9 +4,9 @@
        A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
        process for the device has
 
-       - a track "phases": a span for each entry of a phase that has ended, from the first begin to the last end
-         of the samples that were submitted in it, also in phases inside. Entries whose samples run at once are
-         on separate tracks
+       - a track "phases": a span for each entry of a phase, from the first begin to the last end of the
+         samples that were submitted in it, also in phases inside. Entries whose samples run at once are on
+         separate tracks
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
          on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
          appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
@@ -20,9 +20,12 @@
          time
 
        The process for the program has a track for each thread, with its number and name in the system. The
-       spans are phases that have ended, and calls that appended a region to an immediate list ("append saxpy"),
-       executed recorded lists ("execute lists"), or were timed. An arrow (a flow event) leads from a call to
-       each region, and from a phase to its span on the device.
+       spans are phases, and calls that appended a region to an immediate list ("append saxpy"), executed
+       recorded lists ("execute lists"), or were timed. An arrow (a flow event) leads from a call to each
+       region, and from a phase to its span on the device.
+
+       A phase that is still open ends with the report, and both of its spans have the argument "open". Of
+       threads other than the one that writes the report, these are phases in which something was submitted.
 
        config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
        regions, up to eight are chosen: those that a table shows first.

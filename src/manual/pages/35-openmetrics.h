@@ -26,6 +26,7 @@
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
+       phase_host_wait_seconds_total       by phase, with a tracer; see PHASES AND ENTRIES
        phase_energy_joules_total           and phase_throttled_seconds_total: by phase, with config.power
        phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
                                            phase; see MEMORY

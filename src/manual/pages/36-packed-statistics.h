@@ -22,10 +22,11 @@
                one; u32 1 if its own time is not known; u32 1 if it ran inside of a region in another phase
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
                u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
-               time, samples; f64 GPU time, J, seconds in which they are known, seconds throttled, seconds in
-               which that is known, MHz times seconds, these seconds, seconds of all entries, seconds
-               throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last two are known;
-               u64 allocations, of these not freed, their bytes, bytes in use at most, at the end
+               time; f64 host time waiting for the device; u64 samples; f64 GPU time, J, seconds in which they
+               are known, seconds throttled, seconds in which that is known, MHz times seconds, these seconds,
+               seconds of all entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched,
+               1 if the last two are known; u64 allocations, of these not freed, their bytes, bytes in use at
+               most, at the end
                u64 collected, of a phase entries with samples; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value

@@ -70,6 +70,8 @@ function phaseColumns() {
         column("Host", "ns", (phase) => phase.host_ns, "Host time of a phase"),
         column("Host own", "ns", (phase) => phase.host_own_ns,
             "Host time of a phase outside of the phases inside", true),
+        column("Host wait", "ns", (phase) => phase.host_wait_ns,
+            "Host time of a phase in calls that wait for the device", true),
         column("Busy", "ns", (phase) => phase.busy_ns, "Time in which at least one sample of a phase ran", true),
         column("Memory", "bytes", (phase) => phase.peak_bytes,
             "The most memory of the device that was in use while a phase was open"),
