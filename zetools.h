@@ -38139,7 +38139,8 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
-    zt__unregister_profiler(profiler); /* a detached one is registered, because its reports are written later */
+    zt__unregister_profiler(
+        profiler); /* a detached one is registered, because its reports are written later */
     zt__close_timeline(profiler);
     zt__close_power(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
@@ -41438,4 +41439,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 494dac705c7aed26 */
+/* Joined from src/ by src/join.py: 9df5f7404cb07ba0 */
