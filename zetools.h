@@ -2100,7 +2100,7 @@ struct zt_config {
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: threads that call the
                    library do. */
 
-    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 160 bytes and 8 a metric, and
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 200 bytes and 8 a metric, and
                           each region then writes two more time stamps. Latencies are then known, of all
                           samples, kept or not; see LATENCY. 0: no timeline. */
 
@@ -9525,7 +9525,7 @@ typedef enum zt__seen {
     ZT__SEEN_PENDING, /* has not ended yet */
     ZT__SEEN_NEVER,   /* did not run: a later probe, or the whole execution, has ended */
     ZT__SEEN_ENDED,
-    ZT__SEEN_FAILING,  /* the driver cannot tell, for a short time, */
+    ZT__SEEN_FAILING,  /* the driver refuses the query, for a short time, */
     ZT__SEEN_FAILED,   /* or for long */
     ZT__SEEN_NO_EVENT, /* what shows its end was taken away */
     ZT__SEEN_DEVICE_LOST,
@@ -9572,7 +9572,8 @@ static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
     /* REFUSED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RESET},
 };
 
-/* Of all others. The outcome is that of an owed SAMPLE; in the row ENDED, of AGAIN. Else only `next` holds. */
+/* Of all others. `outcome` and `cause` hold where a SAMPLE is owed, and in the row ENDED where AGAIN is; elsewhere only
+   `next` holds. */
 static const zt__decision zt__of_others[ZT__SEEN_COUNT] = {
     /* PENDING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
     /* NEVER */ {ZT__MISSED, ZT_DROPPED_NEVER_RAN, ZT__NEXT_SETTLE},
@@ -10550,7 +10551,7 @@ static zt__data zt__read_reports(zt_profiler *profiler, zt__probe *probe, zt__re
     return ZT__DATA_REFUSED;
 }
 
-/* Asks whether a probe has ended, and when it ran. `is_over`: it has, or never will. */
+/* Queries whether a probe has ended, and when it ran. `is_over`: it has, or never will. */
 static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int is_over,
                                   zt__reading *reading) {
     ze_result_t result;
@@ -10852,6 +10853,9 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list);
 /* Locks the mutex again and again until the recording of a list is not READING. No function of the application
    runs meanwhile, so the wait is short. */
 ZT__PRIVATE void zt__await_reading(zt_profiler *profiler, const zt__list *list);
+
+/* Finds a list, and waits as zt__await_reading does. Returns NULL if there is none, or it is forgotten meanwhile. */
+ZT__PRIVATE zt__list *zt__find_list_at_rest(zt_profiler *profiler, ze_command_list_handle_t handle);
 
 /* Adds a probe whose region has ended to the recording or queue of its list. */
 ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe);
@@ -11214,7 +11218,7 @@ ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *rec
     profiler->unused_recordings = recording;
 }
 
-/* Gives a list a recording that is empty. Returns 0 without memory. */
+/* Starts an empty recording of a list. Returns 0 without memory. */
 static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
     zt__recording *recording = profiler->unused_recordings, *next_of_all;
     if (!recording) {
@@ -11228,11 +11232,10 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
         recording->next_of_all = profiler->all_recordings;
         profiler->all_recordings = recording;
         recording->next = profiler->unused_recordings;
-        profiler->unused_recordings = recording;
         if (list->current) { /* another thread was faster */
+            profiler->unused_recordings = recording;
             return 1;
         }
-        recording = profiler->unused_recordings;
     }
     profiler->unused_recordings = recording->next;
     next_of_all = recording->next_of_all;
@@ -11304,6 +11307,15 @@ static void zt__trim_recording(zt_profiler *profiler, zt__recording *recording) 
         }
         zt__free_probe(profiler, probe);
     }
+}
+
+ZT__PRIVATE zt__list *zt__find_list_at_rest(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__list *list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+        list = zt__find_list(profiler, handle);
+    }
+    return list;
 }
 
 ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list) {
@@ -13494,11 +13506,7 @@ ZT__PRIVATE void zt__end_list(zt_profiler *profiler, ze_command_list_handle_t ha
    another one with the same handle, which another thread has begun to use while the mutex was unlocked. */
 static zt__list *zt__find_ending_list(zt_profiler *profiler, ze_command_list_handle_t handle,
                                       zt__list_end by) {
-    zt__list *list = zt__find_list(profiler, handle);
-    if (list) {
-        zt__await_reading(profiler, list);
-        list = zt__find_list(profiler, handle);
-    }
+    zt__list *list = zt__find_list_at_rest(profiler, handle);
     return list && by == ZT__BY_DESTROY && !list->may_be_destroyed ? NULL : list;
 }
 
@@ -13628,10 +13636,10 @@ static int zt__is_on_its_way(const zt__recording *recording) {
     return recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY;
 }
 
-/* Asks the device whether it is done with the last execution of a recording, of which `copy` is one: its
-   probes stay, because the caller executes its list. Where no event shows that, because executions have overlapped or the list was
-   reset unseen, the queue is asked, which the application names in this call. With `looks`, what nobody has reported is
-   asked, too. No mutex is held. */
+/* Returns whether the device is done with the last execution of a recording. `copy` is a copy of the recording; its
+   probes stay, because the caller executes its list. Where no event shows the end, because executions have overlapped
+   or the list was reset unseen, the queue is queried, which the application names in this call. With `looks`, also
+   executions that nobody has reported are looked for. No mutex is held. */
 static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
                        int looks) {
     int may_have_run = copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY;
@@ -13663,14 +13671,10 @@ static int zt__may_have_front(const zt__recording *recording) {
    Returns whether to collect: it is over, or a look is due; with `waits`, also while it runs. No mutex is held. */
 static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle, int waits, int looks) {
-    const zt__list *list;
     zt__recording *recording, copy;
     int is_over, is_unread = 0;
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list) {
-        zt__await_reading(profiler, list); /* a visit may have looked just before the device was done */
-    }
+    zt__find_list_at_rest(profiler, handle); /* a visit may have looked just before the device was done */
     recording = zt__find_recording(profiler, handle);
     if (recording) {
         copy = *recording;
@@ -13682,10 +13686,7 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
 
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list) {
-        zt__await_reading(profiler, list);
-    }
+    zt__find_list_at_rest(profiler, handle);
     recording = zt__find_recording(profiler, handle);
     if (recording) {
         int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);
@@ -23748,7 +23749,7 @@ ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
 
 enum { ZT__MEMORY_STEPS = 1024 };
 
-/* A time up to which at least so many bytes were in use. */
+/* `until_ns` is the last time at which `bytes` were in use: later, fewer were. */
 typedef struct zt__memory_step {
     uint64_t bytes;
     uint64_t least; /* steps that differed little were merged into this one: the lowest of them */
@@ -23826,8 +23827,8 @@ static void zt__merge_steps(zt__memory_use *use) {
             (use->step_count - merged - 1) * sizeof *use->steps);
 }
 
-/* Notes that so many bytes are in use from now on. A step ends the lower ones before it: the highest since any time is
-   one of those that are left. */
+/* Notes that so many bytes are in use from now on. Steps that end now and are lower are removed: the peak since any time
+   is one of the steps that are left. */
 static void zt__add_step(zt__memory_use *use, uint64_t bytes, uint64_t now) {
     zt__memory_step step = {bytes, bytes, UINT64_MAX};
     use->steps[use->step_count - 1].until_ns = now;
@@ -40406,8 +40407,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        With config.power or ZT_POWER=1, a thread of the library's own reads the energy counter, the clock, the
        reasons for throttling and the temperature of the device, by system management (zes...). It reads four
-       times in a step of the energy counter, but not more often than every 10 ms, and every 100 ms at the
-       least. zt_get_info and reports also read.
+       times in a step of the energy counter, but not more often than every 10 ms, and at least every
+       100 ms. zt_get_info and reports also read.
 
        The energy is that of the widest domain whose counter can be read: the card, the package, or the GPU.
        Where the driver lets only root read it, the counter of Linux is read (hwmon, of the card). Figures of a
@@ -40829,7 +40830,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        it is appended. Its region is named by the order in which graphs were instantiated, and by the
        launches that were captured: "graph 2 (saxpy, reduce x3, +5 launches)", with up to four kernels and 24
        bytes of their names. A graph that is instantiated after one with the same kernels was destroyed has
-       the name of that one. What was captured or instantiated while nothing was traced is "graph 3". Launches
+       the name of that one. A graph that was captured or instantiated while nothing was traced is named by its
+       number alone: "graph 3". Launches
        that were captured count once for their kernel, however often the graph is executed.
        zt_trace_config.names chooses graphs by their kernels.
 
@@ -41067,7 +41069,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - Memory that is freed after zt_trace_stop is not seen: what is not freed is that of the stop, and a
          note says so. The next start with memory begins anew: what was allocated before counts no more.
        - With its context, all that was allocated in it is freed.
-       - Up to 1,048,576 allocations are known at once, for at most 200 bytes each. Further ones are counted
+       - Up to 1,048,576 allocations are known at once, each of at most 200 bytes of host memory. Further ones are counted
          in zt_info.memory.unseen.
        - zt_merge adds up what was allocated and what is not freed. Of what was in use, the highest counts,
          because each rank may have a device of its own. bytes and host_bytes of zt_info.memory stay as they
@@ -41330,9 +41332,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    THE LIFE OF A RECORDING
 
        A probe is what one sample needs: a query for each metric group, an event, time stamps. A recording has
-       the probes of a list between two resets, in the order in which their regions ended. A probe is in the pool,
-       open on a list, or in a recording; its flags say what is left to be read and reset. A recording has a
-       state, which zt__move_recording alone changes, with the mutex held:
+       the probes of a list between two resets, in the order in which their regions ended. That of an immediate
+       list is a queue, which probes leave when they were read.
+
+       A probe is used again when nothing of it is left to be read or reset, and its recording lets go of it: a
+       queue at once, any other when it is CLOSED. The probe of a region that is dropped before its first command
+       is free at once. Never used again are probes that cannot be reset or queried for long, those of a dropped
+       region for which there is no memory for a recording, and those of a lost device.
+
+       A recording has a state. After its creation zt__move_recording alone changes it, with the mutex held:
 
        state       means                           goes to
        OPEN        regions are being begun on it;  SUBMITTING; READING when it is looked at; CLOSED
@@ -41351,9 +41359,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
                    after it had run
 
-       A probe is used again when its recording is closed and the device is done with it; on an immediate list,
-       when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists. The probe of a
-       region that is dropped before its first command is free at once.
+       A queue is SUBMITTED as long as it exists, but while it is READING.
 
        Samples count as begun when the driver has accepted the execution.
 
@@ -41366,9 +41372,6 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        alone: no data is copied from its probe. If no event shows that the device is done with it, it is reset
        when a probe after it has ended, else when its recording is closed.
 
-       Some probes are never used again: those that cannot be reset or asked about for long, and those of a lost
-       device.
-
        zt_collect, zt_report, zt_reset, zt_release and zt_execute look at what is OPEN or READY, that is, they
        query whether its last probe has signalled: by calling them the application states that it has waited. See
        UNREPORTED EXECUTIONS. So do zt_close, and zt_begin where no probe is free. A recording that nobody has
@@ -41379,24 +41382,22 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        signalled probes are read from the front, and are free when the next region begins or ends. A list that is
        executed is recorded.
 
-       What becomes of a probe that was looked at is decided by the table of zt__decide.
-
-       One sample of a recorded list passes through these functions. In brackets is what they call for it:
+       One sample of a recorded list passes through these functions. What they call to find something, or for
+       memory, is left out:
 
        zt__open_probe        finds region, list and path, takes a probe from the pool, and ensures that the list
-                             has an OPEN recording (zt__prepare_recording). zt__append_begin appends the begins
-                             of its queries
+                             has an OPEN recording. zt__append_begin then appends the begins of its queries
        zt__end               appends the ends of its queries, the last of which signals its event
-       zt__add_region        adds the probe to the recording (zt__add_to_recording)
-       zt__submit_recording  moves the recording to SUBMITTING, when the execution before was read
-       zt__after_execution   counts its samples as begun (zt__count_execution), and moves it to SUBMITTED
-       zt__run_collection    visits what is in flight. When 64 probes were read, or those of one pass,
-                             zt__finish_batch calls the last three of these
+       zt__add_region        adds the probe to the recording
+       zt__submit_recording  moves the recording to SUBMITTING. Before that, zt_execute collects the execution
+                             before
+       zt__after_execution   counts its samples as begun, and moves it to SUBMITTED
+       zt__run_collection    visits what is in flight. When 64 probes were read, or those of one pass, the batch
+                             is calculated and counted
        zt__visit_one         moves the recording to READING
-       zt__visit_recording   visits the probes, if their events show that the execution has ended (zt__query_end)
-       zt__visit_probe       reads the reports of a probe, and resets it
-       zt__decide            says what becomes of it, by what was seen (zt__look_at_probe), what is owed
-                             (zt__what_is_owed) and what was read (zt__read_reports)
+       zt__visit_recording   visits the probes, if their events show that the execution has ended
+       zt__visit_probe       queries the event of a probe, reads its reports, and resets it
+       zt__decide            has the table of what becomes of a probe, by what was seen, owed and read
        zt__leave_recording   moves the recording to READY when all of it was read
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
        zt__count_reading     counts the sample as collected, lost or dropped
@@ -41406,8 +41407,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    PATHS
 
-       A path is a region or a phase inside a path; phases are outside. A list knows the probe of its innermost open region, and that the one
-       around it, so zt_begin knows where a region is. A probe keeps its regions for all executions of its
+       A path names a region or a phase with all that is around it: phases first, then regions. A list knows the
+       probe of its innermost open region, and that the one around it, so zt_begin knows where a region is. A probe keeps its regions for all executions of its
        list, because commands that are nested once stay so; each execution moves it into the phases of its thread
        (zt__move_into_phase), by look-ups alone if they are those of the execution before.
 
@@ -41439,4 +41440,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9df5f7404cb07ba0 */
+/* Joined from src/ by src/join.py: 61f6aaa9a71d40d3 */

@@ -51,7 +51,7 @@ struct zt_config {
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: threads that call the
                    library do. */
 
-    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 160 bytes and 8 a metric, and
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 200 bytes and 8 a metric, and
                           each region then writes two more time stamps. Latencies are then known, of all
                           samples, kept or not; see LATENCY. 0: no timeline. */
 

@@ -14,7 +14,8 @@ static const zt__decision zt__of_ended[ZT__DATA_COUNT] = {
     /* REFUSED */ {ZT__MISSED, ZT_LOST_READ_FAILED, ZT__NEXT_RESET},
 };
 
-/* Of all others. The outcome is that of an owed SAMPLE; in the row ENDED, of AGAIN. Else only `next` holds. */
+/* Of all others. `outcome` and `cause` hold where a SAMPLE is owed, and in the row ENDED where AGAIN is; elsewhere only
+   `next` holds. */
 static const zt__decision zt__of_others[ZT__SEEN_COUNT] = {
     /* PENDING */ {ZT__NO_SAMPLE, ZT_CAUSE_COUNT, ZT__NEXT_WAIT},
     /* NEVER */ {ZT__MISSED, ZT_DROPPED_NEVER_RAN, ZT__NEXT_SETTLE},

@@ -11,7 +11,7 @@ typedef enum zt__seen {
     ZT__SEEN_PENDING, /* has not ended yet */
     ZT__SEEN_NEVER,   /* did not run: a later probe, or the whole execution, has ended */
     ZT__SEEN_ENDED,
-    ZT__SEEN_FAILING,  /* the driver cannot tell, for a short time, */
+    ZT__SEEN_FAILING,  /* the driver refuses the query, for a short time, */
     ZT__SEEN_FAILED,   /* or for long */
     ZT__SEEN_NO_EVENT, /* what shows its end was taken away */
     ZT__SEEN_DEVICE_LOST,

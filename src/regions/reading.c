@@ -100,7 +100,7 @@ static zt__data zt__read_reports(zt_profiler *profiler, zt__probe *probe, zt__re
     return ZT__DATA_REFUSED;
 }
 
-/* Asks whether a probe has ended, and when it ran. `is_over`: it has, or never will. */
+/* Queries whether a probe has ended, and when it ran. `is_over`: it has, or never will. */
 static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int is_over,
                                   zt__reading *reading) {
     ze_result_t result;

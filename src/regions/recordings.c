@@ -312,7 +312,7 @@ ZT__PRIVATE void zt__recycle_recording(zt_profiler *profiler, zt__recording *rec
     profiler->unused_recordings = recording;
 }
 
-/* Gives a list a recording that is empty. Returns 0 without memory. */
+/* Starts an empty recording of a list. Returns 0 without memory. */
 static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
     zt__recording *recording = profiler->unused_recordings, *next_of_all;
     if (!recording) {
@@ -326,11 +326,10 @@ static int zt__start_recording(zt_profiler *profiler, zt__list *list) {
         recording->next_of_all = profiler->all_recordings;
         profiler->all_recordings = recording;
         recording->next = profiler->unused_recordings;
-        profiler->unused_recordings = recording;
         if (list->current) { /* another thread was faster */
+            profiler->unused_recordings = recording;
             return 1;
         }
-        recording = profiler->unused_recordings;
     }
     profiler->unused_recordings = recording->next;
     next_of_all = recording->next_of_all;
@@ -402,6 +401,15 @@ static void zt__trim_recording(zt_profiler *profiler, zt__recording *recording) 
         }
         zt__free_probe(profiler, probe);
     }
+}
+
+ZT__PRIVATE zt__list *zt__find_list_at_rest(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__list *list = zt__find_list(profiler, handle);
+    if (list) {
+        zt__await_reading(profiler, list);
+        list = zt__find_list(profiler, handle);
+    }
+    return list;
 }
 
 ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list) {

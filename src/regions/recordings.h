@@ -33,6 +33,9 @@ ZT__PRIVATE void zt__close_recording(zt_profiler *profiler, zt__list *list);
    runs meanwhile, so the wait is short. */
 ZT__PRIVATE void zt__await_reading(zt_profiler *profiler, const zt__list *list);
 
+/* Finds a list, and waits as zt__await_reading does. Returns NULL if there is none, or it is forgotten meanwhile. */
+ZT__PRIVATE zt__list *zt__find_list_at_rest(zt_profiler *profiler, ze_command_list_handle_t handle);
+
 /* Adds a probe whose region has ended to the recording or queue of its list. */
 ZT__PRIVATE void zt__add_to_recording(zt__list *list, zt__probe *probe);
 

@@ -15,11 +15,7 @@
    another one with the same handle, which another thread has begun to use while the mutex was unlocked. */
 static zt__list *zt__find_ending_list(zt_profiler *profiler, ze_command_list_handle_t handle,
                                       zt__list_end by) {
-    zt__list *list = zt__find_list(profiler, handle);
-    if (list) {
-        zt__await_reading(profiler, list);
-        list = zt__find_list(profiler, handle);
-    }
+    zt__list *list = zt__find_list_at_rest(profiler, handle);
     return list && by == ZT__BY_DESTROY && !list->may_be_destroyed ? NULL : list;
 }
 

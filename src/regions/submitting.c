@@ -40,10 +40,10 @@ static int zt__is_on_its_way(const zt__recording *recording) {
     return recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_DIRTY;
 }
 
-/* Asks the device whether it is done with the last execution of a recording, of which `copy` is one: its
-   probes stay, because the caller executes its list. Where no event shows that, because executions have overlapped or the list was
-   reset unseen, the queue is asked, which the application names in this call. With `looks`, what nobody has reported is
-   asked, too. No mutex is held. */
+/* Returns whether the device is done with the last execution of a recording. `copy` is a copy of the recording; its
+   probes stay, because the caller executes its list. Where no event shows the end, because executions have overlapped
+   or the list was reset unseen, the queue is queried, which the application names in this call. With `looks`, also
+   executions that nobody has reported are looked for. No mutex is held. */
 static int zt__is_over(zt_profiler *profiler, ze_command_queue_handle_t queue, zt__recording *copy,
                        int looks) {
     int may_have_run = copy->state == ZT__RECORDING_OPEN || copy->state == ZT__RECORDING_READY;
@@ -75,14 +75,10 @@ static int zt__may_have_front(const zt__recording *recording) {
    Returns whether to collect: it is over, or a look is due; with `waits`, also while it runs. No mutex is held. */
 static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t queue,
                             ze_command_list_handle_t handle, int waits, int looks) {
-    const zt__list *list;
     zt__recording *recording, copy;
     int is_over, is_unread = 0;
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list) {
-        zt__await_reading(profiler, list); /* a visit may have looked just before the device was done */
-    }
+    zt__find_list_at_rest(profiler, handle); /* a visit may have looked just before the device was done */
     recording = zt__find_recording(profiler, handle);
     if (recording) {
         copy = *recording;
@@ -94,10 +90,7 @@ static int zt__note_if_over(zt_profiler *profiler, ze_command_queue_handle_t que
     is_over = copy.has_ended || zt__is_over(profiler, queue, &copy, looks);
 
     zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list) {
-        zt__await_reading(profiler, list);
-    }
+    zt__find_list_at_rest(profiler, handle);
     recording = zt__find_recording(profiler, handle);
     if (recording) {
         int is_same = recording->executions == copy.executions && zt__is_on_its_way(recording);

@@ -31,8 +31,8 @@ static void zt__merge_steps(zt__memory_use *use) {
             (use->step_count - merged - 1) * sizeof *use->steps);
 }
 
-/* Notes that so many bytes are in use from now on. A step ends the lower ones before it: the highest since any time is
-   one of those that are left. */
+/* Notes that so many bytes are in use from now on. Steps that end now and are lower are removed: the peak since any time
+   is one of the steps that are left. */
 static void zt__add_step(zt__memory_use *use, uint64_t bytes, uint64_t now) {
     zt__memory_step step = {bytes, bytes, UINT64_MAX};
     use->steps[use->step_count - 1].until_ns = now;

@@ -10,7 +10,7 @@
 
 enum { ZT__MEMORY_STEPS = 1024 };
 
-/* A time up to which at least so many bytes were in use. */
+/* `until_ns` is the last time at which `bytes` were in use: later, fewer were. */
 typedef struct zt__memory_step {
     uint64_t bytes;
     uint64_t least; /* steps that differed little were merged into this one: the lowest of them */

@@ -3,8 +3,8 @@
 
        With config.power or ZT_POWER=1, a thread of the library's own reads the energy counter, the clock, the
        reasons for throttling and the temperature of the device, by system management (zes...). It reads four
-       times in a step of the energy counter, but not more often than every 10 ms, and every 100 ms at the
-       least. zt_get_info and reports also read.
+       times in a step of the energy counter, but not more often than every 10 ms, and at least every
+       100 ms. zt_get_info and reports also read.
 
        The energy is that of the widest domain whose counter can be read: the card, the package, or the GPU.
        Where the driver lets only root read it, the counter of Linux is read (hwmon, of the card). Figures of a

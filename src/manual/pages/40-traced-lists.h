@@ -37,7 +37,8 @@
        it is appended. Its region is named by the order in which graphs were instantiated, and by the
        launches that were captured: "graph 2 (saxpy, reduce x3, +5 launches)", with up to four kernels and 24
        bytes of their names. A graph that is instantiated after one with the same kernels was destroyed has
-       the name of that one. What was captured or instantiated while nothing was traced is "graph 3". Launches
+       the name of that one. A graph that was captured or instantiated while nothing was traced is named by its
+       number alone: "graph 3". Launches
        that were captured count once for their kernel, however often the graph is executed.
        zt_trace_config.names chooses graphs by their kernels.
 

@@ -26,7 +26,7 @@
        - Memory that is freed after zt_trace_stop is not seen: what is not freed is that of the stop, and a
          note says so. The next start with memory begins anew: what was allocated before counts no more.
        - With its context, all that was allocated in it is freed.
-       - Up to 1,048,576 allocations are known at once, for at most 200 bytes each. Further ones are counted
+       - Up to 1,048,576 allocations are known at once, each of at most 200 bytes of host memory. Further ones are counted
          in zt_info.memory.unseen.
        - zt_merge adds up what was allocated and what is not freed. Of what was in use, the highest counts,
          because each rank may have a device of its own. bytes and host_bytes of zt_info.memory stay as they

@@ -2,9 +2,15 @@
    THE LIFE OF A RECORDING
 
        A probe is what one sample needs: a query for each metric group, an event, time stamps. A recording has
-       the probes of a list between two resets, in the order in which their regions ended. A probe is in the pool,
-       open on a list, or in a recording; its flags say what is left to be read and reset. A recording has a
-       state, which zt__move_recording alone changes, with the mutex held:
+       the probes of a list between two resets, in the order in which their regions ended. That of an immediate
+       list is a queue, which probes leave when they were read.
+
+       A probe is used again when nothing of it is left to be read or reset, and its recording lets go of it: a
+       queue at once, any other when it is CLOSED. The probe of a region that is dropped before its first command
+       is free at once. Never used again are probes that cannot be reset or queried for long, those of a dropped
+       region for which there is no memory for a recording, and those of a lost device.
+
+       A recording has a state. After its creation zt__move_recording alone changes it, with the mutex held:
 
        state       means                           goes to
        OPEN        regions are being begun on it;  SUBMITTING; READING when it is looked at; CLOSED
@@ -23,9 +29,7 @@
        CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
                    after it had run
 
-       A probe is used again when its recording is closed and the device is done with it; on an immediate list,
-       when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists. The probe of a
-       region that is dropped before its first command is free at once.
+       A queue is SUBMITTED as long as it exists, but while it is READING.
 
        Samples count as begun when the driver has accepted the execution.
 
@@ -38,9 +42,6 @@
        alone: no data is copied from its probe. If no event shows that the device is done with it, it is reset
        when a probe after it has ended, else when its recording is closed.
 
-       Some probes are never used again: those that cannot be reset or asked about for long, and those of a lost
-       device.
-
        zt_collect, zt_report, zt_reset, zt_release and zt_execute look at what is OPEN or READY, that is, they
        query whether its last probe has signalled: by calling them the application states that it has waited. See
        UNREPORTED EXECUTIONS. So do zt_close, and zt_begin where no probe is free. A recording that nobody has
@@ -51,24 +52,22 @@
        signalled probes are read from the front, and are free when the next region begins or ends. A list that is
        executed is recorded.
 
-       What becomes of a probe that was looked at is decided by the table of zt__decide.
-
-       One sample of a recorded list passes through these functions. In brackets is what they call for it:
+       One sample of a recorded list passes through these functions. What they call to find something, or for
+       memory, is left out:
 
        zt__open_probe        finds region, list and path, takes a probe from the pool, and ensures that the list
-                             has an OPEN recording (zt__prepare_recording). zt__append_begin appends the begins
-                             of its queries
+                             has an OPEN recording. zt__append_begin then appends the begins of its queries
        zt__end               appends the ends of its queries, the last of which signals its event
-       zt__add_region        adds the probe to the recording (zt__add_to_recording)
-       zt__submit_recording  moves the recording to SUBMITTING, when the execution before was read
-       zt__after_execution   counts its samples as begun (zt__count_execution), and moves it to SUBMITTED
-       zt__run_collection    visits what is in flight. When 64 probes were read, or those of one pass,
-                             zt__finish_batch calls the last three of these
+       zt__add_region        adds the probe to the recording
+       zt__submit_recording  moves the recording to SUBMITTING. Before that, zt_execute collects the execution
+                             before
+       zt__after_execution   counts its samples as begun, and moves it to SUBMITTED
+       zt__run_collection    visits what is in flight. When 64 probes were read, or those of one pass, the batch
+                             is calculated and counted
        zt__visit_one         moves the recording to READING
-       zt__visit_recording   visits the probes, if their events show that the execution has ended (zt__query_end)
-       zt__visit_probe       reads the reports of a probe, and resets it
-       zt__decide            says what becomes of it, by what was seen (zt__look_at_probe), what is owed
-                             (zt__what_is_owed) and what was read (zt__read_reports)
+       zt__visit_recording   visits the probes, if their events show that the execution has ended
+       zt__visit_probe       queries the event of a probe, reads its reports, and resets it
+       zt__decide            has the table of what becomes of a probe, by what was seen, owed and read
        zt__leave_recording   moves the recording to READY when all of it was read
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
        zt__count_reading     counts the sample as collected, lost or dropped

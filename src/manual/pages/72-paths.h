@@ -1,8 +1,8 @@
 /* ----------------------------------------------------------------------------------------------------------
    PATHS
 
-       A path is a region or a phase inside a path; phases are outside. A list knows the probe of its innermost open region, and that the one
-       around it, so zt_begin knows where a region is. A probe keeps its regions for all executions of its
+       A path names a region or a phase with all that is around it: phases first, then regions. A list knows the
+       probe of its innermost open region, and that the one around it, so zt_begin knows where a region is. A probe keeps its regions for all executions of its
        list, because commands that are nested once stay so; each execution moves it into the phases of its thread
        (zt__move_into_phase), by look-ups alone if they are those of the execution before.
 
