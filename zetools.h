@@ -40454,7 +40454,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zeCommandListDestroy                Unless zt_release was called before, the probes stay in use until
                                            a new list has the same handle and regions are begun on it. A
                                            program that repeats this reaches config.max_probes, and regions
-                                           are dropped (ZT_DROPPED_NO_PROBE)
+                                           are dropped (ZT_DROPPED_NO_PROBE). If the new list is immediate and
+                                           the old one was recorded, its first regions may be taken for those
+                                           of the old one, and are not counted
 
        zt_collect with a timeout waits for what was submitted: regions of immediate lists that have ended, and
        recorded lists that zt_execute has executed or a tracer has seen. It does not wait for open regions.
@@ -41440,4 +41442,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 61f6aaa9a71d40d3 */
+/* Joined from src/ by src/join.py: c2234f53fbd8cd18 */

@@ -16,7 +16,9 @@
        zeCommandListDestroy                Unless zt_release was called before, the probes stay in use until
                                            a new list has the same handle and regions are begun on it. A
                                            program that repeats this reaches config.max_probes, and regions
-                                           are dropped (ZT_DROPPED_NO_PROBE)
+                                           are dropped (ZT_DROPPED_NO_PROBE). If the new list is immediate and
+                                           the old one was recorded, its first regions may be taken for those
+                                           of the old one, and are not counted
 
        zt_collect with a timeout waits for what was submitted: regions of immediate lists that have ended, and
        recorded lists that zt_execute has executed or a tracer has seen. It does not wait for open regions.
