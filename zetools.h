@@ -32925,6 +32925,10 @@ enum {
     ZT__COUNTER_EVENTS = 80000 /* the most of a kind in a trace. Beyond that, rows are merged */
 };
 
+/* Writes the value of a counter from a time on, unless it is not known. */
+ZT__PRIVATE void zt__write_counter(zt__writer *writer, long device, const char *name, uint64_t ns,
+                                   double value);
+
 /* Writes what was read with config.power. A value holds from one step to the next. */
 ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long device);
 
@@ -32939,7 +32943,8 @@ ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *wr
 
 /* Counters of a trace: power, and memory in use. */
 
-static void zt__write_counter(zt__writer *writer, long device, const char *name, uint64_t ns, double value) {
+ZT__PRIVATE void zt__write_counter(zt__writer *writer, long device, const char *name, uint64_t ns,
+                                   double value) {
     if (zt__is_finite(value)) {
         zt__begin_event(writer, "C", name, device, 0);
         zt__write_event_time(writer, "ts", ns);
@@ -33967,11 +33972,8 @@ static uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
             changes++;
             if (trace) {
                 memcpy(&value, &rounded, sizeof value);
-                zt__begin_event(trace->writer, "C", rows->columns.columns[c].label.text, trace->device, 0);
-                zt__write_event_time(trace->writer, "ts", is_end ? row->end_ns : row->begin_ns);
-                zt__write_text(trace->writer, ",\"args\":{\"value\":");
-                zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
-                zt__write_text(trace->writer, "}}");
+                zt__write_counter(trace->writer, trace->device, rows->columns.columns[c].label.text,
+                                  is_end ? row->end_ns : row->begin_ns, value);
             }
         }
     }
@@ -41442,4 +41444,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: c2234f53fbd8cd18 */
+/* Joined from src/ by src/join.py: 9f7e5820828c01b6 */

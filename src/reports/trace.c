@@ -720,11 +720,8 @@ static uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
             changes++;
             if (trace) {
                 memcpy(&value, &rounded, sizeof value);
-                zt__begin_event(trace->writer, "C", rows->columns.columns[c].label.text, trace->device, 0);
-                zt__write_event_time(trace->writer, "ts", is_end ? row->end_ns : row->begin_ns);
-                zt__write_text(trace->writer, ",\"args\":{\"value\":");
-                zt__write_digits(trace->writer, value, ZT__COUNTER_DIGITS);
-                zt__write_text(trace->writer, "}}");
+                zt__write_counter(trace->writer, trace->device, rows->columns.columns[c].label.text,
+                                  is_end ? row->end_ns : row->begin_ns, value);
             }
         }
     }

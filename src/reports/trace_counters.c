@@ -12,7 +12,8 @@
 #include "streams/power.h"
 #include "tracer/memory_use.h"
 
-static void zt__write_counter(zt__writer *writer, long device, const char *name, uint64_t ns, double value) {
+ZT__PRIVATE void zt__write_counter(zt__writer *writer, long device, const char *name, uint64_t ns,
+                                   double value) {
     if (zt__is_finite(value)) {
         zt__begin_event(writer, "C", name, device, 0);
         zt__write_event_time(writer, "ts", ns);

@@ -12,6 +12,10 @@ enum {
     ZT__COUNTER_EVENTS = 80000 /* the most of a kind in a trace. Beyond that, rows are merged */
 };
 
+/* Writes the value of a counter from a time on, unless it is not known. */
+ZT__PRIVATE void zt__write_counter(zt__writer *writer, long device, const char *name, uint64_t ns,
+                                   double value);
+
 /* Writes what was read with config.power. A value holds from one step to the next. */
 ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long device);
 
