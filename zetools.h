@@ -32935,7 +32935,7 @@ ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long
 #ifdef ZETOOLS_TRACER
 
 /* Writes the memory in use. If there are more changes than ZT__COUNTER_EVENTS, each stands for several, the highest of
-   them. */
+   them, but the last, which stands alone. */
 ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *writer, long device);
 #endif
 
@@ -32999,7 +32999,7 @@ ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *wr
         if (zt__copy_kept_change(profiler, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
             highest = change;
         }
-        if (!highest.ns || ((i - first + 1) % several && i + 1 < end)) {
+        if (!highest.ns || ((i - first + 1) % several && i + 2 < end)) {
             continue;
         }
         zt__write_memory_counter(writer, device, "device memory [bytes]", highest.ns, highest.bytes);
@@ -41444,4 +41444,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9f7e5820828c01b6 */
+/* Joined from src/ by src/join.py: 4fdd62939bd5e891 */

@@ -12,7 +12,7 @@ enum { KB = 1000, MOST_ALLOCATIONS = 20000 }; /* the latter as in fixture.c */
 /* Loaders that cannot turn tracing on at run time look for this in the environment. */
 static int start_traced(void **state) {
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
+    return make_directory(state) == 0 ? start(state) : -1;
 }
 
 static zt_profiler *open_watching(world *w) {
@@ -671,6 +671,32 @@ static void test_reports(void **state) {
     release(w, host);
 }
 
+/* Of more changes than a trace has counters, the last stands alone: all was freed. */
+static void test_the_last_change_of_many(void **state) {
+    enum { PAIRS = 41000 };
+    world *w = *state;
+    zt_config config = config_of(w);
+    zt_trace_config trace = {.memory = 1};
+    config.groups = "";
+    config.timeline = 2 * PAIRS;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    run(w, NULL, "kernel");
+    for (int i = 0; i < PAIRS; i++)
+        release(w, allocate(w, DEVICE, 64));
+    collect_all(profiler);
+    const char *path = in_directory("many.trace.json");
+    ok(zt_report(profiler, path));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char line[1024], last[1024] = "";
+    while (fgets(line, sizeof line, file))
+        if (strstr(line, "\"device memory [bytes]\""))
+            strcpy(last, line);
+    assert_int_equal(fclose(file), 0);
+    assert_contains(last, "\"value\":0}");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_device_shared_and_host_memory),
@@ -695,6 +721,7 @@ int main(void) {
         TEST(test_without_memory),
         TEST(test_packed_and_merged),
         TEST(test_reports),
+        TEST(test_the_last_change_of_many),
     };
-    return cmocka_run_group_tests(tests, start_traced, NULL);
+    return cmocka_run_group_tests(tests, start_traced, remove_directory);
 }

@@ -68,7 +68,7 @@ ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *wr
         if (zt__copy_kept_change(profiler, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
             highest = change;
         }
-        if (!highest.ns || ((i - first + 1) % several && i + 1 < end)) {
+        if (!highest.ns || ((i - first + 1) % several && i + 2 < end)) {
             continue;
         }
         zt__write_memory_counter(writer, device, "device memory [bytes]", highest.ns, highest.bytes);

@@ -22,6 +22,6 @@ ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long
 #ifdef ZETOOLS_TRACER
 
 /* Writes the memory in use. If there are more changes than ZT__COUNTER_EVENTS, each stands for several, the highest of
-   them. */
+   them, but the last, which stands alone. */
 ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *writer, long device);
 #endif
