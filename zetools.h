@@ -5596,9 +5596,9 @@ typedef enum zt__phase_frame_kind {
 typedef struct zt__phase_frame {
     const zt__phase *phase; /* NULL: none, of a thread that was in none, or without memory */
     zt__phase_frame_kind kind;
-    uint32_t entry;     /* number of this entry among those of the process; 0: nobody has needed one yet */
-    uint64_t begun_ns;  /* host time; 0: no profiler was open */
-    uint64_t inner_ns;  /* host time of the phases that the thread was in inside */
+    uint32_t entry;    /* number of this entry among those of the process; 0: nobody has needed one yet */
+    uint64_t begun_ns; /* host time; before zt_profiler.listening_since_ns, as 0 is, it counts from then on */
+    uint64_t inner_ns; /* host time of the phases that the thread was in inside, since begun_ns */
     uint64_t waited_ns; /* host time in which the thread waited for the device, as far as a tracer is on */
     uint32_t tracer_changes; /* process->tracer_changes at its begin; 0: no profiler was open */
 } zt__phase_frame;
@@ -8919,7 +8919,7 @@ typedef struct zt__entry {
     uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;
-    uint64_t begun_ns; /* host time, or 0, */
+    uint64_t begun_ns; /* host time, */
     uint32_t thread;   /* and thread of the system, as in zt__phase_frame and zt__phase_span */
 } zt__entry;
 
@@ -9264,7 +9264,9 @@ struct zt_profiler {
     zt__entry_block *entry_blocks;
     zt__entry *free_entries, *ended_entries;
     uint32_t free_entry_count;
-    int takes_phases;       /* phases are reported to it. Atomic */
+    int takes_phases; /* phases are reported to it. Atomic */
+    uint64_t
+        listening_since_ns; /* host time since which they are to this one or others. Constant from then on */
     uint64_t moved_samples; /* submitted in another phase than appended in */
     zt__map list_map;       /* to lists */
     zt__map list_names;     /* of zt_name_list, to themselves; each stays until the profiler is closed */
@@ -10065,6 +10067,9 @@ ZT__PRIVATE zt__path *zt__place_path(zt_profiler *profiler, zt__path *phase, zt_
    adds. Unlocks. */
 ZT__PRIVATE zt__path *zt__prepare_phase(zt_profiler *profiler);
 
+/* Host time counts since profilers are open: moves the begin of a frame that was begun before to `since_ns`. */
+ZT__PRIVATE void zt__count_from(zt__phase_frame *frame, uint64_t since_ns);
+
 /* Returns the entry of the phase that the calling thread is in, added if it is new. NULL: it is in no phase, or in one
    that was adopted and is over, or there is no memory. */
 ZT__PRIVATE zt__entry *zt__current_entry(zt_profiler *profiler);
@@ -10223,6 +10228,13 @@ static void zt__mark_incomplete(zt__entry *entry) {
     }
 }
 
+ZT__PRIVATE void zt__count_from(zt__phase_frame *frame, uint64_t since_ns) {
+    if (frame->begun_ns < since_ns) {
+        frame->begun_ns = since_ns;
+        frame->inner_ns = 0;
+    }
+}
+
 /* Returns the entry of a frame, added if it is new. Without memory, and for the same phase once more, returns the one
    around. Adopted entries are never added: not found means over. */
 static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *frame, zt__entry *outer) {
@@ -10249,6 +10261,7 @@ static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *fra
     entry->path = path;
     entry->outer = outer;
     entry->is_open = 1;
+    zt__count_from(frame, profiler->listening_since_ns);
     entry->begun_ns = frame->begun_ns;
     entry->thread = zt__get_thread_number();
     if (outer) {
@@ -12074,30 +12087,6 @@ ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler);
 
 /* The threads of the application begin and end phases. */
 
-ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
-    zt__store(&profiler->takes_phases, 1);
-    zt__add(&process->listeners, 1);
-}
-
-ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler) {
-    enum { LONGEST_NS = 2000000000 };
-    zt__process *process = zt__find_process();
-    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
-    if (!process || !profiler->takes_phases) {
-        return 1;
-    }
-    zt__store(&profiler->takes_phases, 0);
-    while (zt__add(&process->listener_users[profiler->id % ZT__MAX_PROFILERS], 0) > 0) {
-        if (!zt__wait_again(&wait)) {
-            zt__store(&profiler->takes_phases, 1);
-            return 0;
-        }
-    }
-    zt__add(&process->listeners, UINT32_MAX); /* one less */
-    return 1;
-}
-
 /* A walk over the profilers that phases are reported to. */
 typedef struct zt__listeners {
     zt__process *process; /* NULL: there are none */
@@ -12135,6 +12124,36 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     }
     listeners->users = NULL;
     return NULL;
+}
+
+ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    zt__listeners listeners = zt__find_listeners();
+    const zt_profiler *other;
+    profiler->listening_since_ns = zt__now_ns();
+    while ((other = zt__next_listener(&listeners)) != NULL) {
+        profiler->listening_since_ns = other->listening_since_ns;
+    }
+    zt__store(&profiler->takes_phases, 1);
+    zt__add(&process->listeners, 1);
+}
+
+ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler) {
+    enum { LONGEST_NS = 2000000000 };
+    zt__process *process = zt__find_process();
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    if (!process || !profiler->takes_phases) {
+        return 1;
+    }
+    zt__store(&profiler->takes_phases, 0);
+    while (zt__add(&process->listener_users[profiler->id % ZT__MAX_PROFILERS], 0) > 0) {
+        if (!zt__wait_again(&wait)) {
+            zt__store(&profiler->takes_phases, 1);
+            return 0;
+        }
+    }
+    zt__add(&process->listeners, UINT32_MAX); /* one less */
+    return 1;
 }
 
 /* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
@@ -12196,7 +12215,7 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     if (path && profiler->memory_phase_ended) {
         profiler->memory_phase_ended(profiler, path, frame->begun_ns);
     }
-    if (path && frame->begun_ns) {
+    if (path) {
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
         path->host_wait_ns += is_traced ? (double)frame->waited_ns : zt__nan();
@@ -12245,13 +12264,20 @@ ZT_API void zt_phase_end(void) {
     if (around) {
         around->waited_ns += frame->waited_ns;
     }
-    if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
+    while ((profiler = zt__next_listener(&listeners)) != NULL) {
+        uint64_t since_ns = profiler->listening_since_ns < now ? profiler->listening_since_ns : now;
+        zt__count_from(frame, since_ns);
+        if (around) {
+            zt__count_from(around, since_ns);
+        }
+        if (frame->kind == ZT__PHASE_FRAME_BEGUN) {
+            zt__end_phase(profiler, frame, now, is_traced);
+        }
+    }
+    if (around && frame->phase == around->phase) { /* it is no other phase */
         around->inner_ns += frame->inner_ns;
     } else if (around && frame->begun_ns) {
         around->inner_ns += now - frame->begun_ns;
-    }
-    while (frame->kind == ZT__PHASE_FRAME_BEGUN && (profiler = zt__next_listener(&listeners)) != NULL) {
-        zt__end_phase(profiler, frame, now, is_traced);
     }
 }
 
@@ -12268,9 +12294,6 @@ ZT_API zt_phase zt_phase_current(void) {
         zt__unlock(&profiler->mutex);
     }
     top = zt__get_top_entered();
-    if (top && !top->entry) {
-        top->entry = zt__number_entry(); /* for a profiler that is opened later */
-    }
     if (top) {
         current.phase = top->phase;
         current.entry = top->entry;
@@ -12279,8 +12302,13 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__push_frame(zt__get_process(), zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
-                   ZT__PHASE_FRAME_ADOPTED);
+    zt__process *process = zt__get_process();
+    const zt__phase *adopted = (const zt__phase *)phase.phase;
+    if (adopted && (!process || zt__load(&process->phases[adopted->index]) != adopted)) {
+        adopted = NULL; /* of the process that has forked this one */
+        phase.entry = 0;
+    }
+    zt__push_frame(process, zt__get_phase_stack(), adopted, phase.entry, ZT__PHASE_FRAME_ADOPTED);
 }
 
 /* ==== regions/probes.h ================================================================================== */
@@ -33063,13 +33091,13 @@ static int zt__compare_phases(const void *a, const void *b) {
     return one->kept > other->kept ? -1 : one->kept < other->kept;
 }
 
-/* Copies up to `room` phases that are open, and whose begin is known. With the mutex held. */
+/* Copies up to `room` phases that are open. With the mutex held. */
 static void zt__copy_open_phases(const zt_profiler *profiler, zt__traced_phases *phases, uint64_t room) {
     uint32_t i;
     for (i = 0; i < profiler->entries.capacity && phases->count < room; i++) {
         const zt__entry *entry = (const zt__entry *)profiler->entries.entries[i].value;
         zt__traced_phase *phase = &phases->phases[phases->count];
-        if (entry && entry->is_open && entry->begun_ns) {
+        if (entry && entry->is_open) {
             phase->span.begin_ns = entry->begun_ns;
             phase->span.path = entry->path->index;
             phase->span.thread = entry->thread;
@@ -40333,8 +40361,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        An entry of a phase lasts from its begin to its end on a thread. What is submitted in it may run later:
        the entry is over when it has ended, and all that was submitted in it is collected. Then its GPU time
        is one value of zt_region_info.time_ns. Entries in which nothing was submitted are left out, and so are
-       those with samples that are lost, dropped or without a GPU time (`incomplete`). total_ns is of all
-       samples that were collected.
+       those with samples that are lost, dropped or without a GPU time (`incomplete`). A note counts those
+       that have ended and are not over. total_ns is of all samples that were collected.
 
        If regions nest, the outermost counts in a phase, because its time includes the others. A phase that
        begins inside of a region has the inner samples, and the phases around the region have the region.
@@ -40348,8 +40376,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        count in the phase, and in no entry; so does what a thread submits by a zt_phase that was got before the
        profiler was opened.
 
-       Host time is that of the threads that have begun the phase. It is known from the moment on at which a
-       profiler was open in the process. A phase inside of itself counts once in the figures of its name.
+       Host time is that of the threads that have begun the phase. It counts while a profiler is open in the
+       process: that of a phase that is open before counts from the opening on. While a thread adopts the
+       phase that it is in, it is inside of no other. A phase inside of itself counts once in the figures of
+       its name. To a forked child, a zt_phase of its parent is none.
        Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
 
        While a tracer is on, zt_region_info.host_wait_ns is how long the thread was in calls that wait for the
@@ -40369,7 +40399,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        flight, or where one is missing.
 
        An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
-       beyond 4,096 different ones in a process, belongs to the phase around it; a message reports the latter.
+       beyond 4,096 different ones in a process, belongs to the phase around it; a message and a note report
+       the latter.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -41438,4 +41469,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 494dac705c7aed26 */
+/* Joined from src/ by src/join.py: dcec78eed440e740 */
