@@ -478,6 +478,13 @@ static void test_too_many_phases(void **state) {
     assert_int_equal(path_info(profiler, "around;kernel").count, 1);
     expect_phase(profiler, "around", 1, 1);
     check_work(w);
+    close_profiler(w, profiler);
+
+    profiler = open_delivering(w, "");
+    ZT_PHASE("around")
+        run(w, profiler, "kernel");
+    collect_all(profiler);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "There are 4096 different phases");
 }
 
 /* ==== threads ============================================================================================= */
@@ -554,6 +561,36 @@ static void test_adopted_when_it_is_over(void **state) {
     assert_int_equal(solve.time_ns.count, 1);
     assert_close(solve.total_ns, region_info(profiler, "kernel").total_ns);
     assert_int_equal(path_info(profiler, "solve;inside").time_ns.count, 1);
+    check_work(w);
+}
+
+static void *end_in_a_phase(void *argument) {
+    const worker *self = argument;
+    zt_phase_adopt(self->phase);
+    zt_phase_begin("work");
+    append(self->w, self->profiler, self->list, "kernel");
+    finish_immediate(self->w, self->list);
+    return NULL;
+}
+
+/* A thread that ends in a phase of its own keeps the entries around it from being over. */
+static void test_an_entry_that_is_never_over(void **state) {
+    world *w = *state;
+    static const char *const note = "1 entry of phases has ended and is left out of mean, median and p95";
+    zt_profiler *profiler = open_delivering(w, "");
+    pthread_t thread;
+    zt_phase_begin("pool");
+    run(w, profiler, "kernel");
+    worker one = {w, profiler, zt_phase_current(), w->immediate, 1, 1};
+    assert_int_equal(pthread_create(&thread, NULL, end_in_a_phase, &one), 0);
+    join_in_time(w, thread);
+    collect_all(profiler);
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_TABLE), note)); /* it has not ended */
+    zt_phase_end();
+    w->launches++;
+    assert_int_equal(path_info(profiler, "pool").entered, 1);
+    assert_int_equal(path_info(profiler, "pool").time_ns.count, 0);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), note);
     check_work(w);
 }
 
@@ -1308,6 +1345,7 @@ int main(void) {
         TEST(test_recursion),
         TEST(test_threads),
         TEST(test_adopted_when_it_is_over),
+        TEST(test_an_entry_that_is_never_over),
         TEST(test_adopted_from_before_the_opening),
         TEST(test_traced),
         TEST(test_sequences_of_phases),
