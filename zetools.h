@@ -349,7 +349,7 @@
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
-       ZT_ITT                   domains of ITT whose tasks are phases: patterns as in ZT_KERNELS. "0": none
+       ZT_ITT                   domains of ITT whose ranges are phases: patterns as in ZT_KERNELS. "0": none
        ZT_COPIES, ZT_MEMORY,    override copies and memory of zt_trace_config and hotspots of
        ZT_HOTSPOTS              zt_auto_config: "1", or "0"
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
@@ -37128,7 +37128,8 @@ ZT__PRIVATE void zt__begin_range(const zt__range_key *key, const char *name);
    begun it: then the thread that has ends it, unless it is a task, when it next begins or ends a range. */
 ZT__PRIVATE int zt__end_range(const zt__range_key *key);
 
-/* Counts a range that is no phase. The first is named by a message at exit. */
+/* Counts a range that is no phase, or ends on another thread. The first is named by a message at exit. Names may be
+   NULL. */
 ZT__PRIVATE void zt__note_range(const char *name, const char *domain);
 
 /* Keeps this code loaded, and prints what zt__note_range has noted at exit. Later calls have no effect. */
@@ -37170,7 +37171,7 @@ static struct {
     uint32_t count;                          /* Atomic */
 } zt__elsewhere = {ZT__MUTEX_INITIALIZER, {{ZT__RANGE_TASK, 0, {0, 0, 0}}}, 0};
 
-/* Ranges that are no phases. */
+/* Ranges that are no phases, or whose phase may have ended late. */
 static struct {
     zt__mutex mutex;
     uint64_t count;
@@ -37267,7 +37268,8 @@ ZT__PRIVATE int zt__end_range(const zt__range_key *key) {
 ZT__PRIVATE void zt__note_range(const char *name, const char *domain) {
     zt__lock(&zt__unnested.mutex);
     if (zt__unnested.count++ == 0) {
-        snprintf(zt__unnested.first, sizeof zt__unnested.first, "'%.64s' of '%.64s'", name, domain);
+        snprintf(zt__unnested.first, sizeof zt__unnested.first, "'%.64s' of '%.64s'", zt__shown_name(name),
+                 zt__shown_name(domain));
     }
     zt__unlock(&zt__unnested.mutex);
 }
@@ -37276,8 +37278,8 @@ static void zt__print_noted_ranges(void) {
     zt__lock(&zt__unnested.mutex);
     if (zt__unnested.count > 0) {
         zt__print_message(
-            "%llu of the ranges that the program announces are no phases, because they may overlap, or "
-            "end on a thread that has not begun them. The first: %s.",
+            "%llu of the ranges that the program announces are no phases, or ended late, because they may "
+            "overlap, or end on a thread that has not begun them. The first: %s.",
             (unsigned long long)zt__unnested.count, zt__unnested.first);
     }
     zt__unlock(&zt__unnested.mutex);
@@ -37285,6 +37287,10 @@ static void zt__print_noted_ranges(void) {
 
 /* In a forked child: a thread of the parent may have held the mutexes. */
 static void zt__forget_ranges(void) {
+    uint32_t i;
+    for (i = 0; i < zt__ranges.count; i++) {
+        zt__ranges.ranges[i].is_phase = 0; /* the child is in no phase of its parent */
+    }
     zt__create_mutex(&zt__elsewhere.mutex);
     zt__create_mutex(&zt__unnested.mutex);
     zt__unnested.count = 0;
@@ -41163,7 +41169,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        While ITT is paused (__itt_pause), nothing that begins is a phase, and no launch is measured that is
        appended then. Lists that were recorded before are measured. __itt_pause_scoped pauses phases (host)
-       or launches (offload) alone. __itt_detach pauses for good.
+       or launches (offload) alone. __itt_detach pauses both, and __itt_resume resumes them.
 
        Phases are a stack of their thread. So
 
@@ -41320,6 +41326,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
+       - ZETOOLS_CONNECTORS does nothing: names from ITT and Kokkos are not known.
        - A report cannot be replaced while another program has it open without sharing.
 */
 
@@ -41487,4 +41494,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9be50145458e0086 */
+/* Joined from src/ by src/join.py: c90978d4e9edd8cb */
