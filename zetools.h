@@ -342,7 +342,7 @@
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
-       ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power ("1", "0")
+       ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
@@ -351,14 +351,14 @@
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
        ZT_ITT                   domains of ITT whose ranges are phases: patterns as in ZT_KERNELS. "0": none
        ZT_COPIES, ZT_MEMORY,    override copies and memory of zt_trace_config and hotspots of
-       ZT_HOTSPOTS              zt_auto_config: "1", or "0"
+       ZT_HOTSPOTS              zt_auto_config. Like ZT_POWER: "0" and "off" are off, all else is on
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
 
-       ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set if they are empty. Mistakes in these
-       variables are printed on standard error. A program that has more rights than its user, because its file
-       is set-user-ID or has capabilities, heeds none of them, and runs no other program.
+       ZT_REPORT, ZT_LOG, ZT_TIMELINE, ZT_PEAKS, ZT_PHASES_AT and ZT_POWER count as not set if they are
+       empty. Mistakes in these are printed on standard error. A program that has more rights than its user,
+       because its file is set-user-ID or has capabilities, heeds no variable, and runs no other program.
 
        Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
        ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks (and see POWER),
@@ -9449,6 +9449,9 @@ enum { ZT__MAX_SAMPLES = 1 << 20 }; /* that config.samples keeps of a path at th
 /* Returns the application's configuration, which may be NULL, with the environment and the defaults. */
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given);
 
+/* Returns whether this is a value of ZT_PHASES_AT. NULL is none. */
+ZT__PRIVATE int zt__is_phases_at(const char *value);
+
 /* Copies the configured columns of the table, because the application's text need not outlive the call.
    Returns 0 without memory. */
 ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config);
@@ -9456,6 +9459,10 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 /* ==== regions/configuration.c =========================================================================== */
 
 /* Completes configurations: the environment and the defaults. */
+
+ZT__PRIVATE int zt__is_phases_at(const char *value) {
+    return value && (strcmp(value, "append") == 0 || strcmp(value, "submit") == 0);
+}
 
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
@@ -9491,7 +9498,7 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (zt__is_uint32(timeline)) {
         config.timeline = (uint32_t)strtoull(timeline, NULL, 10);
     }
-    if (phases_at) {
+    if (zt__is_phases_at(phases_at)) {
         config.phases_at_append = strcmp(phases_at, "append") == 0;
     }
     if (power && *power) {
@@ -37832,7 +37839,7 @@ static void zt__report_variable(zt_profiler *profiler, const char *name, const c
 
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = zt__get_variable("ZT_REPORT"), *log = zt__get_variable("ZT_LOG"),
-               *timeline = zt__get_variable("ZT_TIMELINE");
+               *timeline = zt__get_variable("ZT_TIMELINE"), *phases_at = zt__get_variable("ZT_PHASES_AT");
     const char *text = zt__get_variable("ZT_PEAKS"), *rest = text;
     zt__peaks *peaks = &profiler->peaks;
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
@@ -37840,6 +37847,9 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     }
     if (timeline && *timeline && !zt__is_uint32(timeline)) {
         zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
+    }
+    if (phases_at && *phases_at && !zt__is_phases_at(phases_at)) {
+        zt__report_variable(profiler, "ZT_PHASES_AT", phases_at, "'append' or 'submit'");
     }
     if (text && *text) {
         int is_valid = zt__read_number(&rest, &peaks->bytes);
@@ -41494,4 +41504,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: c90978d4e9edd8cb */
+/* Joined from src/ by src/join.py: 2e48fffbd44a15dd */
