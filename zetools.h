@@ -831,8 +831,9 @@ struct zt_region_info {
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
 /* Finds a region by its name, whose statistics are those of all its paths together; a phase, if no region has that
-   name; or a path, such as "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
-   for all functions that take a region; UINT32_MAX if there is none. */
+   name; or a path, such as "step;solve", or ";solve" inside no other. A ';' in a name is given as it is, and not as ':' as
+   in reports. Returns the index of the region or ZT_PATH of that of the path, for all functions that take a region;
+   UINT32_MAX if there is none. */
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif
@@ -29761,7 +29762,8 @@ ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document,
 
 ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row);
 
-/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
+/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. A ';' in a name is written as ':',
+   because ';' separates names. Returns NULL without memory. */
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
@@ -29932,7 +29934,7 @@ ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, 
 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
     const zt__path *outer;
-    size_t length = path->depth == 1 ? 1 : 0, used;
+    size_t length = path->depth == 1 ? 1 : 0, used, i;
     char *name;
     for (outer = path; outer->depth > 0; outer = outer->key.outer) {
         length += strlen(outer->key.region->name) + 1;
@@ -29941,8 +29943,11 @@ ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
     document->out_of_memory |= !name;
     for (outer = path, used = length - 1; outer->depth > 0 && name; outer = outer->key.outer) {
         length = strlen(outer->key.region->name);
-        memcpy(name + used - length, outer->key.region->name, length);
         used -= length;
+        for (i = 0; i < length; i++) {
+            char character = outer->key.region->name[i];
+            name[used + i] = character == ';' ? ':' : character;
+        }
         if (used > 0) {
             name[--used] = ';';
         }
@@ -38201,7 +38206,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
-    zt__unregister_profiler(profiler); /* a detached one is registered, because its reports are written later */
+    zt__unregister_profiler(profiler); /* a detached one is registered: its reports are written later */
     zt__close_timeline(profiler);
     zt__close_power(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
@@ -40611,7 +40616,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "regions"       an array in the order of zt_get_region, also of regions without samples
        "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
                        several, "share" and all that follows it in a region. "parent" is the index of a
-                       path. That of a phase also has "path", its name for zt_find_path
+                       path. That of a phase also has "path", its name for zt_find_path, with ':' for a
+                       ';' in names
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -40669,7 +40675,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
          figures are
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
-         these lines for each path, too, and a text "path of" with its name
+         these lines for each path, too, and a text "path of" with its name. In paths, a ';' in a name is
+         written as ':'
        - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
@@ -40780,10 +40787,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
-       phase_host_wait_seconds_total       by phase, with a tracer; see PHASES AND ENTRIES
-       phase_energy_joules_total           and phase_throttled_seconds_total: by phase, with config.power
-       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
-                                           phase; see MEMORY
+       phase_entries_total                 by phase, as all that follow; see PHASES AND ENTRIES
+       phase_samples_total                 and phase_lost_samples_total, which has dropped ones, too
+       phase_host_seconds_total            and phase_own_host_seconds_total
+       phase_host_wait_seconds_total       with a tracer
+       phase_gpu_seconds_total             and, with a timeline, phase_gpu_busy_seconds_total
+       phase_entry_gpu_time_seconds        a summary of the GPU time of one entry
+       phase_energy_joules_total           and phase_throttled_seconds_total, with config.power
+       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges;
+                                           see MEMORY
        memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
                                            peak_host_memory_bytes; allocations_total,
                                            unwatched_allocations_total
@@ -40791,7 +40803,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                            call
 
        A region on several paths has a sample for each path, with the label "path", and none for the sum, but
-       for its lost and dropped samples.
+       for its lost and dropped samples. A phase always has that label. In it, a ';' in a name is written as
+       ':'.
 
        Names are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
@@ -41504,4 +41517,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2e48fffbd44a15dd */
+/* Joined from src/ by src/join.py: f114ea612f05322a */
