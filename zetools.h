@@ -342,23 +342,23 @@
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
-       ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power ("1", "0")
+       ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
-       ZT_ITT                   domains of ITT whose tasks are phases: patterns as in ZT_KERNELS. "0": none
+       ZT_ITT                   domains of ITT whose ranges are phases: patterns as in ZT_KERNELS. "0": none
        ZT_COPIES, ZT_MEMORY,    override copies and memory of zt_trace_config and hotspots of
-       ZT_HOTSPOTS              zt_auto_config: "1", or "0"
+       ZT_HOTSPOTS              zt_auto_config. Like ZT_POWER: "0" and "off" are off, all else is on
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
 
-       ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set if they are empty. Mistakes in these
-       variables are printed on standard error. A program that has more rights than its user, because its file
-       is set-user-ID or has capabilities, heeds none of them, and runs no other program.
+       ZT_REPORT, ZT_LOG, ZT_TIMELINE, ZT_PEAKS, ZT_PHASES_AT and ZT_POWER count as not set if they are
+       empty. Mistakes in these are printed on standard error. A program that has more rights than its user,
+       because its file is set-user-ID or has capabilities, heeds no variable, and runs no other program.
 
        Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
        ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks (and see POWER),
@@ -831,8 +831,9 @@ struct zt_region_info {
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
 /* Finds a region by its name, whose statistics are those of all its paths together; a phase, if no region has that
-   name; or a path, such as "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
-   for all functions that take a region; UINT32_MAX if there is none. */
+   name; or a path, such as "step;solve", or ";solve" inside no other. A ';' in a name is given as it is, and not as ':' as
+   in reports. Returns the index of the region or ZT_PATH of that of the path, for all functions that take a region;
+   UINT32_MAX if there is none. */
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif
@@ -5596,9 +5597,9 @@ typedef enum zt__phase_frame_kind {
 typedef struct zt__phase_frame {
     const zt__phase *phase; /* NULL: none, of a thread that was in none, or without memory */
     zt__phase_frame_kind kind;
-    uint32_t entry;     /* number of this entry among those of the process; 0: nobody has needed one yet */
-    uint64_t begun_ns;  /* host time; 0: no profiler was open */
-    uint64_t inner_ns;  /* host time of the phases that the thread was in inside */
+    uint32_t entry;    /* number of this entry among those of the process; 0: nobody has needed one yet */
+    uint64_t begun_ns; /* host time; before zt_profiler.listening_since_ns, as 0 is, it counts from then on */
+    uint64_t inner_ns; /* host time of the phases that the thread was in inside, since begun_ns */
     uint64_t waited_ns; /* host time in which the thread waited for the device, as far as a tracer is on */
     uint32_t tracer_changes; /* process->tracer_changes at its begin; 0: no profiler was open */
 } zt__phase_frame;
@@ -8919,7 +8920,7 @@ typedef struct zt__entry {
     uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;
-    uint64_t begun_ns; /* host time, or 0, */
+    uint64_t begun_ns; /* host time, */
     uint32_t thread;   /* and thread of the system, as in zt__phase_frame and zt__phase_span */
 } zt__entry;
 
@@ -9264,7 +9265,9 @@ struct zt_profiler {
     zt__entry_block *entry_blocks;
     zt__entry *free_entries, *ended_entries;
     uint32_t free_entry_count;
-    int takes_phases;       /* phases are reported to it. Atomic */
+    int takes_phases; /* phases are reported to it. Atomic */
+    uint64_t
+        listening_since_ns; /* host time since which they are to this one or others. Constant from then on */
     uint64_t moved_samples; /* submitted in another phase than appended in */
     zt__map list_map;       /* to lists */
     zt__map list_names;     /* of zt_name_list, to themselves; each stays until the profiler is closed */
@@ -9447,6 +9450,9 @@ enum { ZT__MAX_SAMPLES = 1 << 20 }; /* that config.samples keeps of a path at th
 /* Returns the application's configuration, which may be NULL, with the environment and the defaults. */
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given);
 
+/* Returns whether this is a value of ZT_PHASES_AT. NULL is none. */
+ZT__PRIVATE int zt__is_phases_at(const char *value);
+
 /* Copies the configured columns of the table, because the application's text need not outlive the call.
    Returns 0 without memory. */
 ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config);
@@ -9454,6 +9460,10 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
 /* ==== regions/configuration.c =========================================================================== */
 
 /* Completes configurations: the environment and the defaults. */
+
+ZT__PRIVATE int zt__is_phases_at(const char *value) {
+    return value && (strcmp(value, "append") == 0 || strcmp(value, "submit") == 0);
+}
 
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
@@ -9489,7 +9499,7 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (zt__is_uint32(timeline)) {
         config.timeline = (uint32_t)strtoull(timeline, NULL, 10);
     }
-    if (phases_at) {
+    if (zt__is_phases_at(phases_at)) {
         config.phases_at_append = strcmp(phases_at, "append") == 0;
     }
     if (power && *power) {
@@ -10066,6 +10076,9 @@ ZT__PRIVATE zt__path *zt__place_path(zt_profiler *profiler, zt__path *phase, zt_
    adds. Unlocks. */
 ZT__PRIVATE zt__path *zt__prepare_phase(zt_profiler *profiler);
 
+/* Host time counts since profilers are open: moves the begin of a frame that was begun before to `since_ns`. */
+ZT__PRIVATE void zt__count_from(zt__phase_frame *frame, uint64_t since_ns);
+
 /* Returns the entry of the phase that the calling thread is in, added if it is new. NULL: it is in no phase, or in one
    that was adopted and is over, or there is no memory. */
 ZT__PRIVATE zt__entry *zt__current_entry(zt_profiler *profiler);
@@ -10224,6 +10237,13 @@ static void zt__mark_incomplete(zt__entry *entry) {
     }
 }
 
+ZT__PRIVATE void zt__count_from(zt__phase_frame *frame, uint64_t since_ns) {
+    if (frame->begun_ns < since_ns) {
+        frame->begun_ns = since_ns;
+        frame->inner_ns = 0;
+    }
+}
+
 /* Returns the entry of a frame, added if it is new. Without memory, and for the same phase once more, returns the one
    around. Adopted entries are never added: not found means over. */
 static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *frame, zt__entry *outer) {
@@ -10250,6 +10270,7 @@ static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *fra
     entry->path = path;
     entry->outer = outer;
     entry->is_open = 1;
+    zt__count_from(frame, profiler->listening_since_ns);
     entry->begun_ns = frame->begun_ns;
     entry->thread = zt__get_thread_number();
     if (outer) {
@@ -12086,30 +12107,6 @@ ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler);
 
 /* The threads of the application begin and end phases. */
 
-ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
-    zt__store(&profiler->takes_phases, 1);
-    zt__add(&process->listeners, 1);
-}
-
-ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler) {
-    enum { LONGEST_NS = 2000000000 };
-    zt__process *process = zt__find_process();
-    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
-    if (!process || !profiler->takes_phases) {
-        return 1;
-    }
-    zt__store(&profiler->takes_phases, 0);
-    while (zt__add(&process->listener_users[profiler->id % ZT__MAX_PROFILERS], 0) > 0) {
-        if (!zt__wait_again(&wait)) {
-            zt__store(&profiler->takes_phases, 1);
-            return 0;
-        }
-    }
-    zt__add(&process->listeners, UINT32_MAX); /* one less */
-    return 1;
-}
-
 /* A walk over the profilers that phases are reported to. */
 typedef struct zt__listeners {
     zt__process *process; /* NULL: there are none */
@@ -12147,6 +12144,36 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     }
     listeners->users = NULL;
     return NULL;
+}
+
+ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    zt__listeners listeners = zt__find_listeners();
+    const zt_profiler *other;
+    profiler->listening_since_ns = zt__now_ns();
+    while ((other = zt__next_listener(&listeners)) != NULL) {
+        profiler->listening_since_ns = other->listening_since_ns;
+    }
+    zt__store(&profiler->takes_phases, 1);
+    zt__add(&process->listeners, 1);
+}
+
+ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler) {
+    enum { LONGEST_NS = 2000000000 };
+    zt__process *process = zt__find_process();
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    if (!process || !profiler->takes_phases) {
+        return 1;
+    }
+    zt__store(&profiler->takes_phases, 0);
+    while (zt__add(&process->listener_users[profiler->id % ZT__MAX_PROFILERS], 0) > 0) {
+        if (!zt__wait_again(&wait)) {
+            zt__store(&profiler->takes_phases, 1);
+            return 0;
+        }
+    }
+    zt__add(&process->listeners, UINT32_MAX); /* one less */
+    return 1;
 }
 
 /* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
@@ -12208,7 +12235,7 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     if (path && profiler->memory_phase_ended) {
         profiler->memory_phase_ended(profiler, path, frame->begun_ns);
     }
-    if (path && frame->begun_ns) {
+    if (path) {
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
         path->host_wait_ns += is_traced ? (double)frame->waited_ns : zt__nan();
@@ -12257,13 +12284,20 @@ ZT_API void zt_phase_end(void) {
     if (around) {
         around->waited_ns += frame->waited_ns;
     }
-    if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
+    while ((profiler = zt__next_listener(&listeners)) != NULL) {
+        uint64_t since_ns = profiler->listening_since_ns < now ? profiler->listening_since_ns : now;
+        zt__count_from(frame, since_ns);
+        if (around) {
+            zt__count_from(around, since_ns);
+        }
+        if (frame->kind == ZT__PHASE_FRAME_BEGUN) {
+            zt__end_phase(profiler, frame, now, is_traced);
+        }
+    }
+    if (around && frame->phase == around->phase) { /* it is no other phase */
         around->inner_ns += frame->inner_ns;
     } else if (around && frame->begun_ns) {
         around->inner_ns += now - frame->begun_ns;
-    }
-    while (frame->kind == ZT__PHASE_FRAME_BEGUN && (profiler = zt__next_listener(&listeners)) != NULL) {
-        zt__end_phase(profiler, frame, now, is_traced);
     }
 }
 
@@ -12280,9 +12314,6 @@ ZT_API zt_phase zt_phase_current(void) {
         zt__unlock(&profiler->mutex);
     }
     top = zt__get_top_entered();
-    if (top && !top->entry) {
-        top->entry = zt__number_entry(); /* for a profiler that is opened later */
-    }
     if (top) {
         current.phase = top->phase;
         current.entry = top->entry;
@@ -12291,8 +12322,13 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__push_frame(zt__get_process(), zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
-                   ZT__PHASE_FRAME_ADOPTED);
+    zt__process *process = zt__get_process();
+    const zt__phase *adopted = (const zt__phase *)phase.phase;
+    if (adopted && (!process || zt__load(&process->phases[adopted->index]) != adopted)) {
+        adopted = NULL; /* of the process that has forked this one */
+        phase.entry = 0;
+    }
+    zt__push_frame(process, zt__get_phase_stack(), adopted, phase.entry, ZT__PHASE_FRAME_ADOPTED);
 }
 
 /* ==== regions/probes.h ================================================================================== */
@@ -29727,7 +29763,8 @@ ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document,
 
 ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row);
 
-/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
+/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. A ';' in a name is written as ':',
+   because ';' separates names. Returns NULL without memory. */
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
@@ -29898,7 +29935,7 @@ ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, 
 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
     const zt__path *outer;
-    size_t length = path->depth == 1 ? 1 : 0, used;
+    size_t length = path->depth == 1 ? 1 : 0, used, i;
     char *name;
     for (outer = path; outer->depth > 0; outer = outer->key.outer) {
         length += strlen(outer->key.region->name) + 1;
@@ -29907,8 +29944,11 @@ ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
     document->out_of_memory |= !name;
     for (outer = path, used = length - 1; outer->depth > 0 && name; outer = outer->key.outer) {
         length = strlen(outer->key.region->name);
-        memcpy(name + used - length, outer->key.region->name, length);
         used -= length;
+        for (i = 0; i < length; i++) {
+            char character = outer->key.region->name[i];
+            name[used + i] = character == ';' ? ':' : character;
+        }
         if (used > 0) {
             name[--used] = ';';
         }
@@ -30714,7 +30754,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
     zt_counts counts = zt__get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, moved, open, recorded, submitted;
+    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, ended = 0, moved, open, recorded,
+             submitted;
     uint32_t i, unknown = 0, hotspots = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
@@ -30781,6 +30822,10 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
             others += path->statistics.count;
         }
     }
+    for (i = 0; i < profiler->entries.capacity; i++) {
+        const zt__entry *entry = (const zt__entry *)profiler->entries.entries[i].value;
+        ended += entry && !entry->is_open;
+    }
     moved = profiler->moved_samples;
     zt__unlock(&profiler->mutex);
     if (incomplete > 0) {
@@ -30789,6 +30834,19 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
             "%llu %s of phases %s left out of mean, median and p95, because samples in them are missing.",
             (unsigned long long)incomplete, incomplete == 1 ? "entry" : "entries",
             incomplete == 1 ? "is" : "are");
+    }
+    if (ended > 0) {
+        zt__add_note(document, note,
+                     "%llu %s of phases %s ended and %s left out of mean, median and p95, because samples "
+                     "in them are in flight, or phases inside have not ended.",
+                     (unsigned long long)ended, ended == 1 ? "entry" : "entries", ended == 1 ? "has" : "have",
+                     ended == 1 ? "is" : "are");
+    }
+    if (document->has_phases && zt__are_phases_full()) {
+        zt__add_note(document, note,
+                     "There are %u different phases. Others count in the phase around them. Do not put "
+                     "numbers that change into names.",
+                     (unsigned)ZT__MAX_PHASES);
     }
     if (moved > 0) {
         zt__add_note(document, note,
@@ -33069,13 +33127,13 @@ static int zt__compare_phases(const void *a, const void *b) {
     return one->kept > other->kept ? -1 : one->kept < other->kept;
 }
 
-/* Copies up to `room` phases that are open, and whose begin is known. With the mutex held. */
+/* Copies up to `room` phases that are open. With the mutex held. */
 static void zt__copy_open_phases(const zt_profiler *profiler, zt__traced_phases *phases, uint64_t room) {
     uint32_t i;
     for (i = 0; i < profiler->entries.capacity && phases->count < room; i++) {
         const zt__entry *entry = (const zt__entry *)profiler->entries.entries[i].value;
         zt__traced_phase *phase = &phases->phases[phases->count];
-        if (entry && entry->is_open && entry->begun_ns) {
+        if (entry && entry->is_open) {
             phase->span.begin_ns = entry->begun_ns;
             phase->span.path = entry->path->index;
             phase->span.thread = entry->thread;
@@ -37085,7 +37143,8 @@ ZT__PRIVATE void zt__begin_range(const zt__range_key *key, const char *name);
    begun it: then the thread that has ends it, unless it is a task, when it next begins or ends a range. */
 ZT__PRIVATE int zt__end_range(const zt__range_key *key);
 
-/* Counts a range that is no phase. The first is named by a message at exit. */
+/* Counts a range that is no phase, or ends on another thread. The first is named by a message at exit. Names may be
+   NULL. */
 ZT__PRIVATE void zt__note_range(const char *name, const char *domain);
 
 /* Keeps this code loaded, and prints what zt__note_range has noted at exit. Later calls have no effect. */
@@ -37127,7 +37186,7 @@ static struct {
     uint32_t count;                          /* Atomic */
 } zt__elsewhere = {ZT__MUTEX_INITIALIZER, {{ZT__RANGE_TASK, 0, {0, 0, 0}}}, 0};
 
-/* Ranges that are no phases. */
+/* Ranges that are no phases, or whose phase may have ended late. */
 static struct {
     zt__mutex mutex;
     uint64_t count;
@@ -37224,7 +37283,8 @@ ZT__PRIVATE int zt__end_range(const zt__range_key *key) {
 ZT__PRIVATE void zt__note_range(const char *name, const char *domain) {
     zt__lock(&zt__unnested.mutex);
     if (zt__unnested.count++ == 0) {
-        snprintf(zt__unnested.first, sizeof zt__unnested.first, "'%.64s' of '%.64s'", name, domain);
+        snprintf(zt__unnested.first, sizeof zt__unnested.first, "'%.64s' of '%.64s'", zt__shown_name(name),
+                 zt__shown_name(domain));
     }
     zt__unlock(&zt__unnested.mutex);
 }
@@ -37233,8 +37293,8 @@ static void zt__print_noted_ranges(void) {
     zt__lock(&zt__unnested.mutex);
     if (zt__unnested.count > 0) {
         zt__print_message(
-            "%llu of the ranges that the program announces are no phases, because they may overlap, or "
-            "end on a thread that has not begun them. The first: %s.",
+            "%llu of the ranges that the program announces are no phases, or ended late, because they may "
+            "overlap, or end on a thread that has not begun them. The first: %s.",
             (unsigned long long)zt__unnested.count, zt__unnested.first);
     }
     zt__unlock(&zt__unnested.mutex);
@@ -37242,6 +37302,10 @@ static void zt__print_noted_ranges(void) {
 
 /* In a forked child: a thread of the parent may have held the mutexes. */
 static void zt__forget_ranges(void) {
+    uint32_t i;
+    for (i = 0; i < zt__ranges.count; i++) {
+        zt__ranges.ranges[i].is_phase = 0; /* the child is in no phase of its parent */
+    }
     zt__create_mutex(&zt__elsewhere.mutex);
     zt__create_mutex(&zt__unnested.mutex);
     zt__unnested.count = 0;
@@ -37783,7 +37847,7 @@ static void zt__report_variable(zt_profiler *profiler, const char *name, const c
 
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = zt__get_variable("ZT_REPORT"), *log = zt__get_variable("ZT_LOG"),
-               *timeline = zt__get_variable("ZT_TIMELINE");
+               *timeline = zt__get_variable("ZT_TIMELINE"), *phases_at = zt__get_variable("ZT_PHASES_AT");
     const char *text = zt__get_variable("ZT_PEAKS"), *rest = text;
     zt__peaks *peaks = &profiler->peaks;
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
@@ -37791,6 +37855,9 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     }
     if (timeline && *timeline && !zt__is_uint32(timeline)) {
         zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
+    }
+    if (phases_at && *phases_at && !zt__is_phases_at(phases_at)) {
+        zt__report_variable(profiler, "ZT_PHASES_AT", phases_at, "'append' or 'submit'");
     }
     if (text && *text) {
         int is_valid = zt__read_number(&rest, &peaks->bytes);
@@ -38142,8 +38209,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
-    zt__unregister_profiler(
-        profiler); /* a detached one is registered, because its reports are written later */
+    zt__unregister_profiler(profiler); /* a detached one is registered: its reports are written later */
     zt__close_timeline(profiler);
     zt__close_power(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
@@ -40337,8 +40403,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        An entry of a phase lasts from its begin to its end on a thread. What is submitted in it may run later:
        the entry is over when it has ended, and all that was submitted in it is collected. Then its GPU time
        is one value of zt_region_info.time_ns. Entries in which nothing was submitted are left out, and so are
-       those with samples that are lost, dropped or without a GPU time (`incomplete`). total_ns is of all
-       samples that were collected.
+       those with samples that are lost, dropped or without a GPU time (`incomplete`). A note counts those
+       that have ended and are not over. total_ns is of all samples that were collected.
 
        If regions nest, the outermost counts in a phase, because its time includes the others. A phase that
        begins inside of a region has the inner samples, and the phases around the region have the region.
@@ -40352,8 +40418,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        count in the phase, and in no entry; so does what a thread submits by a zt_phase that was got before the
        profiler was opened.
 
-       Host time is that of the threads that have begun the phase. It is known from the moment on at which a
-       profiler was open in the process. A phase inside of itself counts once in the figures of its name.
+       Host time is that of the threads that have begun the phase. It counts while a profiler is open in the
+       process: that of a phase that is open before counts from the opening on. While a thread adopts the
+       phase that it is in, it is inside of no other. A phase inside of itself counts once in the figures of
+       its name. To a forked child, a zt_phase of its parent is none.
        Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
 
        While a tracer is on, zt_region_info.host_wait_ns is how long the thread was in calls that wait for the
@@ -40373,7 +40441,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        flight, or where one is missing.
 
        An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
-       beyond 4,096 different ones in a process, belongs to the phase around it; a message reports the latter.
+       beyond 4,096 different ones in a process, belongs to the phase around it; a message and a note report
+       the latter.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -40552,7 +40621,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "regions"       an array in the order of zt_get_region, also of regions without samples
        "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
                        several, "share" and all that follows it in a region. "parent" is the index of a
-                       path. That of a phase also has "path", its name for zt_find_path
+                       path. That of a phase also has "path", its name for zt_find_path, with ':' for a
+                       ';' in names
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -40610,7 +40680,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
          figures are
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
-         these lines for each path, too, and a text "path of" with its name
+         these lines for each path, too, and a text "path of" with its name. In paths, a ';' in a name is
+         written as ':'
        - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
@@ -40721,10 +40792,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
-       phase_host_wait_seconds_total       by phase, with a tracer; see PHASES AND ENTRIES
-       phase_energy_joules_total           and phase_throttled_seconds_total: by phase, with config.power
-       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
-                                           phase; see MEMORY
+       phase_entries_total                 by phase, as all that follow; see PHASES AND ENTRIES
+       phase_samples_total                 and phase_lost_samples_total, which has dropped ones, too
+       phase_host_seconds_total            and phase_own_host_seconds_total
+       phase_host_wait_seconds_total       with a tracer
+       phase_gpu_seconds_total             and, with a timeline, phase_gpu_busy_seconds_total
+       phase_entry_gpu_time_seconds        a summary of the GPU time of one entry
+       phase_energy_joules_total           and phase_throttled_seconds_total, with config.power
+       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges;
+                                           see MEMORY
        memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
                                            peak_host_memory_bytes; allocations_total,
                                            unwatched_allocations_total
@@ -40732,7 +40808,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                            call
 
        A region on several paths has a sample for each path, with the label "path", and none for the sum, but
-       for its lost and dropped samples.
+       for its lost and dropped samples. A phase always has that label. In it, a ';' in a name is written as
+       ':'.
 
        Names are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
@@ -41121,7 +41198,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        While ITT is paused (__itt_pause), nothing that begins is a phase, and no launch is measured that is
        appended then. Lists that were recorded before are measured. __itt_pause_scoped pauses phases (host)
-       or launches (offload) alone. __itt_detach pauses for good.
+       or launches (offload) alone. __itt_detach pauses both, and __itt_resume resumes them.
 
        Phases are a stack of their thread. So
 
@@ -41278,6 +41355,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
+       - ZETOOLS_CONNECTORS does nothing: names from ITT and Kokkos are not known.
        - A report cannot be replaced while another program has it open without sharing.
 */
 
@@ -41444,4 +41522,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4fdd62939bd5e891 */
+/* Joined from src/ by src/join.py: def7b24e3660a113 */

@@ -84,7 +84,7 @@ static void assert_path(const char *path, int is_there) {
 static void assert_unnested(long count, const char *first) {
     char text[256];
     if (count == 0) {
-        assert_null(strstr(text_of("errors"), "are no phases"));
+        assert_null(strstr(text_of("errors"), "no phases"));
         return;
     }
     snprintf(text, sizeof text, "zetools: %ld of the ranges ", count);
@@ -241,6 +241,20 @@ static void test_forked_child(void **state) {
                        " of the ranges ")); /* by the parent alone */
 }
 
+/* A child of fork that ends what its parent has begun ends no phase of its own. */
+static void test_end_in_a_forked_child(void **state) {
+    (void)state;
+    run_program(ITT, "itt_auto begin app x open run fork-end app run end app");
+    assert_entered("x", 1);
+    assert_int_equal(count_of("x;saxpy", "GPU time"), 2);
+}
+
+static void test_names_in_wide_characters(void **state) {
+    (void)state;
+    run_program(ITT, "itt begin app x open wide run end app");
+    assert_unnested(1, "'(unnamed)' of '(unnamed)'");
+}
+
 static void test_deeper_than_phases(void **state) {
     (void)state;
     char program[1 << 13] = "itt open ";
@@ -392,6 +406,8 @@ int main(void) {
         IN_DIRECTORY(test_many_threads),
         IN_DIRECTORY(test_several_static_parts),
         IN_DIRECTORY(test_forked_child),
+        IN_DIRECTORY(test_end_in_a_forked_child),
+        IN_DIRECTORY(test_names_in_wide_characters),
         IN_DIRECTORY(test_deeper_than_phases),
         IN_DIRECTORY(test_pause),
         IN_DIRECTORY(test_pause_of_host_or_device),

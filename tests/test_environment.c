@@ -1,4 +1,4 @@
-/* What the environment asks for in programs that know nothing of it: ZT_REPORT, ZT_LOG, ZT_TIMELINE. Each
+/* What the environment asks for in programs that know nothing of it: ZT_REPORT, ZT_LOG, ZT_TIMELINE, ZT_PHASES_AT. Each
    program is a process of its own, because the profilers of a process are numbered. */
 #define _GNU_SOURCE
 #include "fixture.h"
@@ -402,6 +402,54 @@ static void test_empty_values(void **state) {
     assert_no_messages();
 }
 
+/* ==== ZT_PHASES_AT ======================================================================================== */
+
+/* Returns whether a sample is in the phase of its append. Its list is executed in another one. */
+static int counts_at_append(world *w, int is_configured) {
+    zt_config config = {0};
+    zt_profiler *profiler;
+    zt_region_info info;
+    config.groups = "";
+    config.phases_at_append = is_configured;
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    ZT_PHASE("record")
+        append(w, profiler, w->list, "kernel");
+    ok(zeCommandListClose(w->list));
+    ZT_PHASE("run")
+        execute(w, profiler, w->list);
+    collect_all(profiler);
+    ok(zt_get_region(profiler, zt_find_path(profiler, "record"), &info));
+    zt_close(profiler);
+    reset_list(w->list);
+    return info.count == 1;
+}
+
+static void expect_what_is_configured(world *w) {
+    if (!counts_at_append(w, 1) || counts_at_append(w, 0))
+        exit(4);
+}
+
+static void expect_the_append(world *w) {
+    if (!counts_at_append(w, 0))
+        exit(4);
+}
+
+static void expect_the_submission(world *w) {
+    if (counts_at_append(w, 1))
+        exit(4);
+}
+
+static void test_phases_at(void **state) {
+    (void)state;
+    RUN(expect_the_append, "ZT_PHASES_AT", "append");
+    RUN(expect_the_submission, "ZT_PHASES_AT", "submit");
+    RUN(expect_what_is_configured, "ZT_PHASES_AT", "");
+    assert_no_messages();
+    RUN(expect_what_is_configured, "ZT_PHASES_AT", "appended");
+    assert_contains(text_of("errors"), "zetools: [BAD_VARIABLE] zt_open: ZT_PHASES_AT is 'appended' in the "
+                                       "environment, and not 'append' or 'submit'. It is ignored.");
+}
+
 /* ==== ZT_PEAKS ============================================================================================ */
 
 static void set_peaks(world *w) {
@@ -506,6 +554,7 @@ int main(void) {
         IN_DIRECTORY(test_a_timeline),
         IN_DIRECTORY(test_values_without_a_meaning),
         IN_DIRECTORY(test_empty_values),
+        IN_DIRECTORY(test_phases_at),
         IN_DIRECTORY(test_peaks),
         IN_DIRECTORY(test_a_wrong_value_is_logged_once),
         IN_DIRECTORY(test_a_timeline_without_end),

@@ -318,6 +318,30 @@ static void test_without_regions(void **state) {
     check_report(open_groups(*state, "ComputeBasic"), *state);
 }
 
+/* A name with a semicolon and two names inside each other are two series. */
+static void test_names_of_paths(void **state) {
+    static const char sample[] = "\nzetools_region_gpu_time_seconds_count{region=\"kernel\",path=\"%s\"} 1\n";
+    static const char *const paths[] = {"a:b;kernel", "a;b;kernel"};
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ZT_PHASE("a;b")
+        run(w, profiler, "kernel");
+    ZT_PHASE("a")
+        ZT_PHASE("b")
+            run(w, profiler, "kernel");
+    collect_all(profiler);
+    ok(zt_report(profiler, in_directory("run.prom"))); /* which is valid */
+    const char *text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    for (int i = 0; i < 2; i++) {
+        char line[128];
+        snprintf(line, sizeof line, sample, paths[i]);
+        assert_contains(text, line);
+    }
+    text = written_report(profiler, ZT_FORMAT_CSV);
+    assert_contains(text, "\n\"a:b;kernel\",\"GPU time\"");
+    assert_contains(text, "\n\"a;b;kernel\",\"GPU time\"");
+}
+
 static void test_names_of_all_kinds(void **state) {
     static const char *const names[] = {"",       "with \"quotes\"", "back\\slash", "two\nlines",
                                         "a,b{c}", "caf\xC3\xA9",     "\xFF",        "\xFE\xC3(",
@@ -512,6 +536,7 @@ int main(void) {
         IN_DIRECTORY(test_a_long_unit),
         IN_DIRECTORY(test_times_alone),
         IN_DIRECTORY(test_without_regions),
+        IN_DIRECTORY(test_names_of_paths),
         IN_DIRECTORY(test_names_of_all_kinds),
         IN_DIRECTORY(test_losses_by_cause),
         IN_DIRECTORY(test_passes),

@@ -478,6 +478,13 @@ static void test_too_many_phases(void **state) {
     assert_int_equal(path_info(profiler, "around;kernel").count, 1);
     expect_phase(profiler, "around", 1, 1);
     check_work(w);
+    close_profiler(w, profiler);
+
+    profiler = open_delivering(w, "");
+    ZT_PHASE("around")
+        run(w, profiler, "kernel");
+    collect_all(profiler);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "There are 4096 different phases");
 }
 
 /* ==== threads ============================================================================================= */
@@ -554,6 +561,55 @@ static void test_adopted_when_it_is_over(void **state) {
     assert_int_equal(solve.time_ns.count, 1);
     assert_close(solve.total_ns, region_info(profiler, "kernel").total_ns);
     assert_int_equal(path_info(profiler, "solve;inside").time_ns.count, 1);
+    check_work(w);
+}
+
+static void *end_in_a_phase(void *argument) {
+    const worker *self = argument;
+    zt_phase_adopt(self->phase);
+    zt_phase_begin("work");
+    append(self->w, self->profiler, self->list, "kernel");
+    finish_immediate(self->w, self->list);
+    return NULL;
+}
+
+/* A thread that ends in a phase of its own keeps the entries around it from being over. */
+static void test_an_entry_that_is_never_over(void **state) {
+    world *w = *state;
+    static const char *const note = "1 entry of phases has ended and is left out of mean, median and p95";
+    zt_profiler *profiler = open_delivering(w, "");
+    pthread_t thread;
+    zt_phase_begin("pool");
+    run(w, profiler, "kernel");
+    worker one = {w, profiler, zt_phase_current(), w->immediate, 1, 1};
+    assert_int_equal(pthread_create(&thread, NULL, end_in_a_phase, &one), 0);
+    join_in_time(w, thread);
+    collect_all(profiler);
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_TABLE), note)); /* it has not ended */
+    zt_phase_end();
+    w->launches++;
+    assert_int_equal(path_info(profiler, "pool").entered, 1);
+    assert_int_equal(path_info(profiler, "pool").time_ns.count, 0);
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), note);
+    check_work(w);
+}
+
+/* A phase that a thread had got before the profiler was opened has its work, and no entry of it. */
+static void test_adopted_from_before_the_opening(void **state) {
+    world *w = *state;
+    zt_phase_begin("solve");
+    zt_phase phase = zt_phase_current();
+    zt_profiler *profiler = open_delivering(w, "");
+    run(w, profiler, "kernel");
+    zt_phase_adopt(phase);
+    run(w, profiler, "kernel");
+    zt_phase_end();
+    zt_phase_end();
+    collect_all(profiler);
+    zt_region_info solve = path_info(profiler, "solve");
+    assert_int_equal(solve.count, 2);
+    assert_int_equal(solve.time_ns.count, 1);
+    assert_close(solve.time_ns.sum, delivered[0].ns);
     check_work(w);
 }
 
@@ -925,7 +981,7 @@ static void test_host_time(void **state) {
     pass_time(1000);
     zt_phase_begin("solve");
     pass_time(500);
-    zt_phase_adopt(zt_phase_current()); /* its time is not counted twice */
+    zt_phase_adopt(zt_phase_current()); /* as each thread of a pool does: it is inside of nothing else */
     pass_time(50);
     zt_phase_end();
     zt_phase_end();
@@ -935,7 +991,7 @@ static void test_host_time(void **state) {
     assert_true(path_info(profiler, "step").host_ns == 1551);
     assert_true(path_info(profiler, "step").host_own_ns == 1001);
     assert_true(path_info(profiler, "step;solve").host_ns == 550);
-    assert_true(path_info(profiler, "step;solve").host_own_ns == 500);
+    assert_true(path_info(profiler, "step;solve").host_own_ns == 550);
     assert_int_equal(path_info(profiler, "step").entered, 1);
 }
 
@@ -946,6 +1002,61 @@ static zt_profiler *open_timeline(world *w, uint32_t capacity) {
     config.groups = "";
     config.timeline = capacity;
     return open_profiler(w, &config);
+}
+
+/* Host time stands still here, but for what passes: that of a phase counts from the moment on at which a profiler was
+   open, for as long as one is. */
+static void test_host_time_from_the_opening_on(void **state) {
+    world *w = *state;
+    hold_time(1);
+    zt_phase_begin("main");
+    pass_time(1000);
+    ZT_PHASE("before")
+        pass_time(100);
+    zt_phase_begin("set-up");
+    pass_time(10);
+    zt_profiler *profiler = open_timeline(w, 100);
+    pass_time(40);
+    run(w, profiler, "kernel");
+    assert_contains(written_report(profiler, ZT_FORMAT_TRACE), "\"name\":\"set-up\"");
+    zt_phase_end();
+    ZT_PHASE("solve")
+        pass_time(500);
+    pass_time(7);
+    zt_phase_end();
+    assert_true(path_info(profiler, "main").host_ns == 547);
+    assert_true(path_info(profiler, "main").host_own_ns == 7);
+    assert_true(path_info(profiler, "main;set-up").host_ns == 40);
+    assert_true(path_info(profiler, "main;set-up").host_own_ns == 40);
+    assert_contains(written_report(profiler, ZT_FORMAT_TRACE), "\"name\":\"main\"");
+
+    zt_phase_begin("main");
+    pass_time(300);
+    ZT_PHASE("solve")
+        pass_time(30);
+    zt_profiler *second = open_timeline(w, 100);
+    close_profiler(w, profiler); /* the second is open */
+    pass_time(20);
+    zt_phase_end();
+    assert_true(path_info(second, "main").host_ns == 350);
+    assert_true(path_info(second, "main").host_own_ns == 320);
+
+    zt_phase_begin("main");
+    pass_time(300);
+    ZT_PHASE("solve")
+        pass_time(30);
+    close_profiler(w, second);
+    ZT_PHASE("between")
+        pass_time(100);
+    profiler = open_timeline(w, 100);
+    ZT_PHASE("solve")
+        pass_time(20);
+    pass_time(5);
+    zt_phase_end();
+    hold_time(0);
+    assert_true(path_info(profiler, "main").host_ns == 25);
+    assert_true(path_info(profiler, "main").host_own_ns == 5);
+    check_work(w);
 }
 
 /* One after the other, samples take the sum of their times. */
@@ -1234,6 +1345,8 @@ int main(void) {
         TEST(test_recursion),
         TEST(test_threads),
         TEST(test_adopted_when_it_is_over),
+        TEST(test_an_entry_that_is_never_over),
+        TEST(test_adopted_from_before_the_opening),
         TEST(test_traced),
         TEST(test_sequences_of_phases),
         TEST(test_sequences_of_threads),
@@ -1244,6 +1357,7 @@ int main(void) {
         TEST(test_closing_while_a_phase_is_reported),
         TEST(test_without_a_profiler),
         TEST(test_host_time),
+        TEST(test_host_time_from_the_opening_on),
         TEST(test_busy_time),
         TEST(test_busy_time_of_samples_at_once),
         TEST(test_busy_time_that_is_not_known),

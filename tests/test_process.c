@@ -382,6 +382,7 @@ static int close_and_exit(void *profiler) {
 typedef struct open_region {
     world *w;
     zt_region region;
+    zt_phase phase;
 } open_region;
 
 /* The child has profilers of its own, more than the parent has had. */
@@ -434,6 +435,36 @@ static void test_close_in_a_child(void **state) {
     fork_beside(*state, close_and_exit);
 }
 
+/* A phase of the parent is none of the child, which has its own at the same places. */
+static int adopt_and_exit(void *object) {
+    const open_region *open = (const open_region *)object;
+    zt_config config = {0};
+    zt_profiler *own;
+    config.groups = "";
+    hold_time(1);
+    if (zt_open(open->w->context, open->w->device, &config, &own) != ZE_RESULT_SUCCESS)
+        return 2;
+    zt_phase_begin("child");
+    zt_phase_current();
+    zt_phase_adopt(open->phase);
+    if (zt_phase_current().phase)
+        return 3;
+    zt_phase_end();
+    zt_phase_end();
+    return zt_find_path(own, "child") == UINT32_MAX || zt_find_path(own, "parent") != UINT32_MAX;
+}
+
+static void test_a_phase_of_the_parent(void **state) {
+    open_region open = {(world *)*state, {NULL, 0, 0, 0}, {NULL, 0}};
+    zt_profiler *profiler = open_groups(open.w, "ComputeBasic");
+    zt_phase_begin("parent");
+    open.phase = zt_phase_current();
+    int status = status_of_child(adopt_and_exit, &open);
+    zt_phase_end();
+    close_profiler(open.w, profiler);
+    assert_int_equal(status, 0);
+}
+
 /* Who asks for a message changes nothing. */
 static int ask_and_exit(void *unused) {
     (void)unused;
@@ -448,7 +479,7 @@ static void test_questions_in_a_child(void **state) {
 }
 
 static void test_region_in_a_child(void **state) {
-    open_region open = {(world *)*state, {NULL, 0, 0, 0}};
+    open_region open = {(world *)*state, {NULL, 0, 0, 0}, {NULL, 0}};
     zt_profiler *profiler = open_groups(open.w, "ComputeBasic");
     open.region = zt_begin(profiler, open.w->immediate, "region");
     int status = status_of_child(end_and_exit, &open);
@@ -927,6 +958,7 @@ int main(void) {
         TEST(test_inside_of_another_file),
         TEST(test_exit_of_a_child),
         TEST(test_close_in_a_child),
+        TEST(test_a_phase_of_the_parent),
         TEST(test_questions_in_a_child),
         TEST(test_region_in_a_child),
         TEST(test_stream_in_a_child),

@@ -342,23 +342,23 @@
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
-       ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power ("1", "0")
+       ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
-       ZT_ITT                   domains of ITT whose tasks are phases: patterns as in ZT_KERNELS. "0": none
+       ZT_ITT                   domains of ITT whose ranges are phases: patterns as in ZT_KERNELS. "0": none
        ZT_COPIES, ZT_MEMORY,    override copies and memory of zt_trace_config and hotspots of
-       ZT_HOTSPOTS              zt_auto_config: "1", or "0"
+       ZT_HOTSPOTS              zt_auto_config. Like ZT_POWER: "0" and "off" are off, all else is on
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
 
-       ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set if they are empty. Mistakes in these
-       variables are printed on standard error. A program that has more rights than its user, because its file
-       is set-user-ID or has capabilities, heeds none of them, and runs no other program.
+       ZT_REPORT, ZT_LOG, ZT_TIMELINE, ZT_PEAKS, ZT_PHASES_AT and ZT_POWER count as not set if they are
+       empty. Mistakes in these are printed on standard error. A program that has more rights than its user,
+       because its file is set-user-ID or has capabilities, heeds no variable, and runs no other program.
 
        Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
        ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks (and see POWER),

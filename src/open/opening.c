@@ -158,8 +158,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
-    zt__unregister_profiler(
-        profiler); /* a detached one is registered, because its reports are written later */
+    zt__unregister_profiler(profiler); /* a detached one is registered: its reports are written later */
     zt__close_timeline(profiler);
     zt__close_power(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */

@@ -7,6 +7,7 @@
 #include "base/phase_stack.h"
 #include "base/platform.h"
 #include "base/shared.h"
+#include "regions/names.h"
 
 #if defined(ZETOOLS_CONNECTORS) && !defined(_WIN32)
 
@@ -35,7 +36,7 @@ static struct {
     uint32_t count;                          /* Atomic */
 } zt__elsewhere = {ZT__MUTEX_INITIALIZER, {{ZT__RANGE_TASK, 0, {0, 0, 0}}}, 0};
 
-/* Ranges that are no phases. */
+/* Ranges that are no phases, or whose phase may have ended late. */
 static struct {
     zt__mutex mutex;
     uint64_t count;
@@ -132,7 +133,8 @@ ZT__PRIVATE int zt__end_range(const zt__range_key *key) {
 ZT__PRIVATE void zt__note_range(const char *name, const char *domain) {
     zt__lock(&zt__unnested.mutex);
     if (zt__unnested.count++ == 0) {
-        snprintf(zt__unnested.first, sizeof zt__unnested.first, "'%.64s' of '%.64s'", name, domain);
+        snprintf(zt__unnested.first, sizeof zt__unnested.first, "'%.64s' of '%.64s'", zt__shown_name(name),
+                 zt__shown_name(domain));
     }
     zt__unlock(&zt__unnested.mutex);
 }
@@ -141,8 +143,8 @@ static void zt__print_noted_ranges(void) {
     zt__lock(&zt__unnested.mutex);
     if (zt__unnested.count > 0) {
         zt__print_message(
-            "%llu of the ranges that the program announces are no phases, because they may overlap, or "
-            "end on a thread that has not begun them. The first: %s.",
+            "%llu of the ranges that the program announces are no phases, or ended late, because they may "
+            "overlap, or end on a thread that has not begun them. The first: %s.",
             (unsigned long long)zt__unnested.count, zt__unnested.first);
     }
     zt__unlock(&zt__unnested.mutex);
@@ -150,6 +152,10 @@ static void zt__print_noted_ranges(void) {
 
 /* In a forked child: a thread of the parent may have held the mutexes. */
 static void zt__forget_ranges(void) {
+    uint32_t i;
+    for (i = 0; i < zt__ranges.count; i++) {
+        zt__ranges.ranges[i].is_phase = 0; /* the child is in no phase of its parent */
+    }
     zt__create_mutex(&zt__elsewhere.mutex);
     zt__create_mutex(&zt__unnested.mutex);
     zt__unnested.count = 0;

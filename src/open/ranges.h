@@ -31,7 +31,8 @@ ZT__PRIVATE void zt__begin_range(const zt__range_key *key, const char *name);
    begun it: then the thread that has ends it, unless it is a task, when it next begins or ends a range. */
 ZT__PRIVATE int zt__end_range(const zt__range_key *key);
 
-/* Counts a range that is no phase. The first is named by a message at exit. */
+/* Counts a range that is no phase, or ends on another thread. The first is named by a message at exit. Names may be
+   NULL. */
 ZT__PRIVATE void zt__note_range(const char *name, const char *domain);
 
 /* Keeps this code loaded, and prints what zt__note_range has noted at exit. Later calls have no effect. */

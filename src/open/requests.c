@@ -10,6 +10,7 @@
 #include "base/platform.h"
 #include "base/shared.h"
 #include "base/text.h"
+#include "regions/configuration.h"
 #include "regions/profiler.h"
 
 /* Prints the last message of a profiler, unless its log function prints it. */
@@ -76,7 +77,7 @@ static void zt__report_variable(zt_profiler *profiler, const char *name, const c
 
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = zt__get_variable("ZT_REPORT"), *log = zt__get_variable("ZT_LOG"),
-               *timeline = zt__get_variable("ZT_TIMELINE");
+               *timeline = zt__get_variable("ZT_TIMELINE"), *phases_at = zt__get_variable("ZT_PHASES_AT");
     const char *text = zt__get_variable("ZT_PEAKS"), *rest = text;
     zt__peaks *peaks = &profiler->peaks;
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
@@ -84,6 +85,9 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     }
     if (timeline && *timeline && !zt__is_uint32(timeline)) {
         zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
+    }
+    if (phases_at && *phases_at && !zt__is_phases_at(phases_at)) {
+        zt__report_variable(profiler, "ZT_PHASES_AT", phases_at, "'append' or 'submit'");
     }
     if (text && *text) {
         int is_valid = zt__read_number(&rest, &peaks->bytes);

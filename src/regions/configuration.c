@@ -10,6 +10,10 @@
 #include "base/text.h"
 #include "regions/profiler.h"
 
+ZT__PRIVATE int zt__is_phases_at(const char *value) {
+    return value && (strcmp(value, "append") == 0 || strcmp(value, "submit") == 0);
+}
+
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
                *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE"),
@@ -44,7 +48,7 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (zt__is_uint32(timeline)) {
         config.timeline = (uint32_t)strtoull(timeline, NULL, 10);
     }
-    if (phases_at) {
+    if (zt__is_phases_at(phases_at)) {
         config.phases_at_append = strcmp(phases_at, "append") == 0;
     }
     if (power && *power) {

@@ -14,30 +14,6 @@
 #include "regions/phases.h"
 #include "regions/profiler.h"
 
-ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
-    zt__store(&profiler->takes_phases, 1);
-    zt__add(&process->listeners, 1);
-}
-
-ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler) {
-    enum { LONGEST_NS = 2000000000 };
-    zt__process *process = zt__find_process();
-    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
-    if (!process || !profiler->takes_phases) {
-        return 1;
-    }
-    zt__store(&profiler->takes_phases, 0);
-    while (zt__add(&process->listener_users[profiler->id % ZT__MAX_PROFILERS], 0) > 0) {
-        if (!zt__wait_again(&wait)) {
-            zt__store(&profiler->takes_phases, 1);
-            return 0;
-        }
-    }
-    zt__add(&process->listeners, UINT32_MAX); /* one less */
-    return 1;
-}
-
 /* A walk over the profilers that phases are reported to. */
 typedef struct zt__listeners {
     zt__process *process; /* NULL: there are none */
@@ -75,6 +51,36 @@ static zt_profiler *zt__next_listener(zt__listeners *listeners) {
     }
     listeners->users = NULL;
     return NULL;
+}
+
+ZT__PRIVATE void zt__start_listening(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    zt__listeners listeners = zt__find_listeners();
+    const zt_profiler *other;
+    profiler->listening_since_ns = zt__now_ns();
+    while ((other = zt__next_listener(&listeners)) != NULL) {
+        profiler->listening_since_ns = other->listening_since_ns;
+    }
+    zt__store(&profiler->takes_phases, 1);
+    zt__add(&process->listeners, 1);
+}
+
+ZT__PRIVATE int zt__stop_listening(zt_profiler *profiler) {
+    enum { LONGEST_NS = 2000000000 };
+    zt__process *process = zt__find_process();
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
+    if (!process || !profiler->takes_phases) {
+        return 1;
+    }
+    zt__store(&profiler->takes_phases, 0);
+    while (zt__add(&process->listener_users[profiler->id % ZT__MAX_PROFILERS], 0) > 0) {
+        if (!zt__wait_again(&wait)) {
+            zt__store(&profiler->takes_phases, 1);
+            return 0;
+        }
+    }
+    zt__add(&process->listeners, UINT32_MAX); /* one less */
+    return 1;
 }
 
 /* Adds a frame to a stack. If the stack is full, what is deeper belongs to its last frame. */
@@ -136,7 +142,7 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     if (path && profiler->memory_phase_ended) {
         profiler->memory_phase_ended(profiler, path, frame->begun_ns);
     }
-    if (path && frame->begun_ns) {
+    if (path) {
         path->host_ns += now - frame->begun_ns;
         path->host_own_ns += now - frame->begun_ns - frame->inner_ns;
         path->host_wait_ns += is_traced ? (double)frame->waited_ns : zt__nan();
@@ -185,13 +191,20 @@ ZT_API void zt_phase_end(void) {
     if (around) {
         around->waited_ns += frame->waited_ns;
     }
-    if (around && frame->kind == ZT__PHASE_FRAME_SAME) {
+    while ((profiler = zt__next_listener(&listeners)) != NULL) {
+        uint64_t since_ns = profiler->listening_since_ns < now ? profiler->listening_since_ns : now;
+        zt__count_from(frame, since_ns);
+        if (around) {
+            zt__count_from(around, since_ns);
+        }
+        if (frame->kind == ZT__PHASE_FRAME_BEGUN) {
+            zt__end_phase(profiler, frame, now, is_traced);
+        }
+    }
+    if (around && frame->phase == around->phase) { /* it is no other phase */
         around->inner_ns += frame->inner_ns;
     } else if (around && frame->begun_ns) {
         around->inner_ns += now - frame->begun_ns;
-    }
-    while (frame->kind == ZT__PHASE_FRAME_BEGUN && (profiler = zt__next_listener(&listeners)) != NULL) {
-        zt__end_phase(profiler, frame, now, is_traced);
     }
 }
 
@@ -208,9 +221,6 @@ ZT_API zt_phase zt_phase_current(void) {
         zt__unlock(&profiler->mutex);
     }
     top = zt__get_top_entered();
-    if (top && !top->entry) {
-        top->entry = zt__number_entry(); /* for a profiler that is opened later */
-    }
     if (top) {
         current.phase = top->phase;
         current.entry = top->entry;
@@ -219,6 +229,11 @@ ZT_API zt_phase zt_phase_current(void) {
 }
 
 ZT_API void zt_phase_adopt(zt_phase phase) {
-    zt__push_frame(zt__get_process(), zt__get_phase_stack(), (const zt__phase *)phase.phase, phase.entry,
-                   ZT__PHASE_FRAME_ADOPTED);
+    zt__process *process = zt__get_process();
+    const zt__phase *adopted = (const zt__phase *)phase.phase;
+    if (adopted && (!process || zt__load(&process->phases[adopted->index]) != adopted)) {
+        adopted = NULL; /* of the process that has forked this one */
+        phase.entry = 0;
+    }
+    zt__push_frame(process, zt__get_phase_stack(), adopted, phase.entry, ZT__PHASE_FRAME_ADOPTED);
 }

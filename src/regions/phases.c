@@ -136,6 +136,13 @@ static void zt__mark_incomplete(zt__entry *entry) {
     }
 }
 
+ZT__PRIVATE void zt__count_from(zt__phase_frame *frame, uint64_t since_ns) {
+    if (frame->begun_ns < since_ns) {
+        frame->begun_ns = since_ns;
+        frame->inner_ns = 0;
+    }
+}
+
 /* Returns the entry of a frame, added if it is new. Without memory, and for the same phase once more, returns the one
    around. Adopted entries are never added: not found means over. */
 static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *frame, zt__entry *outer) {
@@ -162,6 +169,7 @@ static zt__entry *zt__entry_of_frame(zt_profiler *profiler, zt__phase_frame *fra
     entry->path = path;
     entry->outer = outer;
     entry->is_open = 1;
+    zt__count_from(frame, profiler->listening_since_ns);
     entry->begun_ns = frame->begun_ns;
     entry->thread = zt__get_thread_number();
     if (outer) {

@@ -29,6 +29,9 @@ ZT__PRIVATE zt__path *zt__place_path(zt_profiler *profiler, zt__path *phase, zt_
    adds. Unlocks. */
 ZT__PRIVATE zt__path *zt__prepare_phase(zt_profiler *profiler);
 
+/* Host time counts since profilers are open: moves the begin of a frame that was begun before to `since_ns`. */
+ZT__PRIVATE void zt__count_from(zt__phase_frame *frame, uint64_t since_ns);
+
 /* Returns the entry of the phase that the calling thread is in, added if it is new. NULL: it is in no phase, or in one
    that was adopted and is over, or there is no memory. */
 ZT__PRIVATE zt__entry *zt__current_entry(zt_profiler *profiler);

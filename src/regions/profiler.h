@@ -141,7 +141,7 @@ typedef struct zt__entry {
     uint32_t uses;           /* samples that are not collected, open regions, and entries inside */
     int is_open, is_incomplete, has_work;
     double gpu_ns;
-    uint64_t begun_ns; /* host time, or 0, */
+    uint64_t begun_ns; /* host time, */
     uint32_t thread;   /* and thread of the system, as in zt__phase_frame and zt__phase_span */
 } zt__entry;
 
@@ -486,7 +486,9 @@ struct zt_profiler {
     zt__entry_block *entry_blocks;
     zt__entry *free_entries, *ended_entries;
     uint32_t free_entry_count;
-    int takes_phases;       /* phases are reported to it. Atomic */
+    int takes_phases; /* phases are reported to it. Atomic */
+    uint64_t
+        listening_since_ns; /* host time since which they are to this one or others. Constant from then on */
     uint64_t moved_samples; /* submitted in another phase than appended in */
     zt__map list_map;       /* to lists */
     zt__map list_names;     /* of zt_name_list, to themselves; each stays until the profiler is closed */

@@ -138,7 +138,7 @@ ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, 
 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
     const zt__path *outer;
-    size_t length = path->depth == 1 ? 1 : 0, used;
+    size_t length = path->depth == 1 ? 1 : 0, used, i;
     char *name;
     for (outer = path; outer->depth > 0; outer = outer->key.outer) {
         length += strlen(outer->key.region->name) + 1;
@@ -147,8 +147,11 @@ ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
     document->out_of_memory |= !name;
     for (outer = path, used = length - 1; outer->depth > 0 && name; outer = outer->key.outer) {
         length = strlen(outer->key.region->name);
-        memcpy(name + used - length, outer->key.region->name, length);
         used -= length;
+        for (i = 0; i < length; i++) {
+            char character = outer->key.region->name[i];
+            name[used + i] = character == ';' ? ':' : character;
+        }
         if (used > 0) {
             name[--used] = ';';
         }

@@ -134,7 +134,8 @@ ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document,
 
 ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row);
 
-/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
+/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. A ';' in a name is written as ':',
+   because ';' separates names. Returns NULL without memory. */
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);

@@ -7,6 +7,7 @@
 #include "base/figures.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "base/phase_stack.h"
 #include "base/platform.h"
 #include "base/shared.h"
 #include "modules/kernel_facts.h"
@@ -475,7 +476,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
     zt_counts counts = zt__get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, moved, open, recorded, submitted;
+    uint64_t all = 0, with_metrics = 0, others = 0, incomplete = 0, ended = 0, moved, open, recorded,
+             submitted;
     uint32_t i, unknown = 0, hotspots = 0;
     const char *name; /* of a region that is not ended */
     char text[256];
@@ -542,6 +544,10 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
             others += path->statistics.count;
         }
     }
+    for (i = 0; i < profiler->entries.capacity; i++) {
+        const zt__entry *entry = (const zt__entry *)profiler->entries.entries[i].value;
+        ended += entry && !entry->is_open;
+    }
     moved = profiler->moved_samples;
     zt__unlock(&profiler->mutex);
     if (incomplete > 0) {
@@ -550,6 +556,19 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
             "%llu %s of phases %s left out of mean, median and p95, because samples in them are missing.",
             (unsigned long long)incomplete, incomplete == 1 ? "entry" : "entries",
             incomplete == 1 ? "is" : "are");
+    }
+    if (ended > 0) {
+        zt__add_note(document, note,
+                     "%llu %s of phases %s ended and %s left out of mean, median and p95, because samples "
+                     "in them are in flight, or phases inside have not ended.",
+                     (unsigned long long)ended, ended == 1 ? "entry" : "entries", ended == 1 ? "has" : "have",
+                     ended == 1 ? "is" : "are");
+    }
+    if (document->has_phases && zt__are_phases_full()) {
+        zt__add_note(document, note,
+                     "There are %u different phases. Others count in the phase around them. Do not put "
+                     "numbers that change into names.",
+                     (unsigned)ZT__MAX_PHASES);
     }
     if (moved > 0) {
         zt__add_note(document, note,

@@ -22,13 +22,13 @@ static int zt__compare_phases(const void *a, const void *b) {
     return one->kept > other->kept ? -1 : one->kept < other->kept;
 }
 
-/* Copies up to `room` phases that are open, and whose begin is known. With the mutex held. */
+/* Copies up to `room` phases that are open. With the mutex held. */
 static void zt__copy_open_phases(const zt_profiler *profiler, zt__traced_phases *phases, uint64_t room) {
     uint32_t i;
     for (i = 0; i < profiler->entries.capacity && phases->count < room; i++) {
         const zt__entry *entry = (const zt__entry *)profiler->entries.entries[i].value;
         zt__traced_phase *phase = &phases->phases[phases->count];
-        if (entry && entry->is_open && entry->begun_ns) {
+        if (entry && entry->is_open) {
             phase->span.begin_ns = entry->begun_ns;
             phase->span.path = entry->path->index;
             phase->span.thread = entry->thread;

@@ -10,7 +10,9 @@
    pause, resume, detach, pause-scoped SCOPE, resume-scoped SCOPE
    thread                                   what comes next is done on another thread
    again                                    a second static part, of the same functions, is initialised
+   wide                                     an overlapped task, all of whose names are in wide characters alone
    fork                                     a child process creates, begins and ends a task, and exits
+   fork-end DOMAIN                          a child process ends a task of its parent in a phase of its own, and exits
    fini                                     ends ITT
    storm                                    much of it on several threads at once
    open                                     prepares work for the device, and calls zeInit
@@ -95,6 +97,26 @@ static int perform(char **words) {
         second = itt;
         *(void **)&init = dlsym(itt.library, "__itt_api_init");
         init(&second, -1);
+    } else if (strcmp(what, "wide") == 0) {
+        static itt_domain domain;
+        static itt_text text;
+        domain.flags = 1;
+        ITT(task_begin_overlapped, &domain, no_id, no_id, &text);
+#ifdef WITH_ZT_AUTO
+    } else if (strcmp(what, "fork-end") == 0) {
+        char *end[] = {"end", words[1]};
+        pid_t child = fork();
+        int status = 1;
+        if (child == 0) {
+            zt_phase_begin("of the child");
+            const void *phase = zt_phase_current().phase;
+            perform(end);
+            _exit(zt_phase_current().phase == phase ? 0 : 8);
+        }
+        if (waitpid(child, &status, 0) != child || status != 0)
+            exit(9);
+        return 2;
+#endif
     } else if (strcmp(what, "fork") == 0) {
         char *words_of_child[] = {"begin", "of the child", "task of the child", "end", "of the child"};
         pid_t child = fork();

@@ -4,8 +4,8 @@
        An entry of a phase lasts from its begin to its end on a thread. What is submitted in it may run later:
        the entry is over when it has ended, and all that was submitted in it is collected. Then its GPU time
        is one value of zt_region_info.time_ns. Entries in which nothing was submitted are left out, and so are
-       those with samples that are lost, dropped or without a GPU time (`incomplete`). total_ns is of all
-       samples that were collected.
+       those with samples that are lost, dropped or without a GPU time (`incomplete`). A note counts those
+       that have ended and are not over. total_ns is of all samples that were collected.
 
        If regions nest, the outermost counts in a phase, because its time includes the others. A phase that
        begins inside of a region has the inner samples, and the phases around the region have the region.
@@ -19,8 +19,10 @@
        count in the phase, and in no entry; so does what a thread submits by a zt_phase that was got before the
        profiler was opened.
 
-       Host time is that of the threads that have begun the phase. It is known from the moment on at which a
-       profiler was open in the process. A phase inside of itself counts once in the figures of its name.
+       Host time is that of the threads that have begun the phase. It counts while a profiler is open in the
+       process: that of a phase that is open before counts from the opening on. While a thread adopts the
+       phase that it is in, it is inside of no other. A phase inside of itself counts once in the figures of
+       its name. To a forked child, a zt_phase of its parent is none.
        Fibers must not change threads in a phase, and a phase that is open when its thread ends has no end.
 
        While a tracer is on, zt_region_info.host_wait_ns is how long the thread was in calls that wait for the
@@ -40,5 +42,6 @@
        flight, or where one is missing.
 
        An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
-       beyond 4,096 different ones in a process, belongs to the phase around it; a message reports the latter.
+       beyond 4,096 different ones in a process, belongs to the phase around it; a message and a note report
+       the latter.
 */

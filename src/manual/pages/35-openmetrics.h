@@ -26,10 +26,15 @@
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
-       phase_host_wait_seconds_total       by phase, with a tracer; see PHASES AND ENTRIES
-       phase_energy_joules_total           and phase_throttled_seconds_total: by phase, with config.power
-       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges by
-                                           phase; see MEMORY
+       phase_entries_total                 by phase, as all that follow; see PHASES AND ENTRIES
+       phase_samples_total                 and phase_lost_samples_total, which has dropped ones, too
+       phase_host_seconds_total            and phase_own_host_seconds_total
+       phase_host_wait_seconds_total       with a tracer
+       phase_gpu_seconds_total             and, with a timeline, phase_gpu_busy_seconds_total
+       phase_entry_gpu_time_seconds        a summary of the GPU time of one entry
+       phase_energy_joules_total           and phase_throttled_seconds_total, with config.power
+       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges;
+                                           see MEMORY
        memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
                                            peak_host_memory_bytes; allocations_total,
                                            unwatched_allocations_total
@@ -37,7 +42,8 @@
                                            call
 
        A region on several paths has a sample for each path, with the label "path", and none for the sum, but
-       for its lost and dropped samples.
+       for its lost and dropped samples. A phase always has that label. In it, a ';' in a name is written as
+       ':'.
 
        Names are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that

@@ -39,7 +39,7 @@
 
        While ITT is paused (__itt_pause), nothing that begins is a phase, and no launch is measured that is
        appended then. Lists that were recorded before are measured. __itt_pause_scoped pauses phases (host)
-       or launches (offload) alone. __itt_detach pauses for good.
+       or launches (offload) alone. __itt_detach pauses both, and __itt_resume resumes them.
 
        Phases are a stack of their thread. So
 
