@@ -158,7 +158,8 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
 
 static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
-    zt__unregister_profiler(profiler); /* a detached one is registered, because its reports are written later */
+    zt__unregister_profiler(
+        profiler); /* a detached one is registered, because its reports are written later */
     zt__close_timeline(profiler);
     zt__close_power(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
@@ -287,9 +288,8 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     if (result == ZE_RESULT_SUCCESS) {
         opened->keeps_latencies = complete->timeline > 0;
         if (zt__lay_out_columns(opened)) {
-            opened->batch.rows =
-                (double *)zt__allocate(&complete->allocator, (size_t)(ZT__BATCH + 1) * opened->row_length,
-                                       sizeof *opened->batch.rows);
+            opened->batch.rows = (double *)zt__allocate(
+                &complete->allocator, (size_t)ZT__BATCH * opened->row_length, sizeof *opened->batch.rows);
         }
         if (!opened->batch.rows) {
             result = zt__report_no_memory(diagnostics, "zt_open", "statistics");

@@ -101,6 +101,17 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
     return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
 }
 
+ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path) {
+    return path->depth == 0 || path->key.region->is_phase;
+}
+
+ZT__PRIVATE zt__path *zt__phase_of(zt__path *path) {
+    while (!zt__is_phase_or_root(path)) {
+        path = path->key.outer;
+    }
+    return path;
+}
+
 static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
     zt__path_key key;
     if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */

@@ -191,7 +191,6 @@ static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__prob
     }
     if (outer && probe->outer_phase != zt__phase_of(probe->path)) {
         outer->path->is_own_unknown = 1;
-        probe->path->is_inner = 1;
     }
 }
 

@@ -9,6 +9,7 @@
 
        If regions nest, the outermost counts in a phase, because its time includes the others. A phase that
        begins inside of a region has the inner samples, and the phases around the region have the region.
+       Metrics, copied bytes and latencies are of the same samples as the GPU time.
 
        A sample of a recorded list belongs to the phases of the thread that executes the list. A note counts
        samples that were appended in another phase. config.phases_at_append lets all belong to the phase of
