@@ -8795,7 +8795,8 @@ ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *v
 enum {
     ZT__BATCH = 64,
     ZT__MAX_REGIONS = 65536,
-    ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
+    ZT__MAX_PATHS = 16384, /* and one more in each phase and in none, for the samples of all others: */
+    ZT__MOST_PATHS = 2 * ZT__MAX_PATHS + 1,
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 128,             /* of paths: phases and regions */
     ZT__ENTRIES_PER_BLOCK = 128,     /* more than a stack of phases is deep */
@@ -9256,7 +9257,7 @@ struct zt_profiler {
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
-    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK + 1];
+    zt__path *path_blocks[ZT__MOST_PATHS / ZT__PATHS_PER_BLOCK + 1];
     uint32_t path_count, path_capacity;
     zt__path root;          /* around all paths */
     zt__path **phase_paths; /* by zt__phase.index; NULL: not known yet */
@@ -9606,7 +9607,7 @@ ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data)
 
 /* Regions by name, paths, lists by handle, and names of lists. */
 
-/* The region that stands for those that are begun on more than ZT__MAX_PATHS paths. */
+/* The region that stands, in each phase and in none, for those that are begun on more than ZT__MAX_PATHS paths. */
 #define ZT__OTHER_REGION "(other)"
 
 ZT__PRIVATE const char *zt__shown_name(const char *name);
@@ -9634,8 +9635,9 @@ ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path);
 ZT__PRIVATE zt__path *zt__phase_of(zt__path *path);
 
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
-   are nested too deeply, such as where many are never ended, it is that of the region inside no other. If there
-   are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
+   are nested too deeply, such as where many are never ended, it is that of the region in their phase, inside no other. If
+   there are too many paths, it is that, too, or else the path of ZT__OTHER_REGION in their phase; for a phase then
+   returns `outer`. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
 /* Returns NULL if there is none. */
@@ -9768,8 +9770,8 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     int has_room = 1;
     if (!path && (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_PATHS)) {
         outer->is_own_unknown = outer->depth > 0;
-        outer = &profiler->root;
-        path = zt__find_path(profiler, outer, region);
+        outer = zt__phase_of(outer);
+        path = region->is_phase ? outer : zt__find_path(profiler, outer, region);
     }
     if (!path && profiler->path_count >= ZT__MAX_PATHS) {
         region = zt__find_or_add_region(profiler, ZT__OTHER_REGION, &cause);
@@ -16445,11 +16447,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
         zt__lock(&into->mutex);
         paths[i].into = zt__find_or_add_path(into, outer, regions[path->key.region->index].into);
         zt__unlock(&into->mutex);
-        paths[i].is_left_out =
-            path->key.region->is_phase && paths[i].into && !paths[i].into->key.region->is_phase;
-        if (paths[i].is_left_out) { /* there are too many paths */
-            paths[i].into = outer;
-        }
+        paths[i].is_left_out = path->key.region->is_phase && paths[i].into == outer;
         has_memory = paths[i].into &&
                      (paths[i].is_left_out || zt__copy_path(into, paths[i].into, from, path, &paths[i].from));
     }
@@ -17180,7 +17178,8 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        zt__require(packer, !path->key.region->is_phase || zt__is_phase_or_root(path->key.outer));
+        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH &&
+                                                            zt__is_phase_or_root(path->key.outer)));
         if (!path->key.region->is_phase) {
             profiler->counts.collected += path->statistics.count;
             profiler->counts.begun += path->statistics.count;
@@ -17220,7 +17219,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__transfer_region(&packer, locked, i);
         zt__unlock(&locked->mutex);
     }
-    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS + 1);
+    zt__transfer_u32(&packer, &paths, ZT__MOST_PATHS);
     for (i = 0; i < paths; i++) {
         zt__lock(&locked->mutex);
         zt__transfer_path(&packer, locked, i);
@@ -17305,7 +17304,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_region(&packer, unpacked, i);
     }
-    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS + 1);
+    zt__transfer_u32(&packer, &path_count, ZT__MOST_PATHS);
     for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_path(&packer, unpacked, i);
     }
@@ -40201,8 +40200,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions and phases are nested more than 128 deep: those beyond count as not nested
-       - there are more than 16,384 paths: those beyond count as "(other)", and a note says how many samples
+       - regions and phases are nested more than 128 deep: regions beyond count as not nested, in their phase
+       - there are more than 16,384 paths: regions beyond count as "(other)" in their phase, and a note says
+         how many samples. Phases beyond belong to the phase around them
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
        measured, such as launches that zt_trace_config.names leaves out.
@@ -40350,6 +40350,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
        beyond 4,096 different ones in a process, belongs to the phase around it; a message reports the latter.
+       OWN TIME has the limit of paths.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -41421,4 +41422,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 405bf64ea0a6ddcd */
+/* Joined from src/ by src/join.py: 6b403a06b8f8b962 */

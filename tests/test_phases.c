@@ -412,6 +412,46 @@ static void test_metrics_where_phases_and_regions_mix(void **state) {
     check_work(w);
 }
 
+/* What is beyond 16,384 paths, or nested too deeply, stays in the phases that it is in. */
+static void test_more_paths_than_are_kept(void **state) {
+    world *w = *state;
+    enum { LAYERS = 420, KERNELS = 40 };
+    static char names[LAYERS][16];
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    uint64_t others = 0;
+    for (int i = 0; i < LAYERS; i++) {
+        snprintf(names[i], sizeof names[i], "layer %d", i);
+        ZT_PHASE("run")
+            ZT_PHASE(names[i])
+                for (int j = 0; j < KERNELS; j++) {
+                    char name[16];
+                    snprintf(name, sizeof name, "kernel %d", j);
+                    zt_region region = zt_begin(profiler, w->immediate, name);
+                    zt_end(&region);
+                }
+        finish_immediate(w, w->immediate);
+        ok(zt_collect(profiler, 0));
+    }
+    collect_all(profiler);
+    zt_region_info run = path_info(profiler, "run"), all;
+    assert_int_equal(run.count, LAYERS * KERNELS);
+    assert_int_equal(run.time_ns.count, LAYERS);
+    assert_close(run.time_ns.sum, run.total_ns);
+    assert_int_equal(zt_find_path(profiler, "run;layer 419"), UINT32_MAX);
+    for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++) {
+        ok(zt_get_region(profiler, ZT_PATH(i), &all));
+        others += strcmp(all.name, "(other)") ? 0 : all.count;
+    }
+    assert_true(others > 0);
+    assert_int_equal(region_info(profiler, "(other)").count, others);
+    assert_int_equal(path_info(profiler, "run;(other)").is_phase, 0);
+    zt_profiler *back = repacked(profiler);
+    assert_int_equal(path_info(back, "run").count, run.count);
+    zt_close(back);
+}
+
 static void test_a_region_and_a_phase_of_one_name(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_delivering(w, "");
@@ -1305,6 +1345,7 @@ int main(void) {
         TEST(test_a_phase_inside_of_a_region),
         TEST(test_phases_inside_of_a_region),
         TEST(test_metrics_where_phases_and_regions_mix),
+        TEST(test_more_paths_than_are_kept),
         TEST(test_a_region_and_a_phase_of_one_name),
         TEST(test_many_entries),
         TEST(test_the_last_entry),

@@ -129,8 +129,8 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     int has_room = 1;
     if (!path && (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_PATHS)) {
         outer->is_own_unknown = outer->depth > 0;
-        outer = &profiler->root;
-        path = zt__find_path(profiler, outer, region);
+        outer = zt__phase_of(outer);
+        path = region->is_phase ? outer : zt__find_path(profiler, outer, region);
     }
     if (!path && profiler->path_count >= ZT__MAX_PATHS) {
         region = zt__find_or_add_region(profiler, ZT__OTHER_REGION, &cause);

@@ -17,7 +17,8 @@
 enum {
     ZT__BATCH = 64,
     ZT__MAX_REGIONS = 65536,
-    ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
+    ZT__MAX_PATHS = 16384, /* and one more in each phase and in none, for the samples of all others: */
+    ZT__MOST_PATHS = 2 * ZT__MAX_PATHS + 1,
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 128,             /* of paths: phases and regions */
     ZT__ENTRIES_PER_BLOCK = 128,     /* more than a stack of phases is deep */
@@ -478,7 +479,7 @@ struct zt_profiler {
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
-    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK + 1];
+    zt__path *path_blocks[ZT__MOST_PATHS / ZT__PATHS_PER_BLOCK + 1];
     uint32_t path_count, path_capacity;
     zt__path root;          /* around all paths */
     zt__path **phase_paths; /* by zt__phase.index; NULL: not known yet */

@@ -143,11 +143,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
         zt__lock(&into->mutex);
         paths[i].into = zt__find_or_add_path(into, outer, regions[path->key.region->index].into);
         zt__unlock(&into->mutex);
-        paths[i].is_left_out =
-            path->key.region->is_phase && paths[i].into && !paths[i].into->key.region->is_phase;
-        if (paths[i].is_left_out) { /* there are too many paths */
-            paths[i].into = outer;
-        }
+        paths[i].is_left_out = path->key.region->is_phase && paths[i].into == outer;
         has_memory = paths[i].into &&
                      (paths[i].is_left_out || zt__copy_path(into, paths[i].into, from, path, &paths[i].from));
     }

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "base/phase_stack.h"
 #include "base/platform.h"
 #include "base/shared.h"
 #include "base/system.h"
@@ -442,7 +443,8 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        zt__require(packer, !path->key.region->is_phase || zt__is_phase_or_root(path->key.outer));
+        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH &&
+                                                            zt__is_phase_or_root(path->key.outer)));
         if (!path->key.region->is_phase) {
             profiler->counts.collected += path->statistics.count;
             profiler->counts.begun += path->statistics.count;
@@ -482,7 +484,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__transfer_region(&packer, locked, i);
         zt__unlock(&locked->mutex);
     }
-    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS + 1);
+    zt__transfer_u32(&packer, &paths, ZT__MOST_PATHS);
     for (i = 0; i < paths; i++) {
         zt__lock(&locked->mutex);
         zt__transfer_path(&packer, locked, i);
@@ -567,7 +569,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_region(&packer, unpacked, i);
     }
-    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS + 1);
+    zt__transfer_u32(&packer, &path_count, ZT__MOST_PATHS);
     for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_path(&packer, unpacked, i);
     }

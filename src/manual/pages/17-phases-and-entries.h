@@ -42,4 +42,5 @@
 
        An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
        beyond 4,096 different ones in a process, belongs to the phase around it; a message reports the latter.
+       OWN TIME has the limit of paths.
 */
