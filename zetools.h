@@ -831,8 +831,9 @@ struct zt_region_info {
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
 /* Finds a region by its name, whose statistics are those of all its paths together; a phase, if no region has that
-   name; or a path, such as "step;solve", or ";solve" inside no other. Returns the index of the region or ZT_PATH of that of the path,
-   for all functions that take a region; UINT32_MAX if there is none. */
+   name; or a path, such as "step;solve", or ";solve" inside no other: that of a phase, if a region has it, too. Returns
+   the index of the region or ZT_PATH of that of the path, for all functions that take a region; UINT32_MAX if there is
+   none. */
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif
@@ -15925,11 +15926,12 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
         zt__is_positive(totals->bytes_ns) ? (double)totals->bytes / totals->bytes_ns * 1e9 : zt__nan();
 }
 
-/* Returns the path of a name, such as "step;solve", whose end is `end`; or NULL. The mutex is held. */
+/* Returns the path of a name, such as "step;solve", whose end is `end`: a phase rather than a region. NULL if there is
+   none. The mutex is held. */
 static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const char *name, const char *end) {
-    const zt__path *path;
+    const zt__path *path, *found = NULL;
     uint32_t i;
-    for (i = 0; i < profiler->path_count; i++) {
+    for (i = 0; i < profiler->path_count && !(found && found->key.region->is_phase); i++) {
         const char *rest = end;
         path = zt__path_at(profiler, i);
         while (path->depth > 0) {
@@ -15941,11 +15943,11 @@ static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const 
             rest -= length + (path->depth > 1);
             path = path->key.outer;
         }
-        if (path->depth == 0 && rest == name) {
-            return zt__path_at(profiler, i);
+        if (path->depth == 0 && rest == name && (!found || zt__path_at(profiler, i)->key.region->is_phase)) {
+            found = zt__path_at(profiler, i);
         }
     }
-    return NULL;
+    return found;
 }
 
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {
@@ -41422,4 +41424,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6b403a06b8f8b962 */
+/* Joined from src/ by src/join.py: bd3435e734dd6d89 */

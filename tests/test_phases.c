@@ -464,6 +464,19 @@ static void test_a_region_and_a_phase_of_one_name(void **state) {
     assert_int_equal(region_info(profiler, "solve").count, 2);
     assert_int_equal(path_info(profiler, "solve;solve").count, 2);
     assert_true(path_info(profiler, ";solve").is_phase);
+    run(w, profiler, "solve"); /* also a path inside no other */
+    collect_all(profiler);
+    assert_true(path_info(profiler, ";solve").is_phase);
+    assert_int_equal(path_info(profiler, "solve").count, 3);
+    close_profiler(w, profiler);
+
+    profiler = open_delivering(w, "");
+    run(w, profiler, "solve"); /* the same the other way round */
+    ZT_PHASE("solve")
+        run(w, profiler, "kernel");
+    collect_all(profiler);
+    assert_false(path_info(profiler, "solve").is_phase);
+    assert_true(path_info(profiler, ";solve").is_phase);
     check_work(w);
 }
 

@@ -426,11 +426,12 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
         zt__is_positive(totals->bytes_ns) ? (double)totals->bytes / totals->bytes_ns * 1e9 : zt__nan();
 }
 
-/* Returns the path of a name, such as "step;solve", whose end is `end`; or NULL. The mutex is held. */
+/* Returns the path of a name, such as "step;solve", whose end is `end`: a phase rather than a region. NULL if there is
+   none. The mutex is held. */
 static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const char *name, const char *end) {
-    const zt__path *path;
+    const zt__path *path, *found = NULL;
     uint32_t i;
-    for (i = 0; i < profiler->path_count; i++) {
+    for (i = 0; i < profiler->path_count && !(found && found->key.region->is_phase); i++) {
         const char *rest = end;
         path = zt__path_at(profiler, i);
         while (path->depth > 0) {
@@ -442,11 +443,11 @@ static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const 
             rest -= length + (path->depth > 1);
             path = path->key.outer;
         }
-        if (path->depth == 0 && rest == name) {
-            return zt__path_at(profiler, i);
+        if (path->depth == 0 && rest == name && (!found || zt__path_at(profiler, i)->key.region->is_phase)) {
+            found = zt__path_at(profiler, i);
         }
     }
-    return NULL;
+    return found;
 }
 
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {
