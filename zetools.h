@@ -13194,17 +13194,16 @@ static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__prob
     }
 }
 
-/* Counts a region for which there is no probe as dropped, also in its phase. With the mutex held. */
-static void zt__drop_unopened(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
-                              zt_cause cause) {
+/* Counts a region for which there is no probe as dropped: on its path, or without one in its phase. With the mutex held. */
+static void zt__drop_unopened(zt_profiler *profiler, zt__region_record *region, zt__path *path,
+                              const zt__list *list, zt_cause cause) {
     zt__path *phase =
         list && zt__takes_phase_at_append(profiler, list)
             ? zt__known_path_of_phase(profiler, zt__get_top_frame() ? zt__get_top_frame()->phase : NULL)
             : NULL;
-    zt__count_drop(profiler, NULL, region, list, cause);
+    zt__count_drop(profiler, path ? path : phase, region, list, cause);
     if (phase) {
         zt__entry *entry = zt__use_entry(zt__current_entry(profiler));
-        phase->dropped++;
         zt__miss_in_phases(profiler, &entry);
     }
     if (list && list->innermost) {
@@ -13287,7 +13286,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         }
         probe->begun_ns = list->begun_ns;
     } else {
-        zt__drop_unopened(profiler, region, list, *cause);
+        zt__drop_unopened(profiler, region, path, list, *cause);
     }
     zt__unlock(&profiler->mutex);
     return probe;
@@ -40527,8 +40526,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
-                       several, "share" and all that follows it in a region. "parent" is the index of a
+       "paths"         {"region", "parent", "count", "lost", "dropped", "total_ns", "own_ns"} of each path and,
+                       if its region has several, "share" and all that follows it in a region. "parent" is the index of a
                        path. That of a phase also has "path", its name for zt_find_path
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
@@ -41424,4 +41423,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: bd3435e734dd6d89 */
+/* Joined from src/ by src/join.py: 329cf465f0f1cb39 */

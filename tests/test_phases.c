@@ -566,6 +566,7 @@ static void test_dropped(void **state) {
     collect_all(profiler);
     zt_region_info main_phase = path_info(profiler, "main");
     assert_int_equal(main_phase.dropped, 1);
+    assert_int_equal(path_info(profiler, "main;held;dropped").dropped, 1);
     assert_int_equal(main_phase.incomplete, 1);
     assert_int_equal(main_phase.time_ns.count, 0);
     assert_int_equal(main_phase.count, 1);
