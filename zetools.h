@@ -831,9 +831,9 @@ struct zt_region_info {
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
 /* Finds a region by its name, whose statistics are those of all its paths together; a phase, if no region has that
-   name; or a path, such as "step;solve", or ";solve" inside no other. A ';' in a name is given as it is, and not as ':' as
-   in reports. Returns the index of the region or ZT_PATH of that of the path, for all functions that take a region;
-   UINT32_MAX if there is none. */
+   name; or a path, such as "step;solve", or ";solve" inside no other: that of a phase, if a region has it, too. A ';' in a
+   name is given as it is, and not as ':' as in reports. Returns the index of the region or ZT_PATH of that of the path,
+   for all functions that take a region; UINT32_MAX if there is none. */
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif
@@ -8796,7 +8796,8 @@ ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *v
 enum {
     ZT__BATCH = 64,
     ZT__MAX_REGIONS = 65536,
-    ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
+    ZT__MAX_PATHS = 16384, /* and one more in each phase and in none, for the samples of all others: */
+    ZT__MOST_PATHS = 2 * ZT__MAX_PATHS + 1,
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 128,             /* of paths: phases and regions */
     ZT__ENTRIES_PER_BLOCK = 128,     /* more than a stack of phases is deep */
@@ -8876,8 +8877,7 @@ typedef struct zt__power_sums {
 } zt__power_sums;
 
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
-   move nor disappear.
-   Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
+   move nor disappear. */
 struct zt__path {
     zt__path_key key;
     uint32_t index, depth; /* a path inside no other has depth 1 */
@@ -8894,14 +8894,14 @@ struct zt__path {
     uint64_t bytes;         /* that collected samples have copied or filled, */
     double bytes_ns;        /* and the GPU time of these samples */
     double launch_error_ns; /* the largest error of a launch latency */
+    /* Of a phase, this and what is above are of all that was submitted in it, but for what ran inside of a region that
+       counts in it, too. */
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
-    int is_inner; /* its samples ran inside of a region that is in another phase, and so on another path */
 
-    /* of a phase: what was submitted in it, but for what ran inside of a region that counts in it, too */
-    uint64_t samples;
-    double gpu_ns;
+    /* of a phase */
+    zt__statistics entries;        /* the GPU times of its entries */
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
@@ -9160,8 +9160,9 @@ typedef struct zt__reading {
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
     int knows_execution; /* it is of the execution that was submitted last */
     uint64_t submitted_ns, bytes;
-    uint32_t report;    /* index among the reports of the batch */
-    ze_result_t result; /* of the driver call that failed, or SUCCESS */
+    double launch_error_ns; /* of its launch latency */
+    uint32_t report;        /* index among the reports of the batch */
+    ze_result_t result;     /* of the driver call that failed, or SUCCESS */
     const char *call;
     zt__sample_times times;
     uint64_t begin_ns, end_ns; /* host time when it ran, with a timeline */
@@ -9178,7 +9179,7 @@ typedef struct zt__batch {
     size_t raw_size[ZT__MAX_GROUPS_IN_PASS];
     zet_typed_value_t *values[ZT__MAX_GROUPS_IN_PASS]; /* and the values calculated from them */
     size_t value_count[ZT__MAX_GROUPS_IN_PASS];
-    double *rows; /* one for each reading, and one for entries of phases */
+    double *rows; /* one for each reading */
 } zt__batch;
 
 /* What was measured where and when, for those who read a report later. "" and 0: not known. */
@@ -9225,9 +9226,10 @@ struct zt_profiler {
     uint32_t tile_count;      /* 0 if the device has no separate tiles */
     zt__sample_layout layout; /* of a sample: GPU time; metrics; GPU time of the samples with the metrics of
                                  each pass, if there are metrics; metrics of each tile, if any; latencies */
-    uint32_t row_length;      /* its columns */
-    int keeps_latencies;      /* for quantiles */
-    uint32_t *kept_columns;   /* of the layout */
+    zt__sample_layout entry_layout; /* of an entry of a phase: GPU time */
+    uint32_t row_length;            /* columns of a sample */
+    int keeps_latencies;            /* for quantiles */
+    uint32_t *kept_columns;         /* of the layout */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
@@ -9256,7 +9258,7 @@ struct zt_profiler {
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
-    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK + 1];
+    zt__path *path_blocks[ZT__MOST_PATHS / ZT__PATHS_PER_BLOCK + 1];
     uint32_t path_count, path_capacity;
     zt__path root;          /* around all paths */
     zt__path **phase_paths; /* by zt__phase.index; NULL: not known yet */
@@ -9438,6 +9440,8 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     layout->row_limit = profiler->config.samples > 0 ? profiler->config.samples : (uint32_t)GPU_TIMES_KEPT;
     layout->kept_columns = kept;
     layout->aggregations = aggregations;
+    profiler->entry_layout = *layout;
+    profiler->entry_layout.column_count = profiler->entry_layout.kept_count = 1;
     return 1;
 }
 
@@ -9614,7 +9618,7 @@ ZT__PRIVATE zt__decision zt__decide(zt__seen seen, zt__owed owed, zt__data data)
 
 /* Regions by name, paths, lists by handle, and names of lists. */
 
-/* The region that stands for those that are begun on more than ZT__MAX_PATHS paths. */
+/* The region that stands, in each phase and in none, for those that are begun on more than ZT__MAX_PATHS paths. */
 #define ZT__OTHER_REGION "(other)"
 
 ZT__PRIVATE const char *zt__shown_name(const char *name);
@@ -9636,9 +9640,15 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_phase_record(zt_profiler *profile
 /* Returns a path by its index. Paths are in blocks, so that they need not move. */
 ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
 
+ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path);
+
+/* Returns the phase of a path, or the root. */
+ZT__PRIVATE zt__path *zt__phase_of(zt__path *path);
+
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
-   are nested too deeply, such as where many are never ended, it is that of the region inside no other. If there
-   are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
+   are nested too deeply, such as where many are never ended, it is that of the region in their phase, inside no other. If
+   there are too many paths, it is that, too, or else the path of ZT__OTHER_REGION in their phase; for a phase then
+   returns `outer`. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
 /* Returns NULL if there is none. */
@@ -9743,6 +9753,17 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
     return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
 }
 
+ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path) {
+    return path->depth == 0 || path->key.region->is_phase;
+}
+
+ZT__PRIVATE zt__path *zt__phase_of(zt__path *path) {
+    while (!zt__is_phase_or_root(path)) {
+        path = path->key.outer;
+    }
+    return path;
+}
+
 static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
     zt__path_key key;
     if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
@@ -9760,8 +9781,8 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     int has_room = 1;
     if (!path && (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_PATHS)) {
         outer->is_own_unknown = outer->depth > 0;
-        outer = &profiler->root;
-        path = zt__find_path(profiler, outer, region);
+        outer = zt__phase_of(outer);
+        path = region->is_phase ? outer : zt__find_path(profiler, outer, region);
     }
     if (!path && profiler->path_count >= ZT__MAX_PATHS) {
         region = zt__find_or_add_region(profiler, ZT__OTHER_REGION, &cause);
@@ -9967,6 +9988,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler->batch.rows);
     for (i = 0; i < profiler->path_count; i++) {
         zt__free_statistics(&allocator, &zt__path_at(profiler, i)->statistics);
+        zt__free_statistics(&allocator, &zt__path_at(profiler, i)->entries);
         zt__free(&allocator, zt__path_at(profiler, i)->streamed);
     }
     for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
@@ -10063,10 +10085,9 @@ ZT__PRIVATE zt__path *zt__known_path_of_phase(const zt_profiler *profiler, const
    phase around it, or the profiler's root. Unlocks. */
 ZT__PRIVATE zt__path *zt__find_or_add_path_of_phase(zt_profiler *profiler, const zt__phase *phase);
 
-ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path);
-
-/* Returns the phase of a path, or the root. */
-ZT__PRIVATE zt__path *zt__phase_of(zt__path *path);
+/* Returns the next path that counts a sample: from its own path on, the phases around it, but not those that count a
+   region around it, which is in `outer_phase`; NULL at the end. Needs no mutex. */
+ZT__PRIVATE zt__path *zt__next_counting(const zt__path *path, const zt__path *outer_phase);
 
 /* Returns the path of the regions of `path` inside a phase instead of in those that it has, added if it is new. Returns
    NULL without memory. Unlocks. */
@@ -10092,10 +10113,10 @@ ZT__PRIVATE void zt__release_entry(zt_profiler *profiler, zt__entry **place);
 /* The same for a sample that is lost or dropped: its entry, and those around it, are incomplete. */
 ZT__PRIVATE void zt__miss_in_phases(zt_profiler *profiler, zt__entry **place);
 
-/* The same for a sample that is collected: adds its GPU time to its phases and their entries, but not to those that
-   count a region around it, which is in `outer_phase`. NaN: the GPU time is not known. */
-ZT__PRIVATE void zt__add_to_phases(zt_profiler *profiler, zt__path *path, const zt__path *outer_phase,
-                                   zt__entry **place, double gpu_ns);
+/* The same for a sample that is collected: adds its GPU time to its entries, but not to those of phases that count a
+   region around it, which is in `outer_phase`. NaN: the GPU time is not known. */
+ZT__PRIVATE void zt__add_to_entries(zt_profiler *profiler, const zt__path *outer_phase, zt__entry **place,
+                                    double gpu_ns);
 
 /* Notes that the entry of this number has ended. */
 ZT__PRIVATE void zt__end_entry(zt_profiler *profiler, const uint32_t *number);
@@ -10169,17 +10190,6 @@ ZT__PRIVATE zt__path *zt__find_or_add_path_of_phase(zt_profiler *profiler, const
     return path;
 }
 
-ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path) {
-    return path->depth == 0 || path->key.region->is_phase;
-}
-
-ZT__PRIVATE zt__path *zt__phase_of(zt__path *path) {
-    while (!zt__is_phase_or_root(path)) {
-        path = path->key.outer;
-    }
-    return path;
-}
-
 ZT__PRIVATE zt__path *zt__place_path(zt_profiler *profiler, zt__path *phase, zt__path *path) {
     zt__path *outer, *placed;
     if (zt__is_phase_or_root(path)) {
@@ -10201,6 +10211,11 @@ static int zt__counts_region(const zt__path *phase, const zt__path *outer_phase)
         outer_phase = outer_phase->key.outer;
     }
     return outer_phase != NULL;
+}
+
+ZT__PRIVATE zt__path *zt__next_counting(const zt__path *path, const zt__path *outer_phase) {
+    zt__path *phase = zt__phase_of(path->key.outer);
+    return phase->depth > 0 && !zt__counts_region(phase, outer_phase) ? phase : NULL;
 }
 
 /* ---- entries --------------------------------------------------------------------------------------------- */
@@ -10347,18 +10362,12 @@ ZT__PRIVATE void zt__miss_in_phases(zt_profiler *profiler, zt__entry **place) {
     zt__release_entry(profiler, place);
 }
 
-ZT__PRIVATE void zt__add_to_phases(zt_profiler *profiler, zt__path *path, const zt__path *outer_phase,
-                                   zt__entry **place, double gpu_ns) {
-    zt__path *phase;
+ZT__PRIVATE void zt__add_to_entries(zt_profiler *profiler, const zt__path *outer_phase, zt__entry **place,
+                                    double gpu_ns) {
     zt__entry *entry;
     if (zt__is_nan(gpu_ns)) {
         zt__miss_in_phases(profiler, place);
         return;
-    }
-    for (phase = zt__phase_of(path); phase->depth > 0 && !zt__counts_region(phase, outer_phase);
-         phase = phase->key.outer) {
-        phase->samples++;
-        phase->gpu_ns += gpu_ns;
     }
     for (entry = *place; entry && !zt__counts_region(entry->path, outer_phase); entry = entry->outer) {
         entry->has_work = 1;
@@ -11408,9 +11417,9 @@ ZT__PRIVATE const char *zt__drop_open_regions(zt_profiler *profiler, const zt__l
 
 /* What was read and calculated is counted, and added to the statistics of its path. */
 
-/* Makes room for `more` samples of a path. Called by the thread that holds the collector, without the mutex.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
+/* Makes room for `more` samples of the path of a reading and of the phases that count it. Called by the thread that
+   holds the collector, without the mutex. Returns 0 without memory. */
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, const zt__reading *reading, uint64_t more);
 
 /* Counts what has become of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row);
@@ -11423,9 +11432,14 @@ ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler);
 
 /* What was read and calculated is counted, and added to the statistics of its path. */
 
-ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more) {
-    return zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
-                               &path->statistics, more);
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, const zt__reading *reading, uint64_t more) {
+    zt__path *path = reading->path;
+    int has_room = 1;
+    for (; path && has_room; path = zt__next_counting(path, reading->outer_phase)) {
+        has_room = zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
+                                       &path->statistics, more);
+    }
+    return has_room;
 }
 
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
@@ -11446,8 +11460,8 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         path->missing--;
         return;
     }
-    zt__add_to_phases(profiler, path, reading->outer_phase, &reading->entry,
-                      reading->outcome == ZT__READ ? row[0] : zt__nan());
+    zt__add_to_entries(profiler, reading->outer_phase, &reading->entry,
+                       reading->outcome == ZT__READ ? row[0] : zt__nan());
     if (reading->outcome == ZT__MISSED) {
         zt__missing missing = {reading->region,
                                path,
@@ -11464,33 +11478,33 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     if (profiler->sample_collected) {
         profiler->sample_collected(profiler, reading, row);
     }
-    zt__add_sample(&profiler->layout, &path->statistics, row);
-    path->with_metrics += profiler->batch.pass->group_count > 0;
     if (!zt__is_nan(row[0])) {
         path->missing--;
     }
-    if (reading->bytes && !zt__is_nan(row[0])) {
-        path->bytes += reading->bytes;
-        path->bytes_ns += row[0];
+    for (; path; path = zt__next_counting(path, reading->outer_phase)) {
+        zt__add_sample(&profiler->layout, &path->statistics, row);
+        path->with_metrics += profiler->batch.pass->group_count > 0;
+        if (reading->bytes && !zt__is_nan(row[0])) {
+            path->bytes += reading->bytes;
+            path->bytes_ns += row[0];
+        }
+        if (path->launch_error_ns < reading->launch_error_ns) {
+            path->launch_error_ns = reading->launch_error_ns;
+        }
     }
 }
 
 ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler) {
-    double *row = profiler->batch.rows + (size_t)ZT__BATCH * profiler->row_length; /* its last */
-    uint32_t i;
-    for (i = 1; i < profiler->row_length; i++) {
-        row[i] = zt__nan();
-    }
     while (profiler->ended_entries) {
         zt__entry *entry = profiler->ended_entries;
         int has_room;
         profiler->ended_entries = entry->next;
         zt__unlock(&profiler->mutex);
-        has_room = zt__reserve_room(profiler, entry->path, 1);
+        has_room = zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->entry_layout,
+                                       &entry->path->entries, 1);
         zt__lock(&profiler->mutex);
-        row[0] = entry->gpu_ns;
         if (has_room) {
-            zt__add_sample(&profiler->layout, &entry->path->statistics, row);
+            zt__add_sample(&profiler->entry_layout, &entry->path->entries, &entry->gpu_ns);
         } else {
             entry->path->incomplete++;
         }
@@ -11640,7 +11654,7 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
         if (reading->outcome == ZT__READ) {
             zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
-        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading->path, batch->count)) {
+        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }
@@ -13224,21 +13238,19 @@ static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__prob
     }
     if (outer && probe->outer_phase != zt__phase_of(probe->path)) {
         outer->path->is_own_unknown = 1;
-        probe->path->is_inner = 1;
     }
 }
 
-/* Counts a region for which there is no probe as dropped, also in its phase. With the mutex held. */
-static void zt__drop_unopened(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
-                              zt_cause cause) {
+/* Counts a region for which there is no probe as dropped: on its path, or without one in its phase. With the mutex held. */
+static void zt__drop_unopened(zt_profiler *profiler, zt__region_record *region, zt__path *path,
+                              const zt__list *list, zt_cause cause) {
     zt__path *phase =
         list && zt__takes_phase_at_append(profiler, list)
             ? zt__known_path_of_phase(profiler, zt__get_top_frame() ? zt__get_top_frame()->phase : NULL)
             : NULL;
-    zt__count_drop(profiler, NULL, region, list, cause);
+    zt__count_drop(profiler, path ? path : phase, region, list, cause);
     if (phase) {
         zt__entry *entry = zt__use_entry(zt__current_entry(profiler));
-        phase->dropped++;
         zt__miss_in_phases(profiler, &entry);
     }
     if (list && list->innermost) {
@@ -13321,7 +13333,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         }
         probe->begun_ns = list->begun_ns;
     } else {
-        zt__drop_unopened(profiler, region, list, *cause);
+        zt__drop_unopened(profiler, region, path, list, *cause);
     }
     zt__unlock(&profiler->mutex);
     return probe;
@@ -14408,7 +14420,8 @@ typedef struct zt__timeline_sample {
     ze_command_list_handle_t list;
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
-    uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
+    uint64_t bytes;              /* that it has copied or filled; 0: none, or not known */
+    const zt__path *outer_phase; /* as that of the reading */
     uint32_t region, path;
     uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
 } zt__timeline_sample;
@@ -14722,6 +14735,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
     sample.bytes = reading->bytes;
     sample.region = reading->region->index;
     sample.path = reading->path->index;
+    sample.outer_phase = reading->outer_phase;
     sample.pass = profiler->batch.pass->index;
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
@@ -14732,9 +14746,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
             (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
-        if (reading->path->launch_error_ns < error_ns) {
-            reading->path->launch_error_ns = error_ns;
-        }
+        reading->launch_error_ns = error_ns;
     }
     if (timeline->written >= timeline->capacity &&
         timeline->samples[place].end_ns > timeline->replaced_until_ns) {
@@ -15641,45 +15653,14 @@ static const zt__path *zt__next_inside(const zt__path *outer, const zt__path *pa
     return next;
 }
 
-/* Returns whether the samples of a path inside a phase are part of its metrics: they are of a region that is in no other,
-   or in one that is in another phase. */
-static int zt__counts_in_phase(const zt__path *phase, const zt__path *path) {
-    const zt__path *around = path->key.outer;
-    if (path->key.region->is_phase || zt__is_phase_or_root(around)) {
-        return !path->key.region->is_phase;
-    }
-    while (!zt__is_phase_or_root(around)) {
-        around = around->key.outer;
-    }
-    return path->is_inner && around == phase;
+/* Returns whether a column is of entries instead of samples: the GPU time of a phase. */
+static int zt__is_of_entries(zt__subject subject, uint32_t column) {
+    return column == 0 && subject.region->is_phase;
 }
 
-/* Returns the path after `path`, or the first for NULL, whose samples make up the metrics of a phase; NULL after the last.
-   The mutex is held. */
-static const zt__path *zt__next_in_phase(const zt__path *phase, const zt__path *path) {
-    do {
-        path = zt__next_inside(phase, path ? path : phase);
-    } while (path && !zt__counts_in_phase(phase, path));
-    return path;
-}
-
-/* As zt__next_of, but of a phase the paths whose samples make it up. `*phase` is the path of the phase that the walk is
-   in; NULL at its begin. */
-static const zt__path *zt__next_sampled(zt__subject subject, const zt__path **phase, const zt__path *path) {
-    if (!subject.region->is_phase) {
-        return zt__next_of(subject, path);
-    }
-    path = *phase ? zt__next_in_phase(*phase, path) : NULL;
-    while (!path && (*phase = zt__next_of(subject, *phase)) != NULL) {
-        path = zt__next_in_phase(*phase, NULL);
-    }
-    return path;
-}
-
-/* Returns the next path whose statistics have a column of a subject: the GPU time of a phase is that of its entries. */
-static const zt__path *zt__next_with(zt__subject subject, uint32_t column, const zt__path **phase,
-                                     const zt__path *path) {
-    return column == 0 ? zt__next_of(subject, path) : zt__next_sampled(subject, phase, path);
+/* Returns the statistics that have a column, of a path of a subject. */
+static const zt__statistics *zt__statistics_with(zt__subject subject, uint32_t column, const zt__path *path) {
+    return zt__is_of_entries(subject, column) ? &path->entries : &path->statistics;
 }
 
 ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor) {
@@ -15723,26 +15704,23 @@ ZT__PRIVATE void zt__raise_memory_in_use(zt__phase_memory *to, const zt__phase_m
 }
 
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
-    const zt__path *path = NULL, *phase = NULL;
+    const zt__path *path = NULL;
     zt__totals totals;
     memset(&totals, 0, sizeof totals);
-    while ((path = zt__next_sampled(subject, &phase, path)) != NULL) {
-        totals.count += subject.region->is_phase ? 0 : path->statistics.count;
+    totals.is_phase = subject.region->is_phase;
+    if (!subject.path && !totals.is_phase) {
+        totals.lost = subject.region->lost;
+        totals.dropped = subject.region->dropped;
+    }
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        const zt__path *inner = subject.path || totals.is_phase ? path : NULL;
+        totals.count += path->statistics.count;
         totals.with_metrics += path->with_metrics;
         totals.bytes += path->bytes;
         totals.bytes_ns += path->bytes_ns;
         if (totals.launch_error_ns < path->launch_error_ns) {
             totals.launch_error_ns = path->launch_error_ns;
         }
-    }
-    totals.is_phase = subject.region->is_phase;
-    if (!subject.path && !totals.is_phase) {
-        totals.lost = subject.region->lost;
-        totals.dropped = subject.region->dropped;
-    }
-    for (path = NULL; (subject.path || totals.is_phase) && (path = zt__next_of(subject, path)) != NULL;) {
-        const zt__path *inner = path;
-        totals.count += path->samples;
         totals.entered += path->entered;
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
@@ -15751,12 +15729,12 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         zt__add_power(&totals.power, &path->power, 1);
         totals.power_s += path->power_s;
         zt__raise_memory_in_use(&totals.memory, &path->memory);
-        do {
+        while (inner) {
             zt__add_allocations(&totals.memory, &inner->memory);
             totals.lost += inner->lost;
             totals.dropped += inner->dropped;
             inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
-        } while (inner);
+        }
     }
     if (!(totals.host_ns > 0)) {
         totals.host_wait_ns = zt__nan();
@@ -15765,22 +15743,23 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
 }
 
 ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
-    const zt__path *path = NULL, *phase = NULL;
+    const zt__path *path = NULL;
     zt__moments sum;
     memset(&sum, 0, sizeof sum);
-    while ((path = zt__next_with(subject, column, &phase, path)) != NULL) {
-        if (path->statistics.moments) {
-            zt__merge_moments(&sum, &path->statistics.moments[column]);
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        const zt__statistics *statistics = zt__statistics_with(subject, column, path);
+        if (statistics->moments) {
+            zt__merge_moments(&sum, &statistics->moments[column]);
         }
     }
     return sum;
 }
 
 ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
-    const zt__path *path = NULL, *phase = NULL;
+    const zt__path *path = NULL;
     zt__moments sum;
     memset(&sum, 0, sizeof sum);
-    while ((path = zt__next_sampled(subject, &phase, path)) != NULL) {
+    while ((path = zt__next_of(subject, path)) != NULL) {
         if (metric < path->streamed_count) {
             zt__merge_moments(&sum, &path->streamed[metric]);
         }
@@ -15789,9 +15768,6 @@ ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
 }
 
 ZT__PRIVATE double zt__time_of(const zt__path *path) {
-    if (path->key.region->is_phase) {
-        return path->gpu_ns;
-    }
     return path->statistics.moments ? path->statistics.moments[0].sum : 0;
 }
 
@@ -15800,8 +15776,9 @@ ZT__PRIVATE double zt__time_of(const zt__path *path) {
 static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject subject, uint32_t column,
                                             uint32_t *count, int *has_memory) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__sample_layout *layout = &profiler->layout;
-    const zt__path *path, *phase;
+    const zt__sample_layout *layout =
+        zt__is_of_entries(subject, column) ? &profiler->entry_layout : &profiler->layout;
+    const zt__path *path;
     zt__kept_value *values = NULL;
     uint64_t room = 0, kept;
     *count = 0;
@@ -15809,9 +15786,8 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
     for (;;) {
         kept = 0;
         zt__lock(&profiler->mutex);
-        for (path = phase = NULL;
-             zt__is_kept(layout, column) && (path = zt__next_with(subject, column, &phase, path)) != NULL;) {
-            kept += path->statistics.kept;
+        for (path = NULL; zt__is_kept(layout, column) && (path = zt__next_of(subject, path)) != NULL;) {
+            kept += zt__statistics_with(subject, column, path)->kept;
         }
         if (kept <= room) {
             break;
@@ -15826,8 +15802,9 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
             return NULL;
         }
     }
-    for (path = phase = NULL; values && (path = zt__next_with(subject, column, &phase, path)) != NULL;) {
-        *count += zt__copy_column(layout, &path->statistics, column, values + *count);
+    for (path = NULL; values && (path = zt__next_of(subject, path)) != NULL;) {
+        *count +=
+            zt__copy_column(layout, zt__statistics_with(subject, column, path), column, values + *count);
     }
     return values;
 }
@@ -15984,11 +15961,12 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
         zt__is_positive(totals->bytes_ns) ? (double)totals->bytes / totals->bytes_ns * 1e9 : zt__nan();
 }
 
-/* Returns the path of a name, such as "step;solve", whose end is `end`; or NULL. The mutex is held. */
+/* Returns the path of a name, such as "step;solve", whose end is `end`: a phase rather than a region. NULL if there is
+   none. The mutex is held. */
 static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const char *name, const char *end) {
-    const zt__path *path;
+    const zt__path *path, *found = NULL;
     uint32_t i;
-    for (i = 0; i < profiler->path_count; i++) {
+    for (i = 0; i < profiler->path_count && !(found && found->key.region->is_phase); i++) {
         const char *rest = end;
         path = zt__path_at(profiler, i);
         while (path->depth > 0) {
@@ -16000,11 +15978,11 @@ static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const 
             rest -= length + (path->depth > 1);
             path = path->key.outer;
         }
-        if (path->depth == 0 && rest == name) {
-            return zt__path_at(profiler, i);
+        if (path->depth == 0 && rest == name && (!found || zt__path_at(profiler, i)->key.region->is_phase)) {
+            found = zt__path_at(profiler, i);
         }
     }
-    return NULL;
+    return found;
 }
 
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {
@@ -16178,11 +16156,33 @@ static int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_n
     return complete;
 }
 
+/* Makes room in a path for streamed metrics. Only the thread that attributes rows writes these fields, so it reads them
+   without the mutex. Returns 0 without memory. */
+static int zt__make_streamed_room(zt_profiler *profiler, zt__path *path, uint32_t count) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__moments *before = path->streamed, *streamed;
+    if (path->streamed_count >= count) {
+        return 1;
+    }
+    streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+    if (!streamed) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    if (before) {
+        memcpy(streamed, before, path->streamed_count * sizeof *streamed);
+    }
+    path->streamed = streamed;
+    path->streamed_count = count;
+    zt__unlock(&profiler->mutex);
+    zt__free(allocator, before);
+    return 1;
+}
+
 /* Attributes rows to the kept samples that ended before the newest row of every open stream. Without memory,
    a sample gets no rows. The caller may hold the collector, or the reader of a stream, but no mutex. If
    another thread is attributing rows already, that thread does this work, too. */
 static void zt__attribute_rows(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
     zt__lock(&profiler->mutex);
     timeline->attribute_again = 1;
@@ -16195,7 +16195,8 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
         zt__stream_data *first = profiler->attached_streams, *data;
         const zt__timeline_sample *sample;
-        zt__path *path;
+        const zt__path *outer_phase;
+        zt__path *sampled, *path;
         uint32_t count = profiler->streamed_count, m;
         int is_complete = 1;
         timeline->attribute_again = 0;
@@ -16209,25 +16210,12 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         sample = &timeline->samples[index % timeline->capacity];
         begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        path = zt__path_at(profiler, sample->path);
+        sampled = zt__path_at(profiler, sample->path);
+        outer_phase = sample->outer_phase;
         zt__unlock(&profiler->mutex);
-        /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
-           these fields, so they are read without the mutex. */
-        if (path->streamed_count < count) {
-            zt__moments *before = path->streamed;
-            zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
-            if (streamed) {
-                zt__lock(&profiler->mutex);
-                if (before) {
-                    memcpy(streamed, before, path->streamed_count * sizeof *streamed);
-                }
-                path->streamed = streamed;
-                path->streamed_count = count;
-                zt__unlock(&profiler->mutex);
-                zt__free(allocator, before);
-            } else {
-                count = 0;
-            }
+        /* Streams attach at the end, so the metrics of others keep their indices. */
+        for (path = sampled; path; path = zt__next_counting(path, outer_phase)) {
+            count = zt__make_streamed_room(profiler, path, count) ? count : 0;
         }
         for (data = first; data && data->first_streamed < count && is_complete;
              data = zt__load(&data->next)) {
@@ -16237,9 +16225,11 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         if (!is_complete) {
             continue; /* its rows may still come */
         }
-        for (data = first; data && data->first_streamed < count; data = data->next) {
-            for (m = 0; m < data->group.metric_count; m++) {
-                zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
+        for (path = sampled; path; path = zt__next_counting(path, outer_phase)) {
+            for (data = first; data && data->first_streamed < count; data = data->next) {
+                for (m = 0; m < data->group.metric_count; m++) {
+                    zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
+                }
             }
         }
         timeline->attributed = index + 1;
@@ -16396,44 +16386,43 @@ static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, cons
     }
 }
 
-/* Copies a path of `from` with its statistics, in the layout of `into`, by the allocator of `into`. Nobody collects
-   meanwhile. Returns 0 without memory. */
-static int zt__copy_path(const zt_profiler *into, const zt__path *path, const zt_profiler *from,
-                         zt__path *copy) {
+/* Copies statistics to another layout of the profiler `into`, by its allocator, and makes room for them in `to`, which is
+   of this profiler. Nobody collects meanwhile. Returns 0 without memory. */
+static int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_layout, zt__statistics *to,
+                               const zt__sample_layout *layout, const zt__statistics *statistics,
+                               zt__statistics *copied) {
     const zt_allocator *allocator = &into->config.allocator;
-    const zt__statistics *statistics = &path->statistics;
-    zt__statistics *copied = &copy->statistics;
+    uint64_t rows = (uint64_t)to->kept + statistics->kept, limit = to_layout->row_limit;
+    copied->count = statistics->count;
+    copied->kept = statistics->kept;
+    if (!statistics->moments) { /* there are no samples */
+        return 1;
+    }
+    copied->moments =
+        (zt__moments *)zt__allocate(allocator, to_layout->column_count, sizeof *copied->moments);
+    copied->rows = (float *)zt__allocate(allocator, (size_t)statistics->kept + 1,
+                                         to_layout->kept_count * sizeof *copied->rows);
+    if (!copied->moments || !copied->rows) {
+        return 0;
+    }
+    memcpy(copied->moments, statistics->moments, to_layout->column_count * sizeof *copied->moments);
+    zt__convert_rows(to_layout, copied->rows, layout, statistics->rows, statistics->kept);
+    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
+    return zt__reserve_samples(allocator, &into->mutex, to_layout, to, statistics->count) &&
+           to->capacity >= (rows < limit ? rows : limit);
+}
+
+/* Copies what only the collector changes of a path of `from`, which is merged into `to`. Returns 0 without memory. */
+static int zt__copy_path(zt_profiler *into, zt__path *to, const zt_profiler *from, const zt__path *path,
+                         zt__path *copy) {
     copy->with_metrics = path->with_metrics;
     copy->bytes = path->bytes;
     copy->bytes_ns = path->bytes_ns;
     copy->launch_error_ns = path->launch_error_ns;
-    copied->count = statistics->count;
-    copied->kept = statistics->kept;
-    if (!statistics->moments) {
-        return 1;
-    }
-    copied->moments =
-        (zt__moments *)zt__allocate(allocator, into->layout.column_count, sizeof *copied->moments);
-    copied->rows = (float *)zt__allocate(allocator, (size_t)statistics->kept + 1,
-                                         into->layout.kept_count * sizeof *copied->rows);
-    if (!copied->moments || !copied->rows) {
-        return 0;
-    }
-    memcpy(copied->moments, statistics->moments, into->layout.column_count * sizeof *copied->moments);
-    zt__convert_rows(&into->layout, copied->rows, &from->layout, statistics->rows, statistics->kept);
-    return 1;
-}
-
-/* Makes room in `to`, which is of the profiler `into`, for the statistics that are added. Returns 0 without
-   memory. */
-static int zt__prepare_path(zt_profiler *into, zt__path *to, const zt__statistics *added) {
-    uint64_t rows = (uint64_t)to->statistics.kept + added->kept, limit = into->layout.row_limit;
-    if (!added->moments) { /* there are no samples */
-        return 1;
-    }
-    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
-    return zt__reserve_room(into, to, added->count) &&
-           to->statistics.capacity >= (rows < limit ? rows : limit);
+    return zt__copy_statistics(into, &into->layout, &to->statistics, &from->layout, &path->statistics,
+                               &copy->statistics) &&
+           zt__copy_statistics(into, &into->entry_layout, &to->entries, &from->entry_layout, &path->entries,
+                               &copy->entries);
 }
 
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
@@ -16492,18 +16481,12 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     for (i = 0; i < path_count && has_memory; i++) {
         const zt__path *path = zt__path_at(from, i);
         zt__path *outer = path->key.outer->depth > 0 ? paths[path->key.outer->index].into : &into->root;
-        int is_phase = path->key.region->is_phase;
         zt__lock(&into->mutex);
         paths[i].into = zt__find_or_add_path(into, outer, regions[path->key.region->index].into);
         zt__unlock(&into->mutex);
-        if (is_phase && paths[i].into &&
-            !paths[i].into->key.region->is_phase) { /* there are too many paths */
-            paths[i].into = outer;
-            paths[i].is_left_out = 1;
-            continue;
-        }
-        has_memory = paths[i].into && zt__copy_path(into, path, from, &paths[i].from) &&
-                     zt__prepare_path(into, paths[i].into, &paths[i].from.statistics);
+        paths[i].is_left_out = path->key.region->is_phase && paths[i].into == outer;
+        has_memory = paths[i].into &&
+                     (paths[i].is_left_out || zt__copy_path(into, paths[i].into, from, path, &paths[i].from));
     }
 
     if (has_memory) {
@@ -16523,9 +16506,6 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.missing = path->missing;
             paths[i].from.lost = path->lost;
             paths[i].from.dropped = path->dropped;
-            paths[i].from.is_inner = path->is_inner;
-            paths[i].from.samples = path->samples;
-            paths[i].from.gpu_ns = path->gpu_ns;
             paths[i].from.entered = path->entered;
             paths[i].from.incomplete = path->incomplete;
             paths[i].from.host_ns = path->host_ns;
@@ -16545,6 +16525,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             }
             zt__lock(&into->mutex);
             zt__merge_statistics(&into->layout, &to->statistics, &added->statistics);
+            zt__merge_statistics(&into->entry_layout, &to->entries, &added->entries);
             to->with_metrics += added->with_metrics;
             to->bytes += added->bytes;
             to->bytes_ns += added->bytes_ns;
@@ -16556,9 +16537,6 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->missing += added->missing;
             to->lost += added->lost;
             to->dropped += added->dropped;
-            to->is_inner |= added->is_inner;
-            to->samples += added->samples;
-            to->gpu_ns += added->gpu_ns;
             to->entered += added->entered;
             to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
@@ -16586,6 +16564,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
 
     for (i = 0; i < path_count && paths; i++) {
         zt__free_statistics(allocator, &paths[i].from.statistics);
+        zt__free_statistics(allocator, &paths[i].from.entries);
     }
     zt__free(allocator, regions);
     zt__free(allocator, paths);
@@ -16817,7 +16796,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 9, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 10, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -17076,9 +17055,9 @@ static int zt__has_gpu_times(const zt_profiler *profiler, uint32_t column) {
 /* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked, because
    values are divided by them, and so is the sign of GPU times. Other values are not: as with those of a driver,
    reports leave out what is not a number. */
-static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler, zt__statistics *statistics) {
+static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
+                                    const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__sample_layout *layout = &profiler->layout;
     uint32_t column, kept = statistics->kept;
     size_t i, values;
     zt__transfer_u64(packer, &statistics->count, ZT__MAX_PACKED_COUNT);
@@ -17207,7 +17186,6 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
-    zt__transfer_flag(packer, &path->is_inner);
     zt__transfer_u64(packer, &path->bytes, UINT64_MAX);
     zt__transfer_f64(packer, &path->bytes_ns);
     zt__transfer_f64(packer, &path->launch_error_ns);
@@ -17217,13 +17195,14 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
     zt__transfer_f64(packer, &path->host_wait_ns);
-    zt__transfer_u64(packer, &path->samples, ZT__MAX_PACKED_COUNT);
-    zt__transfer_f64(packer, &path->gpu_ns);
     for (i = 0; i < ZT__COUNT_OF(power); i++) {
         zt__transfer_f64(packer, power[i]);
     }
     zt__transfer_memory(packer, &path->memory);
-    zt__transfer_statistics(packer, profiler, &path->statistics);
+    zt__transfer_statistics(packer, profiler, &profiler->layout, &path->statistics);
+    if (path->key.region->is_phase) {
+        zt__transfer_statistics(packer, profiler, &profiler->entry_layout, &path->entries);
+    }
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
                                 zt__is_time_or_nan(path->bytes_ns) && zt__is_time_or_nan(path->host_wait_ns));
@@ -17231,14 +17210,13 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             zt__require(packer, zt__is_finite(*power[i]));
         }
         zt__require(packer, path->with_metrics <= path->statistics.count);
-        zt__require(packer, zt__is_finite(path->gpu_ns) && path->gpu_ns >= 0);
         for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
              pass++) {
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        zt__require(packer, !path->key.region->is_phase || path->key.outer->depth == 0 ||
-                                path->key.outer->key.region->is_phase);
+        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH &&
+                                                            zt__is_phase_or_root(path->key.outer)));
         if (!path->key.region->is_phase) {
             profiler->counts.collected += path->statistics.count;
             profiler->counts.begun += path->statistics.count;
@@ -17278,7 +17256,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__transfer_region(&packer, locked, i);
         zt__unlock(&locked->mutex);
     }
-    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS + 1);
+    zt__transfer_u32(&packer, &paths, ZT__MOST_PATHS);
     for (i = 0; i < paths; i++) {
         zt__lock(&locked->mutex);
         zt__transfer_path(&packer, locked, i);
@@ -17363,7 +17341,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_region(&packer, unpacked, i);
     }
-    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS + 1);
+    zt__transfer_u32(&packer, &path_count, ZT__MOST_PATHS);
     for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_path(&packer, unpacked, i);
     }
@@ -38338,9 +38316,8 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     if (result == ZE_RESULT_SUCCESS) {
         opened->keeps_latencies = complete->timeline > 0;
         if (zt__lay_out_columns(opened)) {
-            opened->batch.rows =
-                (double *)zt__allocate(&complete->allocator, (size_t)(ZT__BATCH + 1) * opened->row_length,
-                                       sizeof *opened->batch.rows);
+            opened->batch.rows = (double *)zt__allocate(
+                &complete->allocator, (size_t)ZT__BATCH * opened->row_length, sizeof *opened->batch.rows);
         }
         if (!opened->batch.rows) {
             result = zt__report_no_memory(diagnostics, "zt_open", "statistics");
@@ -40292,8 +40269,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions and phases are nested more than 128 deep: those beyond count as not nested
-       - there are more than 16,384 paths: those beyond count as "(other)", and a note says how many samples
+       - regions and phases are nested more than 128 deep: regions beyond count as not nested, in their phase
+       - there are more than 16,384 paths: regions beyond count as "(other)" in their phase, and a note says
+         how many samples. Phases beyond belong to the phase around them
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
        measured, such as launches that zt_trace_config.names leaves out.
@@ -40408,6 +40386,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        If regions nest, the outermost counts in a phase, because its time includes the others. A phase that
        begins inside of a region has the inner samples, and the phases around the region have the region.
+       Metrics, copied bytes and latencies are of the same samples as the GPU time.
 
        A sample of a recorded list belongs to the phases of the thread that executes the list. A note counts
        samples that were appended in another phase. config.phases_at_append lets all belong to the phase of
@@ -40442,7 +40421,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
        beyond 4,096 different ones in a process, belongs to the phase around it; a message and a note report
-       the latter.
+       the latter. OWN TIME has the limit of paths.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -40619,10 +40598,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
-                       several, "share" and all that follows it in a region. "parent" is the index of a
-                       path. That of a phase also has "path", its name for zt_find_path, with ':' for a
-                       ';' in names
+       "paths"         {"region", "parent", "count", "lost", "dropped", "total_ns", "own_ns"} of each path and,
+                       if its region has several, "share" and all that follows it in a region. "parent" is the
+                       index of a path. That of a phase also has "path", its name for zt_find_path, with ':' for
+                       a ';' in names
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -40825,7 +40804,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device are those of the process that measured. Kernels, hot spots and zt_info.power are left out;
        zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 9; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 10; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -40838,17 +40817,18 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
                u64 lost, dropped
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
-               one; u32 1 if its own time is not known; u32 1 if it ran inside of a region in another phase
+               one; u32 1 if its own time is not known
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
                u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
-               time; f64 host time waiting for the device; u64 samples; f64 GPU time, J, seconds in which they
-               are known, seconds throttled, seconds in which that is known, MHz times seconds, these seconds,
-               seconds of all entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched,
-               1 if the last two are known; u64 allocations, of these not freed, their bytes, bytes in use at
-               most, at the end
-               u64 collected, of a phase entries with samples; and if there are any,
+               time; f64 host time waiting for the device, J, seconds in which they are known, seconds
+               throttled, seconds in which that is known, MHz times seconds, these seconds, seconds of all
+               entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last
+               two are known; u64 allocations, of these not freed, their bytes, bytes in use at most, at the
+               end
+               u64 collected; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
+               of a phase the same of its entries, which have one column: the GPU time
 
        Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
@@ -41483,7 +41463,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt__leave_recording   moves the recording to READY when all of it was read
        zt__calculate_batch   calculates the values of the batch; a value may show that a sample is lost
        zt__count_reading     counts the sample as collected, lost or dropped
-       zt__add_sample        adds it to the statistics of its path
+       zt__add_sample        adds it to the statistics of its path and of the phases that count it
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -41495,7 +41475,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        (zt__move_into_phase), by look-ups alone if they are those of the execution before.
 
        A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
-       Those of a region are the sum over its paths. A kept value weighs as many samples as it stands for.
+       Those of a region are the sum over its paths. A phase has those of the samples that it counts: each is
+       added to its path and to these phases (zt__count_reading), because one path can have both samples that
+       a phase counts, and samples inside of a region that it counts. A kept value weighs as many samples as it stands for.
        A path also counts in `missing` its open regions, and samples that were begun and not collected. The own
        time of a path is the sum of its GPU times less those of the paths directly inside. This is right if all
        have the samples of the same executions, so it is known only if none is missing. Executions outside of
@@ -41522,4 +41504,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: def7b24e3660a113 */
+/* Joined from src/ by src/join.py: 7a1e1852e9a0ee4a */

@@ -379,7 +379,7 @@ int loader_wraps_handles(void);
 
 typedef struct kept_text {
     size_t used;
-    char bytes[1 << 18];
+    char bytes[1 << 22];
 } kept_text;
 
 /* A zt_write_fn for a kept_text, which it ends with a 0. */

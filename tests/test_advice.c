@@ -173,6 +173,8 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     put_u32(&packed, ZT_CAUSE_COUNT);
     for (int i = 0; i <= ZT_CAUSE_COUNT; i++)
         put_u64(&packed, 0); /* causes and unobserved lists */
+    for (int i = 0; i < 29; i++)
+        put_u32(&packed, 0); /* memory */
     for (uint32_t i = 0; i < metric_count; i++) {
         put_text(&packed, metrics[i].name);
         put_text(&packed, "a group");
@@ -201,12 +203,11 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u64(&packed, 0); /* missing, and what is not known of it */
         put_u32(&packed, 0);
         put_u32(&packed, 0);
-        put_u32(&packed, 0);
         put_u64(&packed, 0); /* bytes, their time, and the error of latencies */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
         put_u64(&packed, metric_count > 0 ? passes : 0); /* with metrics */
-        for (int figure = 0; figure < 14; figure++)
+        for (int figure = 0; figure < 26; figure++)
             put_u64(&packed, 0);  /* of phases */
         put_u64(&packed, passes); /* collected */
         put_moments(&packed, region_ns, 1);
@@ -227,7 +228,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 9); /* layout */
+    put_u32(&packed, 10); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));

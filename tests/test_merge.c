@@ -417,7 +417,7 @@ static void test_layout(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
     uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\11\0\0\0", 8);
+    assert_memory_equal(packed.bytes, "ZTPK\12\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
@@ -457,13 +457,13 @@ static void test_bad_buffers(void **state) {
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    for (int layout = 8; layout <= 10; layout += 2) {
+    for (int layout = 9; layout <= 11; layout += 2) {
         packed.bytes[4] = (unsigned char)layout;
         expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
     packed.bytes[4] = 0; /* as bytes that were never written */
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    packed.bytes[4] = 9;
+    packed.bytes[4] = 10;
     memset(packed.bytes + 8, 0, 8); /* the size is less than that of the header */
     packed.bytes[8] = 23;
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -531,12 +531,12 @@ static void put_f32(unsigned char *bytes, float value) {
 enum {
     MISSING = 24,
     FLAGS = 32,
-    BYTES_NS = 52,
-    ERROR_NS = 60,
-    WITH_METRICS = 68, /* and then what phases have */
-    MEMORY = 252,
-    COLLECTED = 300,
-    COLUMNS = 308, /* and then the kept samples: their number, and a float of each kept column */
+    BYTES_NS = 48,
+    ERROR_NS = 56,
+    WITH_METRICS = 64, /* and then what phases have */
+    MEMORY = 232,
+    COLLECTED = 280,
+    COLUMNS = 288, /* and then the kept samples: their number, and a float of each kept column */
     COLUMN_SIZE = 7 * 8,
     LATENCIES = 2, /* of the queue, and of the launch */
     COUNT_SIZE = 4,

@@ -328,6 +328,130 @@ static void test_phases_inside_of_a_region(void **state) {
     check_work(w);
 }
 
+/* What other processes have of a profiler. */
+static zt_profiler *repacked(const zt_profiler *profiler) {
+    size_t size = 0;
+    zt_profiler *back = NULL;
+    ok(zt_pack(profiler, NULL, &size));
+    void *buffer = malloc(size);
+    assert_non_null(buffer);
+    ok(zt_pack(profiler, buffer, &size));
+    ok(zt_unpack(buffer, size, NULL, &back));
+    free(buffer);
+    return back;
+}
+
+/* A phase, whose samples all have metrics: as many as it counts, and no others. */
+static void expect_metrics(const zt_profiler *profiler, const char *name, uint64_t count) {
+    zt_region_info info = path_info(profiler, name);
+    zt_stats stats;
+    assert_true(info.is_phase);
+    assert_int_equal(info.count, count);
+    assert_int_equal(info.with_metrics, count);
+    ok(zt_get_stats(profiler, zt_find_path(profiler, name), zt_find_metric(profiler, "GpuTime"), &stats));
+    assert_int_equal(stats.count, count);
+    assert_close(stats.sum, info.total_ns);
+}
+
+/* Samples with a latency. There are none where the loader cannot tell that the list is immediate. */
+static uint64_t count_launched(const zt_profiler *profiler, const char *name) {
+    zt_stats stats;
+    ok(zt_get_stats(profiler, zt_find_path(profiler, name), ZT_LAUNCH_LATENCY, &stats));
+    return stats.count;
+}
+
+/* The metrics of a phase are of the samples that it counts, however phases and regions nest. One path has samples that
+   their phases count, and others that are in a region which these count. */
+static void test_metrics_where_phases_and_regions_mix(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.samples = config.timeline = 100;
+    zt_profiler *profiler = open_profiler(w, &config), *back;
+    zt_stats stats;
+    zt_region region = zt_begin(profiler, w->immediate, "step");
+    ZT_PHASE("solve") {
+        ZT_PHASE("cg")
+            append(w, profiler, w->immediate, "kernel");
+        ZT_PHASE("check")
+            append(w, profiler, w->immediate, "kernel");
+    }
+    zt_end(&region);
+    w->launches += 2;
+    for (int i = 0; i < 10; i++)
+        ZT_PHASE("output") {
+            region = zt_begin(profiler, w->immediate, "around");
+            append(w, profiler, w->immediate, "inside");
+            zt_end(&region);
+            w->launches++;
+        }
+    region = zt_begin(profiler, w->immediate, "around");
+    ZT_PHASE("output")
+        append(w, profiler, w->immediate, "inside");
+    zt_end(&region);
+    w->launches++;
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    back = repacked(profiler);
+    for (int i = 0; i < 2; i++) {
+        const zt_profiler *from = i ? back : profiler;
+        expect_metrics(from, "solve", 2);
+        expect_metrics(from, "solve;cg", 1);
+        expect_metrics(from, "solve;check", 1);
+        expect_metrics(from, "output", 11);
+        assert_int_equal(count_launched(from, "solve"), 2 * count_launched(from, "solve;cg;step;kernel"));
+        ok(zt_get_stats(from, zt_find_path(from, "output"), zt_find_metric(from, "GpuTime"), &stats));
+        assert_true(stats.median > 0 && stats.p95 >= stats.median);
+        assert_int_equal(path_info(from, "output;around;inside").count, 11);
+        assert_int_equal(region_info(from, "step").with_metrics, 1);
+    }
+    ok(zt_merge(back, profiler));
+    expect_metrics(back, "solve", 4);
+    expect_metrics(back, "output", 22);
+    zt_close(back);
+    check_work(w);
+}
+
+/* What is beyond 16,384 paths, or nested too deeply, stays in the phases that it is in. */
+static void test_more_paths_than_are_kept(void **state) {
+    world *w = *state;
+    enum { LAYERS = 420, KERNELS = 40 };
+    static char names[LAYERS][16];
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    uint64_t others = 0;
+    for (int i = 0; i < LAYERS; i++) {
+        snprintf(names[i], sizeof names[i], "layer %d", i);
+        ZT_PHASE("run")
+            ZT_PHASE(names[i])
+                for (int j = 0; j < KERNELS; j++) {
+                    char name[16];
+                    snprintf(name, sizeof name, "kernel %d", j);
+                    zt_region region = zt_begin(profiler, w->immediate, name);
+                    zt_end(&region);
+                }
+        finish_immediate(w, w->immediate);
+        ok(zt_collect(profiler, 0));
+    }
+    collect_all(profiler);
+    zt_region_info run = path_info(profiler, "run"), all;
+    assert_int_equal(run.count, LAYERS * KERNELS);
+    assert_int_equal(run.time_ns.count, LAYERS);
+    assert_close(run.time_ns.sum, run.total_ns);
+    assert_int_equal(zt_find_path(profiler, "run;layer 419"), UINT32_MAX);
+    for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++) {
+        ok(zt_get_region(profiler, ZT_PATH(i), &all));
+        others += strcmp(all.name, "(other)") ? 0 : all.count;
+    }
+    assert_true(others > 0);
+    assert_int_equal(region_info(profiler, "(other)").count, others);
+    assert_int_equal(path_info(profiler, "run;(other)").is_phase, 0);
+    zt_profiler *back = repacked(profiler);
+    assert_int_equal(path_info(back, "run").count, run.count);
+    zt_close(back);
+}
+
 static void test_a_region_and_a_phase_of_one_name(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_delivering(w, "");
@@ -339,6 +463,19 @@ static void test_a_region_and_a_phase_of_one_name(void **state) {
     assert_false(path_info(profiler, "solve").is_phase);
     assert_int_equal(region_info(profiler, "solve").count, 2);
     assert_int_equal(path_info(profiler, "solve;solve").count, 2);
+    assert_true(path_info(profiler, ";solve").is_phase);
+    run(w, profiler, "solve"); /* also a path inside no other */
+    collect_all(profiler);
+    assert_true(path_info(profiler, ";solve").is_phase);
+    assert_int_equal(path_info(profiler, "solve").count, 3);
+    close_profiler(w, profiler);
+
+    profiler = open_delivering(w, "");
+    run(w, profiler, "solve"); /* the same the other way round */
+    ZT_PHASE("solve")
+        run(w, profiler, "kernel");
+    collect_all(profiler);
+    assert_false(path_info(profiler, "solve").is_phase);
     assert_true(path_info(profiler, ";solve").is_phase);
     check_work(w);
 }
@@ -429,6 +566,7 @@ static void test_dropped(void **state) {
     collect_all(profiler);
     zt_region_info main_phase = path_info(profiler, "main");
     assert_int_equal(main_phase.dropped, 1);
+    assert_int_equal(path_info(profiler, "main;held;dropped").dropped, 1);
     assert_int_equal(main_phase.incomplete, 1);
     assert_int_equal(main_phase.time_ns.count, 0);
     assert_int_equal(main_phase.count, 1);
@@ -812,8 +950,7 @@ static void test_two_profilers(void **state) {
 /* What is packed and merged has its phases. */
 static void test_merged(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_delivering(w, "ComputeBasic"), *back = NULL;
-    size_t size = 0;
+    zt_profiler *profiler = open_delivering(w, "ComputeBasic"), *back;
     zt_stats of_one, of_both;
     for (int i = 0; i < 3; i++)
         ZT_PHASE("step")
@@ -828,13 +965,8 @@ static void test_merged(void **state) {
     w->launches++;
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    ok(zt_pack(profiler, NULL, &size));
-    void *buffer = malloc(size);
-    assert_non_null(buffer);
-    ok(zt_pack(profiler, buffer, &size));
-    ok(zt_unpack(buffer, size, NULL, &back));
+    back = repacked(profiler);
     ok(zt_merge(back, profiler));
-    free(buffer);
     zt_region_info before = path_info(profiler, "step;solve"), after = path_info(back, "step;solve");
     assert_int_equal(after.entered, 6);
     assert_int_equal(after.time_ns.count, 6);
@@ -1337,6 +1469,8 @@ int main(void) {
         TEST(test_lost_in_its_own_phase),
         TEST(test_a_phase_inside_of_a_region),
         TEST(test_phases_inside_of_a_region),
+        TEST(test_metrics_where_phases_and_regions_mix),
+        TEST(test_more_paths_than_are_kept),
         TEST(test_a_region_and_a_phase_of_one_name),
         TEST(test_many_entries),
         TEST(test_the_last_entry),

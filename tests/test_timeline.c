@@ -1913,19 +1913,23 @@ static zt_stats streamed_of(const zt_profiler *profiler, const char *region, con
 }
 
 /* Rows by markers: three within the outer region, at least one of them within the inner, which has the
- * busiest. */
+ * busiest. A phase is around each. */
 static void append_marked(world *w, zt_profiler *profiler, zt_stream *stream) {
     mark_now(w, stream, "before");
+    zt_phase_begin("around outer");
     zt_region outer = zt_begin(profiler, w->immediate, "outer");
     mark_now(w, stream, "a");
     launch(w, w->immediate);
+    zt_phase_begin("around inner");
     zt_region inner = zt_begin(profiler, w->immediate, "inner");
     mark_now(w, stream, "b");
     launch(w, w->immediate);
     launch(w, w->immediate);
     mark_now(w, stream, "c");
     zt_end(&inner);
+    zt_phase_end();
     zt_end(&outer);
+    zt_phase_end();
     mark_now(w, stream, "after");
     finish_immediate(w, w->immediate);
 }
@@ -1941,6 +1945,12 @@ static void expect_attributed(const zt_profiler *profiler) {
     assert_true(outer.min <= outer.mean && outer.stddev > 0);
     assert_true(inner.count >= 1);
     assert_close(inner.max, 2 * one); /* the row is shared */
+    zt_stats around_outer = streamed_of(profiler, "around outer", "GPGPU_THREADGROUP_COUNT");
+    zt_stats around_inner = streamed_of(profiler, "around inner", "GPGPU_THREADGROUP_COUNT");
+    assert_int_equal(around_outer.count, outer.count);
+    assert_close(around_outer.mean, outer.mean);
+    assert_int_equal(around_inner.count, inner.count);
+    assert_close(around_inner.mean, inner.mean);
 }
 
 static void test_rows_before_samples(void **state) {

@@ -66,9 +66,9 @@ struct zt_region_info {
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
 /* Finds a region by its name, whose statistics are those of all its paths together; a phase, if no region has that
-   name; or a path, such as "step;solve", or ";solve" inside no other. A ';' in a name is given as it is, and not as ':' as
-   in reports. Returns the index of the region or ZT_PATH of that of the path, for all functions that take a region;
-   UINT32_MAX if there is none. */
+   name; or a path, such as "step;solve", or ";solve" inside no other: that of a phase, if a region has it, too. A ';' in a
+   name is given as it is, and not as ':' as in reports. Returns the index of the region or ZT_PATH of that of the path,
+   for all functions that take a region; UINT32_MAX if there is none. */
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 #endif

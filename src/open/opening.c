@@ -287,9 +287,8 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     if (result == ZE_RESULT_SUCCESS) {
         opened->keeps_latencies = complete->timeline > 0;
         if (zt__lay_out_columns(opened)) {
-            opened->batch.rows =
-                (double *)zt__allocate(&complete->allocator, (size_t)(ZT__BATCH + 1) * opened->row_length,
-                                       sizeof *opened->batch.rows);
+            opened->batch.rows = (double *)zt__allocate(
+                &complete->allocator, (size_t)ZT__BATCH * opened->row_length, sizeof *opened->batch.rows);
         }
         if (!opened->batch.rows) {
             result = zt__report_no_memory(diagnostics, "zt_open", "statistics");

@@ -9,9 +9,14 @@
 #include "regions/profiler.h"
 #include "regions/recordings.h"
 
-ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more) {
-    return zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
-                               &path->statistics, more);
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, const zt__reading *reading, uint64_t more) {
+    zt__path *path = reading->path;
+    int has_room = 1;
+    for (; path && has_room; path = zt__next_counting(path, reading->outer_phase)) {
+        has_room = zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
+                                       &path->statistics, more);
+    }
+    return has_room;
 }
 
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
@@ -32,8 +37,8 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         path->missing--;
         return;
     }
-    zt__add_to_phases(profiler, path, reading->outer_phase, &reading->entry,
-                      reading->outcome == ZT__READ ? row[0] : zt__nan());
+    zt__add_to_entries(profiler, reading->outer_phase, &reading->entry,
+                       reading->outcome == ZT__READ ? row[0] : zt__nan());
     if (reading->outcome == ZT__MISSED) {
         zt__missing missing = {reading->region,
                                path,
@@ -50,33 +55,33 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     if (profiler->sample_collected) {
         profiler->sample_collected(profiler, reading, row);
     }
-    zt__add_sample(&profiler->layout, &path->statistics, row);
-    path->with_metrics += profiler->batch.pass->group_count > 0;
     if (!zt__is_nan(row[0])) {
         path->missing--;
     }
-    if (reading->bytes && !zt__is_nan(row[0])) {
-        path->bytes += reading->bytes;
-        path->bytes_ns += row[0];
+    for (; path; path = zt__next_counting(path, reading->outer_phase)) {
+        zt__add_sample(&profiler->layout, &path->statistics, row);
+        path->with_metrics += profiler->batch.pass->group_count > 0;
+        if (reading->bytes && !zt__is_nan(row[0])) {
+            path->bytes += reading->bytes;
+            path->bytes_ns += row[0];
+        }
+        if (path->launch_error_ns < reading->launch_error_ns) {
+            path->launch_error_ns = reading->launch_error_ns;
+        }
     }
 }
 
 ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler) {
-    double *row = profiler->batch.rows + (size_t)ZT__BATCH * profiler->row_length; /* its last */
-    uint32_t i;
-    for (i = 1; i < profiler->row_length; i++) {
-        row[i] = zt__nan();
-    }
     while (profiler->ended_entries) {
         zt__entry *entry = profiler->ended_entries;
         int has_room;
         profiler->ended_entries = entry->next;
         zt__unlock(&profiler->mutex);
-        has_room = zt__reserve_room(profiler, entry->path, 1);
+        has_room = zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->entry_layout,
+                                       &entry->path->entries, 1);
         zt__lock(&profiler->mutex);
-        row[0] = entry->gpu_ns;
         if (has_room) {
-            zt__add_sample(&profiler->layout, &entry->path->statistics, row);
+            zt__add_sample(&profiler->entry_layout, &entry->path->entries, &entry->gpu_ns);
         } else {
             entry->path->incomplete++;
         }

@@ -6,9 +6,9 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
-/* Makes room for `more` samples of a path. Called by the thread that holds the collector, without the mutex.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
+/* Makes room for `more` samples of the path of a reading and of the phases that count it. Called by the thread that
+   holds the collector, without the mutex. Returns 0 without memory. */
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, const zt__reading *reading, uint64_t more);
 
 /* Counts what has become of a reading. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row);

@@ -142,7 +142,7 @@ ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
         if (reading->outcome == ZT__READ) {
             zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
-        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading->path, batch->count)) {
+        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }

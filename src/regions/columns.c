@@ -70,5 +70,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     layout->row_limit = profiler->config.samples > 0 ? profiler->config.samples : (uint32_t)GPU_TIMES_KEPT;
     layout->kept_columns = kept;
     layout->aggregations = aggregations;
+    profiler->entry_layout = *layout;
+    profiler->entry_layout.column_count = profiler->entry_layout.kept_count = 1;
     return 1;
 }

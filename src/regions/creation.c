@@ -62,6 +62,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
     zt__free(&allocator, profiler->batch.rows);
     for (i = 0; i < profiler->path_count; i++) {
         zt__free_statistics(&allocator, &zt__path_at(profiler, i)->statistics);
+        zt__free_statistics(&allocator, &zt__path_at(profiler, i)->entries);
         zt__free(&allocator, zt__path_at(profiler, i)->streamed);
     }
     for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {

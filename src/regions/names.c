@@ -101,6 +101,17 @@ ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
     return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
 }
 
+ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path) {
+    return path->depth == 0 || path->key.region->is_phase;
+}
+
+ZT__PRIVATE zt__path *zt__phase_of(zt__path *path) {
+    while (!zt__is_phase_or_root(path)) {
+        path = path->key.outer;
+    }
+    return path;
+}
+
 static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
     zt__path_key key;
     if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
@@ -118,8 +129,8 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     int has_room = 1;
     if (!path && (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_PATHS)) {
         outer->is_own_unknown = outer->depth > 0;
-        outer = &profiler->root;
-        path = zt__find_path(profiler, outer, region);
+        outer = zt__phase_of(outer);
+        path = region->is_phase ? outer : zt__find_path(profiler, outer, region);
     }
     if (!path && profiler->path_count >= ZT__MAX_PATHS) {
         region = zt__find_or_add_region(profiler, ZT__OTHER_REGION, &cause);

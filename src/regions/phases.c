@@ -68,17 +68,6 @@ ZT__PRIVATE zt__path *zt__find_or_add_path_of_phase(zt_profiler *profiler, const
     return path;
 }
 
-ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path) {
-    return path->depth == 0 || path->key.region->is_phase;
-}
-
-ZT__PRIVATE zt__path *zt__phase_of(zt__path *path) {
-    while (!zt__is_phase_or_root(path)) {
-        path = path->key.outer;
-    }
-    return path;
-}
-
 ZT__PRIVATE zt__path *zt__place_path(zt_profiler *profiler, zt__path *phase, zt__path *path) {
     zt__path *outer, *placed;
     if (zt__is_phase_or_root(path)) {
@@ -100,6 +89,11 @@ static int zt__counts_region(const zt__path *phase, const zt__path *outer_phase)
         outer_phase = outer_phase->key.outer;
     }
     return outer_phase != NULL;
+}
+
+ZT__PRIVATE zt__path *zt__next_counting(const zt__path *path, const zt__path *outer_phase) {
+    zt__path *phase = zt__phase_of(path->key.outer);
+    return phase->depth > 0 && !zt__counts_region(phase, outer_phase) ? phase : NULL;
 }
 
 /* ---- entries --------------------------------------------------------------------------------------------- */
@@ -246,18 +240,12 @@ ZT__PRIVATE void zt__miss_in_phases(zt_profiler *profiler, zt__entry **place) {
     zt__release_entry(profiler, place);
 }
 
-ZT__PRIVATE void zt__add_to_phases(zt_profiler *profiler, zt__path *path, const zt__path *outer_phase,
-                                   zt__entry **place, double gpu_ns) {
-    zt__path *phase;
+ZT__PRIVATE void zt__add_to_entries(zt_profiler *profiler, const zt__path *outer_phase, zt__entry **place,
+                                    double gpu_ns) {
     zt__entry *entry;
     if (zt__is_nan(gpu_ns)) {
         zt__miss_in_phases(profiler, place);
         return;
-    }
-    for (phase = zt__phase_of(path); phase->depth > 0 && !zt__counts_region(phase, outer_phase);
-         phase = phase->key.outer) {
-        phase->samples++;
-        phase->gpu_ns += gpu_ns;
     }
     for (entry = *place; entry && !zt__counts_region(entry->path, outer_phase); entry = entry->outer) {
         entry->has_work = 1;

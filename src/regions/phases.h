@@ -16,10 +16,9 @@ ZT__PRIVATE zt__path *zt__known_path_of_phase(const zt_profiler *profiler, const
    phase around it, or the profiler's root. Unlocks. */
 ZT__PRIVATE zt__path *zt__find_or_add_path_of_phase(zt_profiler *profiler, const zt__phase *phase);
 
-ZT__PRIVATE int zt__is_phase_or_root(const zt__path *path);
-
-/* Returns the phase of a path, or the root. */
-ZT__PRIVATE zt__path *zt__phase_of(zt__path *path);
+/* Returns the next path that counts a sample: from its own path on, the phases around it, but not those that count a
+   region around it, which is in `outer_phase`; NULL at the end. Needs no mutex. */
+ZT__PRIVATE zt__path *zt__next_counting(const zt__path *path, const zt__path *outer_phase);
 
 /* Returns the path of the regions of `path` inside a phase instead of in those that it has, added if it is new. Returns
    NULL without memory. Unlocks. */
@@ -45,10 +44,10 @@ ZT__PRIVATE void zt__release_entry(zt_profiler *profiler, zt__entry **place);
 /* The same for a sample that is lost or dropped: its entry, and those around it, are incomplete. */
 ZT__PRIVATE void zt__miss_in_phases(zt_profiler *profiler, zt__entry **place);
 
-/* The same for a sample that is collected: adds its GPU time to its phases and their entries, but not to those that
-   count a region around it, which is in `outer_phase`. NaN: the GPU time is not known. */
-ZT__PRIVATE void zt__add_to_phases(zt_profiler *profiler, zt__path *path, const zt__path *outer_phase,
-                                   zt__entry **place, double gpu_ns);
+/* The same for a sample that is collected: adds its GPU time to its entries, but not to those of phases that count a
+   region around it, which is in `outer_phase`. NaN: the GPU time is not known. */
+ZT__PRIVATE void zt__add_to_entries(zt_profiler *profiler, const zt__path *outer_phase, zt__entry **place,
+                                    double gpu_ns);
 
 /* Notes that the entry of this number has ended. */
 ZT__PRIVATE void zt__end_entry(zt_profiler *profiler, const uint32_t *number);

@@ -17,7 +17,8 @@
 enum {
     ZT__BATCH = 64,
     ZT__MAX_REGIONS = 65536,
-    ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
+    ZT__MAX_PATHS = 16384, /* and one more in each phase and in none, for the samples of all others: */
+    ZT__MOST_PATHS = 2 * ZT__MAX_PATHS + 1,
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 128,             /* of paths: phases and regions */
     ZT__ENTRIES_PER_BLOCK = 128,     /* more than a stack of phases is deep */
@@ -97,8 +98,7 @@ typedef struct zt__power_sums {
 } zt__power_sums;
 
 /* What was collected of a region inside certain others, or of a phase. Phases stand outside regions. Paths neither
-   move nor disappear.
-   Of a phase, a sample of `statistics` is the GPU time of one entry, and its metrics are those of the paths inside. */
+   move nor disappear. */
 struct zt__path {
     zt__path_key key;
     uint32_t index, depth; /* a path inside no other has depth 1 */
@@ -115,14 +115,14 @@ struct zt__path {
     uint64_t bytes;         /* that collected samples have copied or filled, */
     double bytes_ns;        /* and the GPU time of these samples */
     double launch_error_ns; /* the largest error of a launch latency */
+    /* Of a phase, this and what is above are of all that was submitted in it, but for what ran inside of a region that
+       counts in it, too. */
     zt__statistics statistics;
     zt__moments *streamed; /* for each metric of attached streams */
     uint32_t streamed_count;
-    int is_inner; /* its samples ran inside of a region that is in another phase, and so on another path */
 
-    /* of a phase: what was submitted in it, but for what ran inside of a region that counts in it, too */
-    uint64_t samples;
-    double gpu_ns;
+    /* of a phase */
+    zt__statistics entries;        /* the GPU times of its entries */
     uint64_t entered;              /* how often it was begun and ended */
     uint64_t incomplete;           /* entries with samples that are lost, dropped or without a GPU time */
     uint64_t host_ns, host_own_ns; /* of these entries: all, and outside of the phases inside */
@@ -381,8 +381,9 @@ typedef struct zt__reading {
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
     int knows_execution; /* it is of the execution that was submitted last */
     uint64_t submitted_ns, bytes;
-    uint32_t report;    /* index among the reports of the batch */
-    ze_result_t result; /* of the driver call that failed, or SUCCESS */
+    double launch_error_ns; /* of its launch latency */
+    uint32_t report;        /* index among the reports of the batch */
+    ze_result_t result;     /* of the driver call that failed, or SUCCESS */
     const char *call;
     zt__sample_times times;
     uint64_t begin_ns, end_ns; /* host time when it ran, with a timeline */
@@ -399,7 +400,7 @@ typedef struct zt__batch {
     size_t raw_size[ZT__MAX_GROUPS_IN_PASS];
     zet_typed_value_t *values[ZT__MAX_GROUPS_IN_PASS]; /* and the values calculated from them */
     size_t value_count[ZT__MAX_GROUPS_IN_PASS];
-    double *rows; /* one for each reading, and one for entries of phases */
+    double *rows; /* one for each reading */
 } zt__batch;
 
 /* What was measured where and when, for those who read a report later. "" and 0: not known. */
@@ -446,9 +447,10 @@ struct zt_profiler {
     uint32_t tile_count;      /* 0 if the device has no separate tiles */
     zt__sample_layout layout; /* of a sample: GPU time; metrics; GPU time of the samples with the metrics of
                                  each pass, if there are metrics; metrics of each tile, if any; latencies */
-    uint32_t row_length;      /* its columns */
-    int keeps_latencies;      /* for quantiles */
-    uint32_t *kept_columns;   /* of the layout */
+    zt__sample_layout entry_layout; /* of an entry of a phase: GPU time */
+    uint32_t row_length;            /* columns of a sample */
+    int keeps_latencies;            /* for quantiles */
+    uint32_t *kept_columns;         /* of the layout */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
@@ -477,7 +479,7 @@ struct zt_profiler {
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
-    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK + 1];
+    zt__path *path_blocks[ZT__MOST_PATHS / ZT__PATHS_PER_BLOCK + 1];
     uint32_t path_count, path_capacity;
     zt__path root;          /* around all paths */
     zt__path **phase_paths; /* by zt__phase.index; NULL: not known yet */

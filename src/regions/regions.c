@@ -191,21 +191,19 @@ static void zt__note_phase(zt_profiler *profiler, const zt__list *list, zt__prob
     }
     if (outer && probe->outer_phase != zt__phase_of(probe->path)) {
         outer->path->is_own_unknown = 1;
-        probe->path->is_inner = 1;
     }
 }
 
-/* Counts a region for which there is no probe as dropped, also in its phase. With the mutex held. */
-static void zt__drop_unopened(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
-                              zt_cause cause) {
+/* Counts a region for which there is no probe as dropped: on its path, or without one in its phase. With the mutex held. */
+static void zt__drop_unopened(zt_profiler *profiler, zt__region_record *region, zt__path *path,
+                              const zt__list *list, zt_cause cause) {
     zt__path *phase =
         list && zt__takes_phase_at_append(profiler, list)
             ? zt__known_path_of_phase(profiler, zt__get_top_frame() ? zt__get_top_frame()->phase : NULL)
             : NULL;
-    zt__count_drop(profiler, NULL, region, list, cause);
+    zt__count_drop(profiler, path ? path : phase, region, list, cause);
     if (phase) {
         zt__entry *entry = zt__use_entry(zt__current_entry(profiler));
-        phase->dropped++;
         zt__miss_in_phases(profiler, &entry);
     }
     if (list && list->innermost) {
@@ -288,7 +286,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         }
         probe->begun_ns = list->begun_ns;
     } else {
-        zt__drop_unopened(profiler, region, list, *cause);
+        zt__drop_unopened(profiler, region, path, list, *cause);
     }
     zt__unlock(&profiler->mutex);
     return probe;

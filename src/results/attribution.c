@@ -10,6 +10,7 @@
 #include "base/threads.h"
 #include "metrics/statistics.h"
 #include "regions/names.h"
+#include "regions/phases.h"
 #include "regions/profiler.h"
 #include "results/clocks.h"
 #include "results/results.h"
@@ -59,11 +60,33 @@ static int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_n
     return complete;
 }
 
+/* Makes room in a path for streamed metrics. Only the thread that attributes rows writes these fields, so it reads them
+   without the mutex. Returns 0 without memory. */
+static int zt__make_streamed_room(zt_profiler *profiler, zt__path *path, uint32_t count) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__moments *before = path->streamed, *streamed;
+    if (path->streamed_count >= count) {
+        return 1;
+    }
+    streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+    if (!streamed) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    if (before) {
+        memcpy(streamed, before, path->streamed_count * sizeof *streamed);
+    }
+    path->streamed = streamed;
+    path->streamed_count = count;
+    zt__unlock(&profiler->mutex);
+    zt__free(allocator, before);
+    return 1;
+}
+
 /* Attributes rows to the kept samples that ended before the newest row of every open stream. Without memory,
    a sample gets no rows. The caller may hold the collector, or the reader of a stream, but no mutex. If
    another thread is attributing rows already, that thread does this work, too. */
 static void zt__attribute_rows(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
     zt__lock(&profiler->mutex);
     timeline->attribute_again = 1;
@@ -76,7 +99,8 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
         zt__stream_data *first = profiler->attached_streams, *data;
         const zt__timeline_sample *sample;
-        zt__path *path;
+        const zt__path *outer_phase;
+        zt__path *sampled, *path;
         uint32_t count = profiler->streamed_count, m;
         int is_complete = 1;
         timeline->attribute_again = 0;
@@ -90,25 +114,12 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         sample = &timeline->samples[index % timeline->capacity];
         begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        path = zt__path_at(profiler, sample->path);
+        sampled = zt__path_at(profiler, sample->path);
+        outer_phase = sample->outer_phase;
         zt__unlock(&profiler->mutex);
-        /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
-           these fields, so they are read without the mutex. */
-        if (path->streamed_count < count) {
-            zt__moments *before = path->streamed;
-            zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
-            if (streamed) {
-                zt__lock(&profiler->mutex);
-                if (before) {
-                    memcpy(streamed, before, path->streamed_count * sizeof *streamed);
-                }
-                path->streamed = streamed;
-                path->streamed_count = count;
-                zt__unlock(&profiler->mutex);
-                zt__free(allocator, before);
-            } else {
-                count = 0;
-            }
+        /* Streams attach at the end, so the metrics of others keep their indices. */
+        for (path = sampled; path; path = zt__next_counting(path, outer_phase)) {
+            count = zt__make_streamed_room(profiler, path, count) ? count : 0;
         }
         for (data = first; data && data->first_streamed < count && is_complete;
              data = zt__load(&data->next)) {
@@ -118,9 +129,11 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         if (!is_complete) {
             continue; /* its rows may still come */
         }
-        for (data = first; data && data->first_streamed < count; data = data->next) {
-            for (m = 0; m < data->group.metric_count; m++) {
-                zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
+        for (path = sampled; path; path = zt__next_counting(path, outer_phase)) {
+            for (data = first; data && data->first_streamed < count; data = data->next) {
+                for (m = 0; m < data->group.metric_count; m++) {
+                    zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
+                }
             }
         }
         timeline->attributed = index + 1;

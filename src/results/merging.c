@@ -9,7 +9,6 @@
 #include "base/platform.h"
 #include "base/threads.h"
 #include "metrics/statistics.h"
-#include "regions/adding.h"
 #include "regions/collecting.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
@@ -46,44 +45,43 @@ static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, cons
     }
 }
 
-/* Copies a path of `from` with its statistics, in the layout of `into`, by the allocator of `into`. Nobody collects
-   meanwhile. Returns 0 without memory. */
-static int zt__copy_path(const zt_profiler *into, const zt__path *path, const zt_profiler *from,
-                         zt__path *copy) {
+/* Copies statistics to another layout of the profiler `into`, by its allocator, and makes room for them in `to`, which is
+   of this profiler. Nobody collects meanwhile. Returns 0 without memory. */
+static int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_layout, zt__statistics *to,
+                               const zt__sample_layout *layout, const zt__statistics *statistics,
+                               zt__statistics *copied) {
     const zt_allocator *allocator = &into->config.allocator;
-    const zt__statistics *statistics = &path->statistics;
-    zt__statistics *copied = &copy->statistics;
+    uint64_t rows = (uint64_t)to->kept + statistics->kept, limit = to_layout->row_limit;
+    copied->count = statistics->count;
+    copied->kept = statistics->kept;
+    if (!statistics->moments) { /* there are no samples */
+        return 1;
+    }
+    copied->moments =
+        (zt__moments *)zt__allocate(allocator, to_layout->column_count, sizeof *copied->moments);
+    copied->rows = (float *)zt__allocate(allocator, (size_t)statistics->kept + 1,
+                                         to_layout->kept_count * sizeof *copied->rows);
+    if (!copied->moments || !copied->rows) {
+        return 0;
+    }
+    memcpy(copied->moments, statistics->moments, to_layout->column_count * sizeof *copied->moments);
+    zt__convert_rows(to_layout, copied->rows, layout, statistics->rows, statistics->kept);
+    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
+    return zt__reserve_samples(allocator, &into->mutex, to_layout, to, statistics->count) &&
+           to->capacity >= (rows < limit ? rows : limit);
+}
+
+/* Copies what only the collector changes of a path of `from`, which is merged into `to`. Returns 0 without memory. */
+static int zt__copy_path(zt_profiler *into, zt__path *to, const zt_profiler *from, const zt__path *path,
+                         zt__path *copy) {
     copy->with_metrics = path->with_metrics;
     copy->bytes = path->bytes;
     copy->bytes_ns = path->bytes_ns;
     copy->launch_error_ns = path->launch_error_ns;
-    copied->count = statistics->count;
-    copied->kept = statistics->kept;
-    if (!statistics->moments) {
-        return 1;
-    }
-    copied->moments =
-        (zt__moments *)zt__allocate(allocator, into->layout.column_count, sizeof *copied->moments);
-    copied->rows = (float *)zt__allocate(allocator, (size_t)statistics->kept + 1,
-                                         into->layout.kept_count * sizeof *copied->rows);
-    if (!copied->moments || !copied->rows) {
-        return 0;
-    }
-    memcpy(copied->moments, statistics->moments, into->layout.column_count * sizeof *copied->moments);
-    zt__convert_rows(&into->layout, copied->rows, &from->layout, statistics->rows, statistics->kept);
-    return 1;
-}
-
-/* Makes room in `to`, which is of the profiler `into`, for the statistics that are added. Returns 0 without
-   memory. */
-static int zt__prepare_path(zt_profiler *into, zt__path *to, const zt__statistics *added) {
-    uint64_t rows = (uint64_t)to->statistics.kept + added->kept, limit = into->layout.row_limit;
-    if (!added->moments) { /* there are no samples */
-        return 1;
-    }
-    /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
-    return zt__reserve_room(into, to, added->count) &&
-           to->statistics.capacity >= (rows < limit ? rows : limit);
+    return zt__copy_statistics(into, &into->layout, &to->statistics, &from->layout, &path->statistics,
+                               &copy->statistics) &&
+           zt__copy_statistics(into, &into->entry_layout, &to->entries, &from->entry_layout, &path->entries,
+                               &copy->entries);
 }
 
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
@@ -142,18 +140,12 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     for (i = 0; i < path_count && has_memory; i++) {
         const zt__path *path = zt__path_at(from, i);
         zt__path *outer = path->key.outer->depth > 0 ? paths[path->key.outer->index].into : &into->root;
-        int is_phase = path->key.region->is_phase;
         zt__lock(&into->mutex);
         paths[i].into = zt__find_or_add_path(into, outer, regions[path->key.region->index].into);
         zt__unlock(&into->mutex);
-        if (is_phase && paths[i].into &&
-            !paths[i].into->key.region->is_phase) { /* there are too many paths */
-            paths[i].into = outer;
-            paths[i].is_left_out = 1;
-            continue;
-        }
-        has_memory = paths[i].into && zt__copy_path(into, path, from, &paths[i].from) &&
-                     zt__prepare_path(into, paths[i].into, &paths[i].from.statistics);
+        paths[i].is_left_out = path->key.region->is_phase && paths[i].into == outer;
+        has_memory = paths[i].into &&
+                     (paths[i].is_left_out || zt__copy_path(into, paths[i].into, from, path, &paths[i].from));
     }
 
     if (has_memory) {
@@ -173,9 +165,6 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             paths[i].from.missing = path->missing;
             paths[i].from.lost = path->lost;
             paths[i].from.dropped = path->dropped;
-            paths[i].from.is_inner = path->is_inner;
-            paths[i].from.samples = path->samples;
-            paths[i].from.gpu_ns = path->gpu_ns;
             paths[i].from.entered = path->entered;
             paths[i].from.incomplete = path->incomplete;
             paths[i].from.host_ns = path->host_ns;
@@ -195,6 +184,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             }
             zt__lock(&into->mutex);
             zt__merge_statistics(&into->layout, &to->statistics, &added->statistics);
+            zt__merge_statistics(&into->entry_layout, &to->entries, &added->entries);
             to->with_metrics += added->with_metrics;
             to->bytes += added->bytes;
             to->bytes_ns += added->bytes_ns;
@@ -206,9 +196,6 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
             to->missing += added->missing;
             to->lost += added->lost;
             to->dropped += added->dropped;
-            to->is_inner |= added->is_inner;
-            to->samples += added->samples;
-            to->gpu_ns += added->gpu_ns;
             to->entered += added->entered;
             to->incomplete += added->incomplete;
             to->host_ns += added->host_ns;
@@ -236,6 +223,7 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
 
     for (i = 0; i < path_count && paths; i++) {
         zt__free_statistics(allocator, &paths[i].from.statistics);
+        zt__free_statistics(allocator, &paths[i].from.entries);
     }
     zt__free(allocator, regions);
     zt__free(allocator, paths);

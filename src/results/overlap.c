@@ -7,7 +7,6 @@
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "regions/names.h"
-#include "regions/phases.h"
 #include "regions/profiler.h"
 #include "results/timeline.h"
 

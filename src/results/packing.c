@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "base/phase_stack.h"
 #include "base/platform.h"
 #include "base/shared.h"
 #include "base/system.h"
@@ -23,7 +24,7 @@
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 9, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 10, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -282,9 +283,9 @@ static int zt__has_gpu_times(const zt_profiler *profiler, uint32_t column) {
 /* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked, because
    values are divided by them, and so is the sign of GPU times. Other values are not: as with those of a driver,
    reports leave out what is not a number. */
-static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler, zt__statistics *statistics) {
+static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
+                                    const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__sample_layout *layout = &profiler->layout;
     uint32_t column, kept = statistics->kept;
     size_t i, values;
     zt__transfer_u64(packer, &statistics->count, ZT__MAX_PACKED_COUNT);
@@ -413,7 +414,6 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
-    zt__transfer_flag(packer, &path->is_inner);
     zt__transfer_u64(packer, &path->bytes, UINT64_MAX);
     zt__transfer_f64(packer, &path->bytes_ns);
     zt__transfer_f64(packer, &path->launch_error_ns);
@@ -423,13 +423,14 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     zt__transfer_u64(packer, &path->host_ns, UINT64_MAX);
     zt__transfer_u64(packer, &path->host_own_ns, UINT64_MAX);
     zt__transfer_f64(packer, &path->host_wait_ns);
-    zt__transfer_u64(packer, &path->samples, ZT__MAX_PACKED_COUNT);
-    zt__transfer_f64(packer, &path->gpu_ns);
     for (i = 0; i < ZT__COUNT_OF(power); i++) {
         zt__transfer_f64(packer, power[i]);
     }
     zt__transfer_memory(packer, &path->memory);
-    zt__transfer_statistics(packer, profiler, &path->statistics);
+    zt__transfer_statistics(packer, profiler, &profiler->layout, &path->statistics);
+    if (path->key.region->is_phase) {
+        zt__transfer_statistics(packer, profiler, &profiler->entry_layout, &path->entries);
+    }
     if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
         zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
                                 zt__is_time_or_nan(path->bytes_ns) && zt__is_time_or_nan(path->host_wait_ns));
@@ -437,14 +438,13 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             zt__require(packer, zt__is_finite(*power[i]));
         }
         zt__require(packer, path->with_metrics <= path->statistics.count);
-        zt__require(packer, zt__is_finite(path->gpu_ns) && path->gpu_ns >= 0);
         for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
              pass++) {
             timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
         }
         zt__require(packer, timed <= path->with_metrics);
-        zt__require(packer, !path->key.region->is_phase || path->key.outer->depth == 0 ||
-                                path->key.outer->key.region->is_phase);
+        zt__require(packer, !path->key.region->is_phase || (path->depth <= ZT__MAX_PHASE_DEPTH &&
+                                                            zt__is_phase_or_root(path->key.outer)));
         if (!path->key.region->is_phase) {
             profiler->counts.collected += path->statistics.count;
             profiler->counts.begun += path->statistics.count;
@@ -484,7 +484,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__transfer_region(&packer, locked, i);
         zt__unlock(&locked->mutex);
     }
-    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS + 1);
+    zt__transfer_u32(&packer, &paths, ZT__MOST_PATHS);
     for (i = 0; i < paths; i++) {
         zt__lock(&locked->mutex);
         zt__transfer_path(&packer, locked, i);
@@ -569,7 +569,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_region(&packer, unpacked, i);
     }
-    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS + 1);
+    zt__transfer_u32(&packer, &path_count, ZT__MOST_PATHS);
     for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_path(&packer, unpacked, i);
     }

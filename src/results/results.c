@@ -13,7 +13,6 @@
 #include "metrics/statistics.h"
 #include "regions/columns.h"
 #include "regions/names.h"
-#include "regions/phases.h"
 #include "regions/profiler.h"
 #include "results/phase_times.h"
 
@@ -119,45 +118,14 @@ static const zt__path *zt__next_inside(const zt__path *outer, const zt__path *pa
     return next;
 }
 
-/* Returns whether the samples of a path inside a phase are part of its metrics: they are of a region that is in no other,
-   or in one that is in another phase. */
-static int zt__counts_in_phase(const zt__path *phase, const zt__path *path) {
-    const zt__path *around = path->key.outer;
-    if (path->key.region->is_phase || zt__is_phase_or_root(around)) {
-        return !path->key.region->is_phase;
-    }
-    while (!zt__is_phase_or_root(around)) {
-        around = around->key.outer;
-    }
-    return path->is_inner && around == phase;
+/* Returns whether a column is of entries instead of samples: the GPU time of a phase. */
+static int zt__is_of_entries(zt__subject subject, uint32_t column) {
+    return column == 0 && subject.region->is_phase;
 }
 
-/* Returns the path after `path`, or the first for NULL, whose samples make up the metrics of a phase; NULL after the last.
-   The mutex is held. */
-static const zt__path *zt__next_in_phase(const zt__path *phase, const zt__path *path) {
-    do {
-        path = zt__next_inside(phase, path ? path : phase);
-    } while (path && !zt__counts_in_phase(phase, path));
-    return path;
-}
-
-/* As zt__next_of, but of a phase the paths whose samples make it up. `*phase` is the path of the phase that the walk is
-   in; NULL at its begin. */
-static const zt__path *zt__next_sampled(zt__subject subject, const zt__path **phase, const zt__path *path) {
-    if (!subject.region->is_phase) {
-        return zt__next_of(subject, path);
-    }
-    path = *phase ? zt__next_in_phase(*phase, path) : NULL;
-    while (!path && (*phase = zt__next_of(subject, *phase)) != NULL) {
-        path = zt__next_in_phase(*phase, NULL);
-    }
-    return path;
-}
-
-/* Returns the next path whose statistics have a column of a subject: the GPU time of a phase is that of its entries. */
-static const zt__path *zt__next_with(zt__subject subject, uint32_t column, const zt__path **phase,
-                                     const zt__path *path) {
-    return column == 0 ? zt__next_of(subject, path) : zt__next_sampled(subject, phase, path);
+/* Returns the statistics that have a column, of a path of a subject. */
+static const zt__statistics *zt__statistics_with(zt__subject subject, uint32_t column, const zt__path *path) {
+    return zt__is_of_entries(subject, column) ? &path->entries : &path->statistics;
 }
 
 ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor) {
@@ -201,26 +169,23 @@ ZT__PRIVATE void zt__raise_memory_in_use(zt__phase_memory *to, const zt__phase_m
 }
 
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
-    const zt__path *path = NULL, *phase = NULL;
+    const zt__path *path = NULL;
     zt__totals totals;
     memset(&totals, 0, sizeof totals);
-    while ((path = zt__next_sampled(subject, &phase, path)) != NULL) {
-        totals.count += subject.region->is_phase ? 0 : path->statistics.count;
+    totals.is_phase = subject.region->is_phase;
+    if (!subject.path && !totals.is_phase) {
+        totals.lost = subject.region->lost;
+        totals.dropped = subject.region->dropped;
+    }
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        const zt__path *inner = subject.path || totals.is_phase ? path : NULL;
+        totals.count += path->statistics.count;
         totals.with_metrics += path->with_metrics;
         totals.bytes += path->bytes;
         totals.bytes_ns += path->bytes_ns;
         if (totals.launch_error_ns < path->launch_error_ns) {
             totals.launch_error_ns = path->launch_error_ns;
         }
-    }
-    totals.is_phase = subject.region->is_phase;
-    if (!subject.path && !totals.is_phase) {
-        totals.lost = subject.region->lost;
-        totals.dropped = subject.region->dropped;
-    }
-    for (path = NULL; (subject.path || totals.is_phase) && (path = zt__next_of(subject, path)) != NULL;) {
-        const zt__path *inner = path;
-        totals.count += path->samples;
         totals.entered += path->entered;
         totals.incomplete += path->incomplete;
         totals.host_ns += (double)path->host_ns;
@@ -229,12 +194,12 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
         zt__add_power(&totals.power, &path->power, 1);
         totals.power_s += path->power_s;
         zt__raise_memory_in_use(&totals.memory, &path->memory);
-        do {
+        while (inner) {
             zt__add_allocations(&totals.memory, &inner->memory);
             totals.lost += inner->lost;
             totals.dropped += inner->dropped;
             inner = totals.is_phase ? zt__next_inside(path, inner) : NULL;
-        } while (inner);
+        }
     }
     if (!(totals.host_ns > 0)) {
         totals.host_wait_ns = zt__nan();
@@ -243,22 +208,23 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
 }
 
 ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
-    const zt__path *path = NULL, *phase = NULL;
+    const zt__path *path = NULL;
     zt__moments sum;
     memset(&sum, 0, sizeof sum);
-    while ((path = zt__next_with(subject, column, &phase, path)) != NULL) {
-        if (path->statistics.moments) {
-            zt__merge_moments(&sum, &path->statistics.moments[column]);
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        const zt__statistics *statistics = zt__statistics_with(subject, column, path);
+        if (statistics->moments) {
+            zt__merge_moments(&sum, &statistics->moments[column]);
         }
     }
     return sum;
 }
 
 ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
-    const zt__path *path = NULL, *phase = NULL;
+    const zt__path *path = NULL;
     zt__moments sum;
     memset(&sum, 0, sizeof sum);
-    while ((path = zt__next_sampled(subject, &phase, path)) != NULL) {
+    while ((path = zt__next_of(subject, path)) != NULL) {
         if (metric < path->streamed_count) {
             zt__merge_moments(&sum, &path->streamed[metric]);
         }
@@ -267,9 +233,6 @@ ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
 }
 
 ZT__PRIVATE double zt__time_of(const zt__path *path) {
-    if (path->key.region->is_phase) {
-        return path->gpu_ns;
-    }
     return path->statistics.moments ? path->statistics.moments[0].sum : 0;
 }
 
@@ -278,8 +241,9 @@ ZT__PRIVATE double zt__time_of(const zt__path *path) {
 static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject subject, uint32_t column,
                                             uint32_t *count, int *has_memory) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__sample_layout *layout = &profiler->layout;
-    const zt__path *path, *phase;
+    const zt__sample_layout *layout =
+        zt__is_of_entries(subject, column) ? &profiler->entry_layout : &profiler->layout;
+    const zt__path *path;
     zt__kept_value *values = NULL;
     uint64_t room = 0, kept;
     *count = 0;
@@ -287,9 +251,8 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
     for (;;) {
         kept = 0;
         zt__lock(&profiler->mutex);
-        for (path = phase = NULL;
-             zt__is_kept(layout, column) && (path = zt__next_with(subject, column, &phase, path)) != NULL;) {
-            kept += path->statistics.kept;
+        for (path = NULL; zt__is_kept(layout, column) && (path = zt__next_of(subject, path)) != NULL;) {
+            kept += zt__statistics_with(subject, column, path)->kept;
         }
         if (kept <= room) {
             break;
@@ -304,8 +267,9 @@ static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject s
             return NULL;
         }
     }
-    for (path = phase = NULL; values && (path = zt__next_with(subject, column, &phase, path)) != NULL;) {
-        *count += zt__copy_column(layout, &path->statistics, column, values + *count);
+    for (path = NULL; values && (path = zt__next_of(subject, path)) != NULL;) {
+        *count +=
+            zt__copy_column(layout, zt__statistics_with(subject, column, path), column, values + *count);
     }
     return values;
 }
@@ -462,11 +426,12 @@ ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info)
         zt__is_positive(totals->bytes_ns) ? (double)totals->bytes / totals->bytes_ns * 1e9 : zt__nan();
 }
 
-/* Returns the path of a name, such as "step;solve", whose end is `end`; or NULL. The mutex is held. */
+/* Returns the path of a name, such as "step;solve", whose end is `end`: a phase rather than a region. NULL if there is
+   none. The mutex is held. */
 static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const char *name, const char *end) {
-    const zt__path *path;
+    const zt__path *path, *found = NULL;
     uint32_t i;
-    for (i = 0; i < profiler->path_count; i++) {
+    for (i = 0; i < profiler->path_count && !(found && found->key.region->is_phase); i++) {
         const char *rest = end;
         path = zt__path_at(profiler, i);
         while (path->depth > 0) {
@@ -478,11 +443,11 @@ static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const 
             rest -= length + (path->depth > 1);
             path = path->key.outer;
         }
-        if (path->depth == 0 && rest == name) {
-            return zt__path_at(profiler, i);
+        if (path->depth == 0 && rest == name && (!found || zt__path_at(profiler, i)->key.region->is_phase)) {
+            found = zt__path_at(profiler, i);
         }
     }
-    return NULL;
+    return found;
 }
 
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {

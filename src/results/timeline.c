@@ -224,6 +224,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
     sample.bytes = reading->bytes;
     sample.region = reading->region->index;
     sample.path = reading->path->index;
+    sample.outer_phase = reading->outer_phase;
     sample.pass = profiler->batch.pass->index;
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && reading->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
@@ -234,9 +235,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT__LAUNCH_LATENCY)] =
             (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
-        if (reading->path->launch_error_ns < error_ns) {
-            reading->path->launch_error_ns = error_ns;
-        }
+        reading->launch_error_ns = error_ns;
     }
     if (timeline->written >= timeline->capacity &&
         timeline->samples[place].end_ns > timeline->replaced_until_ns) {

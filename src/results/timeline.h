@@ -59,7 +59,8 @@ typedef struct zt__timeline_sample {
     ze_command_list_handle_t list;
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
-    uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
+    uint64_t bytes;              /* that it has copied or filled; 0: none, or not known */
+    const zt__path *outer_phase; /* as that of the reading */
     uint32_t region, path;
     uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
 } zt__timeline_sample;

@@ -11,8 +11,9 @@
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions and phases are nested more than 128 deep: those beyond count as not nested
-       - there are more than 16,384 paths: those beyond count as "(other)", and a note says how many samples
+       - regions and phases are nested more than 128 deep: regions beyond count as not nested, in their phase
+       - there are more than 16,384 paths: regions beyond count as "(other)" in their phase, and a note says
+         how many samples. Phases beyond belong to the phase around them
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
        measured, such as launches that zt_trace_config.names leaves out.

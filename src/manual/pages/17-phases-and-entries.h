@@ -9,6 +9,7 @@
 
        If regions nest, the outermost counts in a phase, because its time includes the others. A phase that
        begins inside of a region has the inner samples, and the phases around the region have the region.
+       Metrics, copied bytes and latencies are of the same samples as the GPU time.
 
        A sample of a recorded list belongs to the phases of the thread that executes the list. A note counts
        samples that were appended in another phase. config.phases_at_append lets all belong to the phase of
@@ -43,5 +44,5 @@
 
        An end without a begin does nothing, and each open profiler reports it. What is deeper than 64 phases, or
        beyond 4,096 different ones in a process, belongs to the phase around it; a message and a note report
-       the latter.
+       the latter. OWN TIME has the limit of paths.
 */

@@ -22,10 +22,10 @@
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         {"region", "parent", "count", "total_ns", "own_ns"} of each path and, if its region has
-                       several, "share" and all that follows it in a region. "parent" is the index of a
-                       path. That of a phase also has "path", its name for zt_find_path, with ':' for a
-                       ';' in names
+       "paths"         {"region", "parent", "count", "lost", "dropped", "total_ns", "own_ns"} of each path and,
+                       if its region has several, "share" and all that follows it in a region. "parent" is the
+                       index of a path. That of a phase also has "path", its name for zt_find_path, with ':' for
+                       a ';' in names
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape

@@ -6,7 +6,7 @@
        device are those of the process that measured. Kernels, hot spots and zt_info.power are left out;
        zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 9; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 10; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -19,17 +19,18 @@
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
                u64 lost, dropped
                u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
-               one; u32 1 if its own time is not known; u32 1 if it ran inside of a region in another phase
+               one; u32 1 if its own time is not known
                u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
                u64 collected with metrics; of a phase u64 entries, of these incomplete, host time, own host
-               time; f64 host time waiting for the device; u64 samples; f64 GPU time, J, seconds in which they
-               are known, seconds throttled, seconds in which that is known, MHz times seconds, these seconds,
-               seconds of all entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched,
-               1 if the last two are known; u64 allocations, of these not freed, their bytes, bytes in use at
-               most, at the end
-               u64 collected, of a phase entries with samples; and if there are any,
+               time; f64 host time waiting for the device, J, seconds in which they are known, seconds
+               throttled, seconds in which that is known, MHz times seconds, these seconds, seconds of all
+               entries, seconds throttled for each of 8 reasons; memory: u32 1 if it is watched, 1 if the last
+               two are known; u64 allocations, of these not freed, their bytes, bytes in use at most, at the
+               end
+               u64 collected; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
+               of a phase the same of its entries, which have one column: the GPU time
 
        Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
