@@ -226,6 +226,7 @@ def names_of_paths(report):
     names = []
     for path in report["paths"]:
         name = report["regions"][path["region"]]["name"]
+        name = name.replace(";", ":")
         names.append(";" + name if path["parent"] is None else names[path["parent"]].removeprefix(";") + ";" + name)
     return [text_of(name.encode()) for name in names]
 

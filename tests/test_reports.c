@@ -233,15 +233,18 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
     }
 }
 
-/* The name of a path, such as "step;solve", or ";step" inside no other. */
-static void name_path(const zt_profiler *profiler, uint32_t index, char *name, size_t size) {
+/* The name of a path, such as "step;solve", or ";step" inside no other. `semicolon` stands for each ';' in names. */
+static void name_path(const zt_profiler *profiler, uint32_t index, char semicolon, char *name, size_t size) {
     zt_region_info path;
     ok(zt_get_region(profiler, ZT_PATH(index), &path));
     *name = 0;
     if (path.parent != UINT32_MAX)
-        name_path(profiler, path.parent - ZT_PATH(0), name, size);
+        name_path(profiler, path.parent - ZT_PATH(0), semicolon, name, size);
     memmove(name, name + (*name == ';'), strlen(name) + 1 - (*name == ';'));
-    snprintf(name + strlen(name), size - strlen(name), ";%s", path.name);
+    char *end = name + strlen(name);
+    snprintf(end, size - (size_t)(end - name), ";%s", path.name);
+    while ((end = strchr(end + 1, ';')))
+        *end = semicolon;
 }
 
 static void write_expected_paths(const zt_profiler *profiler, FILE *file) {
@@ -255,8 +258,9 @@ static void write_expected_paths(const zt_profiler *profiler, FILE *file) {
         }
         if (several > 1 && path.count > 0) {
             char name[4096];
-            name_path(profiler, i, name, sizeof name);
+            name_path(profiler, i, ';', name, sizeof name);
             assert_int_equal(zt_find_path(profiler, name), ZT_PATH(i));
+            name_path(profiler, i, ':', name, sizeof name);
             write_expected_region(profiler, ZT_PATH(i), name, file);
         }
     }
