@@ -1115,7 +1115,7 @@ static void test_rows_of_paths(void **state) {
     assert_int_equal(row_of(text, "solve").indent, 2);
     check_reports(profiler);
     assert_contains(written(profiler, ZT_FORMAT_CSV),
-                    "\n\"step;solve; a name that is longer than a row has room for;kernel\",\"GPU time\",");
+                    "\n\"step;solve: a name that is longer than a row has room for;kernel\",\"GPU time\",");
     assert_contains(written(profiler, ZT_FORMAT_CSV), "\n\"kernel\",\"GPU time\",");
     assert_contains(written(profiler, ZT_FORMAT_OPENMETRICS),
                     "\nzetools_region_gpu_time_seconds_count{region=\"kernel\",path=\";kernel\"} 1\n");
