@@ -9044,7 +9044,8 @@ struct zt__recording {
     int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
                           executions are treated as unreported */
     int is_look_due;  /* the next visit looks for an execution that nobody has reported, when all is read */
-    int has_ended;    /* the device is done with the last execution */
+    int has_ended;    /* the device is done with the last execution, */
+    int has_run;      /* and a probe was seen to be of it, in one of the visits since */
     int is_unordered;   /* some of its probes are */
     int is_overlapped;  /* executions of it have overlapped */
     int is_mixed;       /* they ran on different queues: all their samples are lost */
@@ -10461,7 +10462,6 @@ typedef struct zt__visit {
     int is_over;             /* of a queue: the device is done with all of it */
     uint32_t counted;        /* samples that were read, and were counted as begun before */
     int finds_run;           /* an execution that nobody has reported */
-    int finds_commands;      /* a probe that has run, or may run */
     int cannot_ask;          /* the query whether the execution has ended has failed */
     int gives_up;            /* it has failed for long */
     int settles;             /* at least one probe */
@@ -10708,7 +10708,7 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     }
     probe->is_settled = is_settled;
     visit->settles |= is_settled;
-    visit->finds_commands |= seen != ZT__SEEN_NEVER;
+    recording->has_run |= seen != ZT__SEEN_NEVER;
     if (reading->outcome != ZT__NO_SAMPLE || reading->result != ZE_RESULT_SUCCESS) {
         profiler->batch.count++;
     }
@@ -10814,7 +10814,7 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
-            visit->finds_commands = 1;
+            recording->has_run = 1;
         } else if (!probe->is_settled) {
             zt__visit_probe(profiler, visit, probe, 1);
         }
@@ -11784,7 +11784,7 @@ static zt__recording_state zt__give_up_recording(zt_profiler *profiler, zt__reco
 /* Returns whether a list has run, and nothing of its recording did: the list was reset, which nobody has reported. */
 static int zt__was_reset_unseen(const zt__visit *visit) {
     const zt__recording *recording = visit->recording;
-    return visit->first && !recording->unread && !visit->finds_commands && recording->is_reported &&
+    return visit->first && !recording->unread && !recording->has_run && recording->is_reported &&
            recording->list;
 }
 
@@ -11833,7 +11833,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
         return;
     } else if (recording->has_ended) {
         to = ZT__RECORDING_READY;
-        recording->has_ended = recording->ran_again = 0;
+        recording->has_ended = recording->has_run = recording->ran_again = 0;
         recording->is_overlapped = recording->is_mixed = 0;
         recording->polled = recording->first;
     } else {
@@ -13845,7 +13845,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->submitted_ns = recording->call_ns;
     recording->executions++;
     recording->is_reported = 1;
-    recording->has_ended = recording->is_look_due = 0;
+    recording->has_ended = recording->has_run = recording->is_look_due = 0;
     recording->unread = recording->polled = recording->first;
     zt__move_into_phase(profiler, recording);
     for (probe = recording->first; probe; probe = probe->next) {
@@ -41503,4 +41503,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 1da7ccafe1a90250 */
+/* Joined from src/ by src/join.py: d0f55c136963d871 */

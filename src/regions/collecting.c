@@ -99,7 +99,7 @@ static zt__recording_state zt__give_up_recording(zt_profiler *profiler, zt__reco
 /* Returns whether a list has run, and nothing of its recording did: the list was reset, which nobody has reported. */
 static int zt__was_reset_unseen(const zt__visit *visit) {
     const zt__recording *recording = visit->recording;
-    return visit->first && !recording->unread && !visit->finds_commands && recording->is_reported &&
+    return visit->first && !recording->unread && !recording->has_run && recording->is_reported &&
            recording->list;
 }
 
@@ -148,7 +148,7 @@ static void zt__leave_recording(zt_profiler *profiler, const zt__visit *visit) {
         return;
     } else if (recording->has_ended) {
         to = ZT__RECORDING_READY;
-        recording->has_ended = recording->ran_again = 0;
+        recording->has_ended = recording->has_run = recording->ran_again = 0;
         recording->is_overlapped = recording->is_mixed = 0;
         recording->polled = recording->first;
     } else {

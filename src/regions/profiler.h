@@ -265,7 +265,8 @@ struct zt__recording {
     int may_be_reset; /* the tracer that has seen it was stopped: its list may have been reset unseen, so later
                           executions are treated as unreported */
     int is_look_due;  /* the next visit looks for an execution that nobody has reported, when all is read */
-    int has_ended;    /* the device is done with the last execution */
+    int has_ended;    /* the device is done with the last execution, */
+    int has_run;      /* and a probe was seen to be of it, in one of the visits since */
     int is_unordered;   /* some of its probes are */
     int is_overlapped;  /* executions of it have overlapped */
     int is_mixed;       /* they ran on different queues: all their samples are lost */

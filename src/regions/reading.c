@@ -227,7 +227,7 @@ static zt__seen zt__visit_probe(zt_profiler *profiler, zt__visit *visit, zt__pro
     }
     probe->is_settled = is_settled;
     visit->settles |= is_settled;
-    visit->finds_commands |= seen != ZT__SEEN_NEVER;
+    recording->has_run |= seen != ZT__SEEN_NEVER;
     if (reading->outcome != ZT__NO_SAMPLE || reading->result != ZE_RESULT_SUCCESS) {
         profiler->batch.count++;
     }
@@ -333,7 +333,7 @@ ZT__PRIVATE int zt__visit_recording(zt_profiler *profiler, zt__visit *visit) {
     for (probe = recording->unread; probe && zt__has_room(profiler, probe); probe = probe->next) {
         if (!probe->is_settled && zt__may_yet_begin(recording, probe)) {
             probe->is_settled = probe->needs_reset = !visit->reads_front; /* when its recording is closed */
-            visit->finds_commands = 1;
+            recording->has_run = 1;
         } else if (!probe->is_settled) {
             zt__visit_probe(profiler, visit, probe, 1);
         }

@@ -14,7 +14,6 @@ typedef struct zt__visit {
     int is_over;             /* of a queue: the device is done with all of it */
     uint32_t counted;        /* samples that were read, and were counted as begun before */
     int finds_run;           /* an execution that nobody has reported */
-    int finds_commands;      /* a probe that has run, or may run */
     int cannot_ask;          /* the query whether the execution has ended has failed */
     int gives_up;            /* it has failed for long */
     int settles;             /* at least one probe */

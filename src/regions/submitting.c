@@ -201,7 +201,7 @@ static uint32_t zt__count_execution(zt_profiler *profiler, zt__recording *record
     recording->submitted_ns = recording->call_ns;
     recording->executions++;
     recording->is_reported = 1;
-    recording->has_ended = recording->is_look_due = 0;
+    recording->has_ended = recording->has_run = recording->is_look_due = 0;
     recording->unread = recording->polled = recording->first;
     zt__move_into_phase(profiler, recording);
     for (probe = recording->first; probe; probe = probe->next) {
