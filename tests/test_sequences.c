@@ -1399,6 +1399,8 @@ static int is_cause_possible(const sequence *s, zt_cause cause) {
         return s->injects || !s->is_roomy || s->kind == BUSY_SAMPLE;
     case ZT_DROPPED_NEVER_RAN:
         return s->forgets || s->injects;
+    case ZT_LOST_IMPLAUSIBLE: /* what a plain execution has left may be longer than the next one has run */
+        return s->plain_executions || ((s->struck >> cause) & 1);
     case ZT_DROPPED_NOT_CLOSED:
         return 1; /* by region it is known better */
     default:
