@@ -349,7 +349,7 @@
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
-       ZT_ITT                   domains of ITT whose ranges are phases: patterns as in ZT_KERNELS. "0": none
+       ZT_ITT                   domains of ITT whose ranges are phases: patterns as in ZT_KERNELS. "0", "": none
        ZT_COPIES, ZT_MEMORY,    override copies and memory of zt_trace_config and hotspots of
        ZT_HOTSPOTS              zt_auto_config. Like ZT_POWER: "0" and "off" are off, all else is on
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
@@ -781,8 +781,8 @@ struct zt_stats {
 /* How many reasons for throttling there are: the bits of zes_freq_throttle_reason_flags_t, from the lowest. */
 enum { ZT_THROTTLE_REASONS = 8 };
 
-/* A region or a phase, or a path of it. A sample of a phase is one of those submitted in it, but for what ran inside of a
-   region that counts in it. See PHASES AND ENTRIES. */
+/* A region or a phase, or a path of it. The samples of a phase are those of the outermost regions that were submitted in
+   it; see PHASES AND ENTRIES. */
 struct zt_region_info {
     const char *name; /* of a path, that of its last region */
     uint32_t region;  /* the index of the region with that name */
@@ -1266,8 +1266,8 @@ struct zt_trace_config {
                              the profiler measures times alone, so are barriers and waits for events. */
     int no_launches;      /* Not 0: launches are not measured; lists are observed all the same. */
     const char *calls;    /* Calls to count and time: patterns separated by commas, as in `names`:
-                             "zeEvent*,zeCommandQueue*". Other calls cost no more than without a tracer.
-                             NULL: none. */
+                             "zeEvent*,zeCommandQueue*". Other calls cost no more than without a tracer, but those
+                             that wait for the device: for zt_region_info.host_wait_ns. NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
     const char *modules;    /* A directory for the binaries and the debug information of modules that are
@@ -1744,7 +1744,8 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot,
 
 /* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
    the same passes. Neither collects meanwhile. Samples in flight, the timeline and streamed metrics are not
-   added; own times that depend on samples in flight are then not known.
+   added; own times that depend on samples in flight are then not known. Each profiler of a process has all its
+   phases: if two of one process are merged, their entries, host times and energy count twice.
    Returns SUCCESS, or
        INVALID_ARGUMENT      they do not measure the same, or are the same profiler
        NOT_READY             other threads collected for the config.wait_timeout_ns of `into`
@@ -15501,6 +15502,9 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
 /* Adds `factor` times what was read. */
 ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor);
 
+/* Returns a sum that is known of so many of all seconds, or NaN if it is not known of more than 1% of them. */
+ZT__PRIVATE double zt__known_sum(double sum, double known_s, double seconds);
+
 /* Stores the figures of what was read in `seconds`, as in zt_power_info. */
 ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
                                   double *throttled, double *throttled_by, double *mhz);
@@ -15676,13 +15680,16 @@ ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, d
     to->awake_s += factor * from->awake_s;
 }
 
+ZT__PRIVATE double zt__known_sum(double sum, double known_s, double seconds) {
+    const double least_part = 0.99;
+    return known_s > 0 && known_s >= least_part * seconds ? sum : zt__nan();
+}
+
 ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
                                   double *throttled, double *throttled_by, double *mhz) {
-    const double least_part = 0.99;
-    int is_known = sums->energy_s > 0;
     uint32_t i;
-    *joules = is_known && sums->energy_s >= least_part * seconds ? sums->joules : zt__nan();
-    *watts = is_known ? sums->joules / sums->energy_s : zt__nan();
+    *joules = zt__known_sum(sums->joules, sums->energy_s, seconds);
+    *watts = sums->energy_s > 0 ? sums->joules / sums->energy_s : zt__nan();
     *throttled = sums->clock_s > 0 ? sums->throttled_s / sums->clock_s : zt__nan();
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         throttled_by[i] = sums->clock_s > 0 ? sums->throttled_by_s[i] / sums->clock_s : zt__nan();
@@ -16014,7 +16021,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt__busy_phases busy;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
-    uint32_t pass;
+    uint32_t pass, i;
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
@@ -16023,6 +16030,9 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->host_ns = info->host_own_ns = info->host_wait_ns = zt__nan();
         info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
+        for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+            info->throttled_by[i] = zt__nan();
+        }
         zt__clear_stats(&info->time_ns);
     }
     subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);
@@ -32486,8 +32496,8 @@ static void zt__write_phases(zt__document *document) {
                     totals.host_wait_ns * 1e-9,
                     row->total_ns * 1e-9,
                     1e-9 * zt__get_busy_time(&document->busy_phases, subject.region, subject.path),
-                    totals.power.energy_s > 0 ? totals.power.joules : zt__nan(),
-                    totals.power.clock_s > 0 ? totals.power.throttled_s : zt__nan()};
+                    zt__known_sum(totals.power.joules, totals.power.energy_s, totals.power_s),
+                    zt__known_sum(totals.power.throttled_s, totals.power.clock_s, totals.power_s)};
                 if (!zt__is_nan(figures[i])) {
                     zt__begin_sample(writer, &families[i], "_total");
                     zt__write_labels(writer, &labels);
@@ -38380,13 +38390,17 @@ ZT_API void zt_close(zt_profiler *profiler) {
         zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
         return;
     }
+    if (!zt__stop_listening(profiler)) {
+        zt__report(&profiler->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_close");
+        return;
+    }
     if (profiler->end_watch && !profiler->end_watch(profiler)) {
         return;
     }
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
         return;
     }
-    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler) || !zt__stop_listening(profiler)) {
+    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler)) {
         zt__report(&profiler->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_close");
         return;
     }
@@ -40407,8 +40421,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        host_wait_ns is the part of the host time, phases inside included, in calls that wait for a device:
        zeEventHostSynchronize, zeFenceHostSynchronize, zeCommandQueueSynchronize, zeCommandListHostSynchronize
        and zeDeviceSynchronize. It does not have waits of the library and of hooks, calls on synchronous lists
-       and queues, and loops that query a status. It is known if a tracer was on, and neither started nor
-       stopped, during all entries.
+       and queues, and loops that query a status. It is known if a profiler was open and a tracer on
+       when each entry began, and no tracer was started or stopped until its end.
 
        With config.timeline, busy_ns is the time in which at least one sample of the phase ran. Each call of
        zt_get_region for a phase then looks at all kept samples.
@@ -40658,7 +40672,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
          figures are
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
-         these lines for each path, too, and a text "path of" with its name. In paths, a ';' in a name is
+         these lines for each path with samples, too, and a text "path of" with its name. In paths, a ';' in a name is
          written as ':'
        - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
          as the "parent"
@@ -40729,7 +40743,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        recorded lists ("execute lists"), or were timed. An arrow (a flow event) leads from a call to each
        region, and from a phase to its span on the device.
 
-       A phase that is still open ends with the report, and both of its spans have the argument "open". Of
+       The span of a phase that is still open ends with the report on its thread, and with the last of its samples
+       on the device; both have the argument "open". Of
        threads other than the one that writes the report, these are phases in which something was submitted.
 
        config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
@@ -40800,7 +40815,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
        754, text is a u32 length and that many bytes. Times are in nanoseconds. Facts about program and
-       device are those of the process that measured. Kernels, hot spots and zt_info.power are left out;
+       device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
        zt_merge does not add them either.
 
            "ZTPK"; u32 layout: 10; u64 size of the whole; u64 checksum: FNV-1a of all that follows
@@ -41503,4 +41518,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d0f55c136963d871 */
+/* Joined from src/ by src/join.py: 170814cf9b913fb1 */

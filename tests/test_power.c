@@ -160,6 +160,7 @@ static void test_short_phases(void **state) {
     take(profiler, 100 * ms, 10);
     assert_true(isnan(phase_info(profiler, "inside").joules));
     assert_close(phase_info(profiler, "inside").watts, 100);
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_OPENMETRICS), "joules_total{phase=\"inside\""));
 }
 
 /* Each end counts by itself. */
@@ -269,6 +270,9 @@ static void test_a_counter_that_never_changes(void **state) {
     assert_true(isnan(phase_info(profiler, "solve").watts));
     assert_close(phase_info(profiler, "solve").mhz, 2000);
     assert_true(isnan(zt_get_info(profiler).power.joules));
+    zt_region_info none;
+    assert_true(zt_get_region(profiler, UINT32_MAX, &none) != ZE_RESULT_SUCCESS);
+    assert_true(isnan(none.throttled) && isnan(none.throttled_by[0]));
 }
 
 /* A device that sleeps takes nothing. */

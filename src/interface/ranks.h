@@ -2,7 +2,8 @@
 
 /* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
    the same passes. Neither collects meanwhile. Samples in flight, the timeline and streamed metrics are not
-   added; own times that depend on samples in flight are then not known.
+   added; own times that depend on samples in flight are then not known. Each profiler of a process has all its
+   phases: if two of one process are merged, their entries, host times and energy count twice.
    Returns SUCCESS, or
        INVALID_ARGUMENT      they do not measure the same, or are the same profiler
        NOT_READY             other threads collected for the config.wait_timeout_ns of `into`

@@ -16,8 +16,8 @@ struct zt_stats {
 /* How many reasons for throttling there are: the bits of zes_freq_throttle_reason_flags_t, from the lowest. */
 enum { ZT_THROTTLE_REASONS = 8 };
 
-/* A region or a phase, or a path of it. A sample of a phase is one of those submitted in it, but for what ran inside of a
-   region that counts in it. See PHASES AND ENTRIES. */
+/* A region or a phase, or a path of it. The samples of a phase are those of the outermost regions that were submitted in
+   it; see PHASES AND ENTRIES. */
 struct zt_region_info {
     const char *name; /* of a path, that of its last region */
     uint32_t region;  /* the index of the region with that name */

@@ -34,8 +34,8 @@ struct zt_trace_config {
                              the profiler measures times alone, so are barriers and waits for events. */
     int no_launches;      /* Not 0: launches are not measured; lists are observed all the same. */
     const char *calls;    /* Calls to count and time: patterns separated by commas, as in `names`:
-                             "zeEvent*,zeCommandQueue*". Other calls cost no more than without a tracer.
-                             NULL: none. */
+                             "zeEvent*,zeCommandQueue*". Other calls cost no more than without a tracer, but those
+                             that wait for the device: for zt_region_info.host_wait_ns. NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
     const char *modules;    /* A directory for the binaries and the debug information of modules that are

@@ -351,13 +351,17 @@ ZT_API void zt_close(zt_profiler *profiler) {
         zt__is_inside_log(&profiler->diagnostics, "zt_close")) {
         return;
     }
+    if (!zt__stop_listening(profiler)) {
+        zt__report(&profiler->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_close");
+        return;
+    }
     if (profiler->end_watch && !profiler->end_watch(profiler)) {
         return;
     }
     if (profiler->stop_tracing && !profiler->stop_tracing(profiler)) {
         return;
     }
-    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler) || !zt__stop_listening(profiler)) {
+    if (!zt__stop_thread(&profiler->thread) || !zt__stop_power(profiler)) {
         zt__report(&profiler->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_close");
         return;
     }

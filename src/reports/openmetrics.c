@@ -288,8 +288,8 @@ static void zt__write_phases(zt__document *document) {
                     totals.host_wait_ns * 1e-9,
                     row->total_ns * 1e-9,
                     1e-9 * zt__get_busy_time(&document->busy_phases, subject.region, subject.path),
-                    totals.power.energy_s > 0 ? totals.power.joules : zt__nan(),
-                    totals.power.clock_s > 0 ? totals.power.throttled_s : zt__nan()};
+                    zt__known_sum(totals.power.joules, totals.power.energy_s, totals.power_s),
+                    zt__known_sum(totals.power.throttled_s, totals.power.clock_s, totals.power_s)};
                 if (!zt__is_nan(figures[i])) {
                     zt__begin_sample(writer, &families[i], "_total");
                     zt__write_labels(writer, &labels);

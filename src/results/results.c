@@ -141,13 +141,16 @@ ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, d
     to->awake_s += factor * from->awake_s;
 }
 
+ZT__PRIVATE double zt__known_sum(double sum, double known_s, double seconds) {
+    const double least_part = 0.99;
+    return known_s > 0 && known_s >= least_part * seconds ? sum : zt__nan();
+}
+
 ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
                                   double *throttled, double *throttled_by, double *mhz) {
-    const double least_part = 0.99;
-    int is_known = sums->energy_s > 0;
     uint32_t i;
-    *joules = is_known && sums->energy_s >= least_part * seconds ? sums->joules : zt__nan();
-    *watts = is_known ? sums->joules / sums->energy_s : zt__nan();
+    *joules = zt__known_sum(sums->joules, sums->energy_s, seconds);
+    *watts = sums->energy_s > 0 ? sums->joules / sums->energy_s : zt__nan();
     *throttled = sums->clock_s > 0 ? sums->throttled_s / sums->clock_s : zt__nan();
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         throttled_by[i] = sums->clock_s > 0 ? sums->throttled_by_s[i] / sums->clock_s : zt__nan();
@@ -479,7 +482,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt__busy_phases busy;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
-    uint32_t pass;
+    uint32_t pass, i;
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
@@ -488,6 +491,9 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->host_ns = info->host_own_ns = info->host_wait_ns = zt__nan();
         info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
+        for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+            info->throttled_by[i] = zt__nan();
+        }
         zt__clear_stats(&info->time_ns);
     }
     subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);

@@ -67,6 +67,9 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
 /* Adds `factor` times what was read. */
 ZT__PRIVATE void zt__add_power(zt__power_sums *to, const zt__power_sums *from, double factor);
 
+/* Returns a sum that is known of so many of all seconds, or NaN if it is not known of more than 1% of them. */
+ZT__PRIVATE double zt__known_sum(double sum, double known_s, double seconds);
+
 /* Stores the figures of what was read in `seconds`, as in zt_power_info. */
 ZT__PRIVATE void zt__divide_power(const zt__power_sums *sums, double seconds, double *joules, double *watts,
                                   double *throttled, double *throttled_by, double *mhz);

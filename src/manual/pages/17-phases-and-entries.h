@@ -30,8 +30,8 @@
        host_wait_ns is the part of the host time, phases inside included, in calls that wait for a device:
        zeEventHostSynchronize, zeFenceHostSynchronize, zeCommandQueueSynchronize, zeCommandListHostSynchronize
        and zeDeviceSynchronize. It does not have waits of the library and of hooks, calls on synchronous lists
-       and queues, and loops that query a status. It is known if a tracer was on, and neither started nor
-       stopped, during all entries.
+       and queues, and loops that query a status. It is known if a profiler was open and a tracer on
+       when each entry began, and no tracer was started or stopped until its end.
 
        With config.timeline, busy_ns is the time in which at least one sample of the phase ran. Each call of
        zt_get_region for a phase then looks at all kept samples.

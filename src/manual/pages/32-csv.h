@@ -14,7 +14,7 @@
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
          figures are
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
-         these lines for each path, too, and a text "path of" with its name. In paths, a ';' in a name is
+         these lines for each path with samples, too, and a text "path of" with its name. In paths, a ';' in a name is
          written as ':'
        - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
          as the "parent"

@@ -24,7 +24,8 @@
        recorded lists ("execute lists"), or were timed. An arrow (a flow event) leads from a call to each
        region, and from a phase to its span on the device.
 
-       A phase that is still open ends with the report, and both of its spans have the argument "open". Of
+       The span of a phase that is still open ends with the report on its thread, and with the last of its samples
+       on the device; both have the argument "open". Of
        threads other than the one that writes the report, these are phases in which something was submitted.
 
        config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
