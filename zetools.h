@@ -30662,11 +30662,11 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     if (!zt__is_nan(power.mhz)) {
         zt__append(text, sizeof text, "%sIts mean clock was %.0f MHz.", *text ? " " : "", power.mhz);
     }
-    if (power.throttled > 0) {
+    if (zt__is_positive(power.throttled)) {
         zt__append(text, sizeof text, "%sThe clock was throttled for %.1f%% of the time", *text ? " " : "",
                    100 * power.throttled);
         for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
-            if (power.throttled_by[i] > 0) {
+            if (zt__is_positive(power.throttled_by[i])) {
                 zt__append(text, sizeof text, "%s%s (%.1f%%)", named++ ? ", " : ": ", zt__throttle_reasons[i],
                            100 * power.throttled_by[i]);
             }
@@ -31026,7 +31026,7 @@ static void zt__write_csv_power(zt__writer *writer, const char *region, double j
         char name[64];
         snprintf(name, sizeof name, "throttled: %s", zt__throttle_reasons[i]);
         zt__write_csv_device(writer, region, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
-                             throttled_by[i] > 0 ? 100 * throttled_by[i] : zt__nan());
+                             zt__is_positive(throttled_by[i]) ? 100 * throttled_by[i] : zt__nan());
     }
     zt__write_csv_device(writer, region, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN, mhz);
 }
@@ -31636,7 +31636,7 @@ static void zt__write_json_throttled(zt__writer *writer, double throttled, const
     zt__write_json_figure(writer, "throttled", throttled);
     zt__write_text(writer, ",\"throttled_by\":{");
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
-        if (throttled_by[i] > 0) {
+        if (zt__is_positive(throttled_by[i])) {
             zt__write_json_figure(writer, zt__throttle_reasons[i], throttled_by[i]);
         }
     }
@@ -33016,7 +33016,7 @@ ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long
         zt__write_counter(writer, device, "clock [MHz]", before.ns, mhz);
         zt__write_counter(writer, device, "throttled [%]", before.ns, 100 * throttled);
         for (reason = 0; reason < ZT_THROTTLE_REASONS; reason++) {
-            if (info.throttled_by[reason] > 0) {
+            if (zt__is_positive(info.throttled_by[reason])) {
                 snprintf(name, sizeof name, "throttled: %s [%%]", zt__throttle_reasons[reason]);
                 zt__write_counter(writer, device, name, before.ns, 100 * throttled_by[reason]);
             }
@@ -34802,18 +34802,18 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_HOST] = document->region.host_ns;
         figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
         figures[ZT__ROW_HOST_WAIT] = document->region.host_wait_ns;
-        table->shows_wait |= document->region.host_wait_ns > 0;
+        table->shows_wait |= zt__is_positive(document->region.host_wait_ns);
         figures[ZT__ROW_JOULES] = document->region.joules;
         figures[ZT__ROW_WATTS] = document->region.watts;
         figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
         figures[ZT__ROW_THROTTLED_BY] = zt__nan();
         for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
-            if (document->region.throttled_by[i] > longest) {
+            if (zt__is_positive(document->region.throttled_by[i] - longest)) {
                 longest = document->region.throttled_by[i];
                 figures[ZT__ROW_THROTTLED_BY] = i;
             }
         }
-        table->shows_throttled |= document->region.throttled > 0;
+        table->shows_throttled |= zt__is_positive(document->region.throttled);
         figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
         figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
@@ -41518,4 +41518,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 170814cf9b913fb1 */
+/* Joined from src/ by src/join.py: 85e249b686cb7685 */

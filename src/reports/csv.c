@@ -141,7 +141,7 @@ static void zt__write_csv_power(zt__writer *writer, const char *region, double j
         char name[64];
         snprintf(name, sizeof name, "throttled: %s", zt__throttle_reasons[i]);
         zt__write_csv_device(writer, region, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
-                             throttled_by[i] > 0 ? 100 * throttled_by[i] : zt__nan());
+                             zt__is_positive(throttled_by[i]) ? 100 * throttled_by[i] : zt__nan());
     }
     zt__write_csv_device(writer, region, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN, mhz);
 }

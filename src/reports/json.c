@@ -264,7 +264,7 @@ static void zt__write_json_throttled(zt__writer *writer, double throttled, const
     zt__write_json_figure(writer, "throttled", throttled);
     zt__write_text(writer, ",\"throttled_by\":{");
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
-        if (throttled_by[i] > 0) {
+        if (zt__is_positive(throttled_by[i])) {
             zt__write_json_figure(writer, zt__throttle_reasons[i], throttled_by[i]);
         }
     }

@@ -396,11 +396,11 @@ static void zt__note_power(zt__document *document, zt__note_fn note) {
     if (!zt__is_nan(power.mhz)) {
         zt__append(text, sizeof text, "%sIts mean clock was %.0f MHz.", *text ? " " : "", power.mhz);
     }
-    if (power.throttled > 0) {
+    if (zt__is_positive(power.throttled)) {
         zt__append(text, sizeof text, "%sThe clock was throttled for %.1f%% of the time", *text ? " " : "",
                    100 * power.throttled);
         for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
-            if (power.throttled_by[i] > 0) {
+            if (zt__is_positive(power.throttled_by[i])) {
                 zt__append(text, sizeof text, "%s%s (%.1f%%)", named++ ? ", " : ": ", zt__throttle_reasons[i],
                            100 * power.throttled_by[i]);
             }

@@ -224,18 +224,18 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         figures[ZT__ROW_HOST] = document->region.host_ns;
         figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
         figures[ZT__ROW_HOST_WAIT] = document->region.host_wait_ns;
-        table->shows_wait |= document->region.host_wait_ns > 0;
+        table->shows_wait |= zt__is_positive(document->region.host_wait_ns);
         figures[ZT__ROW_JOULES] = document->region.joules;
         figures[ZT__ROW_WATTS] = document->region.watts;
         figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
         figures[ZT__ROW_THROTTLED_BY] = zt__nan();
         for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
-            if (document->region.throttled_by[i] > longest) {
+            if (zt__is_positive(document->region.throttled_by[i] - longest)) {
                 longest = document->region.throttled_by[i];
                 figures[ZT__ROW_THROTTLED_BY] = i;
             }
         }
-        table->shows_throttled |= document->region.throttled > 0;
+        table->shows_throttled |= zt__is_positive(document->region.throttled);
         figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
         figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();

@@ -39,7 +39,7 @@ ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long
         zt__write_counter(writer, device, "clock [MHz]", before.ns, mhz);
         zt__write_counter(writer, device, "throttled [%]", before.ns, 100 * throttled);
         for (reason = 0; reason < ZT_THROTTLE_REASONS; reason++) {
-            if (info.throttled_by[reason] > 0) {
+            if (zt__is_positive(info.throttled_by[reason])) {
                 snprintf(name, sizeof name, "throttled: %s [%%]", zt__throttle_reasons[reason]);
                 zt__write_counter(writer, device, name, before.ns, 100 * throttled_by[reason]);
             }
