@@ -1200,6 +1200,18 @@ size_t captured_output(void) {
     return (size_t)size;
 }
 
+zt_profiler *repacked(const zt_profiler *profiler) {
+    size_t size = 0;
+    zt_profiler *back = NULL;
+    ok(zt_pack(profiler, NULL, &size));
+    void *buffer = malloc(size);
+    assert_non_null(buffer);
+    ok(zt_pack(profiler, buffer, &size));
+    ok(zt_unpack(buffer, size, NULL, &back));
+    free(buffer);
+    return back;
+}
+
 /* ==== what a report says ================================================================================== */
 
 int keep_text(const void *bytes, size_t size, void *text) {

@@ -261,6 +261,9 @@ void close_profiler(world *w, zt_profiler *profiler);
 /* How many of the messages contain the text. */
 int heard(const world *w, const char *text);
 
+/* What other processes have of a profiler: packed, and unpacked. */
+zt_profiler *repacked(const zt_profiler *profiler);
+
 /* One region around one launch. */
 void run(world *w, zt_profiler *profiler, const char *name);
 /* One that lasts `ns` and more on the device, however busy this machine is. */

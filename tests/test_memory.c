@@ -558,17 +558,6 @@ static void test_without_memory(void **state) {
 
 /* ==== packed and merged =================================================================================== */
 
-static zt_profiler *packed_and_back(const zt_profiler *profiler) {
-    zt_profiler *back;
-    size_t size = 0;
-    ok(zt_pack(profiler, NULL, &size));
-    void *bytes = malloc(size);
-    ok(zt_pack(profiler, bytes, &size));
-    ok(zt_unpack(bytes, size, NULL, &back));
-    free(bytes);
-    return back;
-}
-
 /* As of two ranks: what was allocated adds up, and of what was in use the rank with most counts. */
 static void test_packed_and_merged(void **state) {
     world *w = *state;
@@ -579,7 +568,7 @@ static void test_packed_and_merged(void **state) {
     memory[1] = allocate(w, HOST, 20);
     zt_phase_end();
     memory[2] = allocate(w, SHARED, 7);
-    one = packed_and_back(profiler);
+    one = repacked(profiler);
     close_profiler(w, profiler);
     expect_phase(one, "step", 300, 300, 2, 2, 320);
     expect_in_use(one, 307, 307, 20, 20);

@@ -328,19 +328,6 @@ static void test_phases_inside_of_a_region(void **state) {
     check_work(w);
 }
 
-/* What other processes have of a profiler. */
-static zt_profiler *repacked(const zt_profiler *profiler) {
-    size_t size = 0;
-    zt_profiler *back = NULL;
-    ok(zt_pack(profiler, NULL, &size));
-    void *buffer = malloc(size);
-    assert_non_null(buffer);
-    ok(zt_pack(profiler, buffer, &size));
-    ok(zt_unpack(buffer, size, NULL, &back));
-    free(buffer);
-    return back;
-}
-
 /* A phase, whose samples all have metrics: as many as it counts, and no others. */
 static void expect_metrics(const zt_profiler *profiler, const char *name, uint64_t count) {
     zt_region_info info = path_info(profiler, name);
@@ -1405,14 +1392,8 @@ static void check_waits(const zt_profiler *profiler, int times) {
 
 static void test_waits(void **state) {
     world *w = *state;
-    zt_profiler *profiler = measure_waits(w), *back = NULL;
-    size_t size = 0;
+    zt_profiler *profiler = measure_waits(w), *back = repacked(profiler);
     check_waits(profiler, 1);
-    ok(zt_pack(profiler, NULL, &size));
-    void *buffer = malloc(size);
-    assert_non_null(buffer);
-    ok(zt_pack(profiler, buffer, &size));
-    ok(zt_unpack(buffer, size, NULL, &back));
     check_waits(back, 1);
     ok(zt_merge(back, profiler));
     check_waits(back, 2);
@@ -1424,7 +1405,6 @@ static void test_waits(void **state) {
     assert_int_equal(path_info(profiler, "before").entered, 2); /* and one was not traced */
     assert_true(isnan(path_info(profiler, "before").host_wait_ns));
     assert_true(isnan(region_info(profiler, "kernel").host_wait_ns));
-    free(buffer);
     zt_close(back);
     check_work(w);
 }

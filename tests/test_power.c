@@ -666,12 +666,7 @@ static void test_merged_and_packed(void **state) {
     zt_phase_end();
     device.throttle_reasons = 0;
     take(profiler, 100 * ms, 10);
-    size_t size = 0;
-    ok(zt_pack(profiler, NULL, &size));
-    void *bytes = malloc(size);
-    ok(zt_pack(profiler, bytes, &size));
-    ok(zt_unpack(bytes, size, NULL, &back));
-    free(bytes);
+    back = repacked(profiler);
     assert_close(phase_info(back, "solve").joules, 10);
     assert_close(phase_info(back, "solve").mhz, 2000);
     assert_close(phase_info(back, "solve").throttled_by[AVE_PWR_CAP], 1);
