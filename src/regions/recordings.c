@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "base/threads.h"
+#include "regions/names.h"
 #include "regions/phases.h"
 #include "regions/profiler.h"
 
