@@ -1066,6 +1066,11 @@ struct zt_info {
     uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
     zt_watch_info watch;
     zt_power_info power;
+    double open_ns; /* host time since zt_open; NaN: not known, as of packed statistics, like the next */
+    double library_busy_ns; /* for which the library has kept threads of the program busy since then, all
+                               threads together: in zt_begin, zt_end and zt_execute, in collecting, and in the
+                               callbacks of the tracer. Estimated from one call in sixteen. Sleeping, the
+                               execution itself, and hooks do not count; config.sample does */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -2385,6 +2390,7 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
         info.causes[i].name = "";
     }
     info.power.text = info.power.domain = "";
+    info.open_ns = info.library_busy_ns = NAN;
     info.power.joules = info.power.watts = info.power.throttled = info.power.mhz = info.power.max_celsius = NAN;
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         info.power.throttled_by[i] = NAN;
@@ -4343,6 +4349,8 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread);
 /* Returns 0 if the system refuses, or with ZETOOLS_NO_THREADS. */
 ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), void *user);
 
+/* What this thread has spent in calls that are timed, and asleep. A timing does not count what this grows by inside of it. */
+
 /* ==== base/threads.c ==================================================================================== */
 
 /* Waits with a deadline, mutexes that know their thread, and the library's own threads. */
@@ -4359,6 +4367,8 @@ ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline) {
     return wait;
 }
 
+ZT__PRIVATE ZT__THREAD_LOCAL uint64_t zt__spent_ns;
+
 ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     enum { SPIN_NS = 40000, LONGEST_SLEEP_NS = 1000000 };
     uint64_t now = zt__now_ns(), left;
@@ -4373,6 +4383,7 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     }
     left = wait->deadline - now;
     zt__sleep(wait->sleep_ns < left ? wait->sleep_ns : left);
+    zt__spent_ns += zt__now_ns() - now;
     wait->sleep_ns *= 2;
     if (wait->sleep_ns > LONGEST_SLEEP_NS) {
         wait->sleep_ns = LONGEST_SLEEP_NS;
@@ -5749,6 +5760,86 @@ ZT__PRIVATE uint32_t zt__number_entry(void) {
     zt__process *process = zt__get_process();
     uint32_t number = process ? zt__add(&process->entries, 1) : 0;
     return process && !number ? zt__add(&process->entries, 1) : number; /* 0 stands for none */
+}
+
+/* ==== base/timing.h ===================================================================================== */
+
+/* How long calls of the library keep threads of the program busy. */
+
+/* Of calls of one kind. Their first sixteen are measured, and then one in sixteen, which stands for sixteen. */
+typedef struct zt__busy_calls {
+    uint32_t count; /* atomic; not exact where threads meet. It wraps */
+    uint64_t ns;    /* estimated, of all; guarded by the owner's mutex */
+} zt__busy_calls;
+
+/* The timing of a call: without other timings inside of it, and without what happens while it is paused. */
+typedef struct zt__timing {
+    uint32_t weight;    /* for how many calls it stands; 0: this one is not measured */
+    uint64_t since_ns;  /* when it was started or resumed, */
+    uint64_t before_ns; /* and zt__spent_ns at that time */
+    uint64_t ns;        /* so far */
+} zt__timing;
+
+/* Starts the timing of a call, if it is one of those to measure. `count` is that of zt__busy_calls. */
+ZT__PRIVATE void zt__start_timing(uint32_t *count, zt__timing *timing);
+
+/* Starts a timing that stands for itself: of what is slow and seldom. */
+ZT__PRIVATE void zt__start_slow_timing(zt__timing *timing);
+
+ZT__PRIVATE void zt__pause_timing(zt__timing *timing);
+
+ZT__PRIVATE void zt__resume_timing(zt__timing *timing);
+
+/* Ends a timing that is not paused, and adds it to that of all calls. */
+ZT__PRIVATE void zt__end_timing(zt__busy_calls *calls, zt__mutex *mutex, zt__timing *timing);
+
+/* ==== base/timing.c ===================================================================================== */
+
+/* How long calls of the library keep threads of the program busy. */
+
+ZT__PRIVATE void zt__start_slow_timing(zt__timing *timing) {
+    timing->weight = 1;
+    timing->ns = 0;
+    zt__resume_timing(timing);
+}
+
+ZT__PRIVATE void zt__start_timing(uint32_t *count, zt__timing *timing) {
+    enum { ONE_IN = 16, ONE_IN_BITS = 4 };
+    uint32_t number = zt__load(count);
+    zt__store(count, number + 1);
+    timing->weight = 0;
+    if (number < ONE_IN) {
+        zt__start_slow_timing(timing);
+    } else if (number * UINT32_C(2654435769) >> (32 - ONE_IN_BITS) == 0) {
+        /* Multiples of the golden ratio are spread evenly, so they keep no step with a pattern of the program's:
+           the first region of a list, say, is slower than the others. */
+        zt__start_slow_timing(timing);
+        timing->weight = ONE_IN;
+    }
+}
+
+ZT__PRIVATE void zt__pause_timing(zt__timing *timing) {
+    if (timing->weight) {
+        uint64_t all = zt__now_ns() - timing->since_ns;
+        timing->ns += all - (zt__spent_ns - timing->before_ns);
+        zt__spent_ns = timing->before_ns + all;
+    }
+}
+
+ZT__PRIVATE void zt__resume_timing(zt__timing *timing) {
+    if (timing->weight) {
+        timing->before_ns = zt__spent_ns;
+        timing->since_ns = zt__now_ns();
+    }
+}
+
+ZT__PRIVATE void zt__end_timing(zt__busy_calls *calls, zt__mutex *mutex, zt__timing *timing) {
+    if (timing->weight) {
+        zt__pause_timing(timing);
+        zt__lock(mutex);
+        calls->ns += timing->ns * timing->weight;
+        zt__unlock(mutex);
+    }
 }
 
 /* ==== base/windows.c ==================================================================================== */
@@ -9239,12 +9330,16 @@ struct zt_profiler {
     char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has probes without queries */
 
+    uint64_t opened_ns; /* host time; 0: not known */
+
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
     uint32_t collections;      /* completed. Atomic */
 
     zt__mutex mutex; /* guards what follows; held for bookkeeping only */
     zt_counts counts;
+    zt__busy_calls begins, ends, executions; /* calls of the application, without what is slow inside: */
+    zt__busy_calls slow;                     /* collecting, and making probes */
     zt__peaks peaks;
     int peaks_are_overridden; /* by ZT_PEAKS */
     uint64_t causes[ZT_CAUSE_COUNT];
@@ -12009,6 +12104,7 @@ static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t h
 /* ---- the two ways to collect ----------------------------------------------------------------------------- */
 
 ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__timing timing;
     if (profiler->config.thread && !zt__load(&profiler->thread.ended)) {
         zt__lock(&profiler->mutex);
         profiler->thread_is_idle = 0;
@@ -12019,7 +12115,9 @@ ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t 
     if (!zt__try_lock(&profiler->collector)) {
         return 0;
     }
+    zt__start_slow_timing(&timing);
     zt__run_collection(profiler, handle);
+    zt__end_timing(&profiler->slow, &profiler->mutex, &timing);
     zt__unlock_timed(&profiler->collector);
     return 1;
 }
@@ -13057,8 +13155,9 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
    `probe` is NULL. */
 ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region);
 
-/* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
-ZT__PRIVATE void zt__end(zt_region *region, int refused);
+/* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. `by_tracer`:
+   the tracer has begun it. */
+ZT__PRIVATE void zt__end(zt_region *region, int refused, int by_tracer);
 
 /* ==== regions/regions.c ================================================================================= */
 
@@ -13295,8 +13394,11 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
             } else if (!probe && tries == TRIES) {
                 *cause = ZT_DROPPED_NO_PROBE; /* other threads have acquired the new ones */
             } else if (!probe) {
+                zt__timing timing;
                 zt__unlock(&profiler->mutex);
+                zt__start_slow_timing(&timing);
                 *cause = zt__provide_probes(profiler, list, times_alone);
+                zt__end_timing(&profiler->slow, &profiler->mutex, &timing);
                 *is_reported = *cause == ZT_DROPPED_NO_MEMORY;
                 zt__lock(&profiler->mutex);
             }
@@ -13425,6 +13527,7 @@ ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
 
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
     zt_region region = {NULL, 0, 0, 0};
+    zt__timing timing;
     if (!profiler || !profiler->device) {
         return region;
     }
@@ -13433,10 +13536,12 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
         return region;
     }
+    zt__start_timing(&profiler->begins.count, &timing);
     region = zt__begin_region(profiler, list, ZT__LIST_UNKNOWN, zt__shown_name(name), 0);
     if (region.probe) {
         zt__append_begin(profiler, &region);
     }
+    zt__end_timing(&profiler->begins, &profiler->mutex, &timing);
     return region;
 }
 
@@ -13473,19 +13578,24 @@ static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
     return list->kind != ZT__LIST_RECORDED;
 }
 
-ZT__PRIVATE void zt__end(zt_region *region, int refused) {
+ZT__PRIVATE void zt__end(zt_region *region, int refused, int by_tracer) {
     zt__probe *probe = (zt__probe *)region->probe;
     zt_profiler *profiler = probe ? zt__find_profiler(region->profiler) : NULL;
     const char *call = NULL;
     int must_collect = 0, wakes_thread = 0, has_commands;
     uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    zt__timing timing;
     region->probe = NULL;
     if (!profiler) {
         return;
     }
     if (!zt__change_if(&probe->generation, region->generation, region->generation + 1)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
+    }
+    memset(&timing, 0, sizeof timing);
+    if (!by_tracer) { /* the tracer measures its calls */
+        zt__start_timing(&profiler->ends.count, &timing);
     }
     has_commands = probe->way == &zt__by_commands;
     if (has_commands) {
@@ -13524,11 +13634,12 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (wakes_thread) {
         zt__wake_thread(&profiler->thread);
     }
+    zt__end_timing(&profiler->ends, &profiler->mutex, &timing);
 }
 
 ZT_API void zt_end(zt_region *region) {
     if (region) {
-        zt__end(region, 0);
+        zt__end(region, 0, 0);
     }
 }
 
@@ -13929,6 +14040,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     char remedy[96] = "The lists were not executed.";
     uint32_t first = 0, end, i;
     int is_repeated;
+    zt__timing timing;
     ze_result_t result;
     /* Some loaders dereference these before any driver can refuse them. */
     if (profiler && !queue) {
@@ -13943,6 +14055,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         zt__executing_for = outer;
         return result;
     }
+    zt__start_timing(&profiler->executions.count, &timing);
     do {
         /* A part ends before the first list that it would name twice, so that each execution is measured. */
         is_repeated = 0;
@@ -13954,8 +14067,10 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         zt__before_execution(profiler, queue, end - first, lists + first, 1, 0, "zt_execute");
         zt__executing_for = profiler;
         zt__begin_submission();
+        zt__pause_timing(&timing);
         result =
             zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
+        zt__resume_timing(&timing);
         zt__end_submission();
         zt__executing_for = outer;
         zt__after_execution(profiler, queue, end - first, lists + first, result != ZE_RESULT_SUCCESS,
@@ -13964,6 +14079,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
             first = end;
         }
     } while (result == ZE_RESULT_SUCCESS && first < count);
+    zt__end_timing(&profiler->executions, &profiler->mutex, &timing);
     if (first > 0) {
         snprintf(remedy, sizeof remedy, "Lists executed: the first %u of %u. The others were not executed.",
                  first, count);
@@ -25604,6 +25720,9 @@ typedef struct zt__tracer {
     uint64_t executions;                    /* of lists, so far */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
+    uint64_t
+        callback_ns; /* as of zt__get_callback_ns, without the last calls of frames. Guarded by the mutex of
+                             the dispatcher */
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
@@ -25866,6 +25985,7 @@ typedef struct zt__frame {
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
+    zt__timing timing;              /* of the prologue and the epilogue */
     uint64_t begin_ns;              /* 0: the call is not timed */
     zt__phase_frame *waits_in;      /* the phase in which the host waits for the device, or NULL */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
@@ -28426,6 +28546,8 @@ typedef struct zt__dispatcher {
     void (*wrap_extension)(zt__tracer *tracer,
                            const ze_driver_get_extension_function_address_params_t *parameters);
 
+    uint32_t call_count; /* that were observed. Atomic; not exact where threads meet */
+
     uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
@@ -28435,6 +28557,9 @@ typedef void(ZE_APICALL *zt__callback)(void *parameters, ze_result_t result, voi
 typedef struct zt__callbacks {
     zt__callback before, after;
 } zt__callbacks;
+
+/* Returns the estimated time for which prologues and epilogues of a tracer have kept threads of the program busy. */
+ZT__PRIVATE uint64_t zt__get_callback_ns(const zt__tracer *tracer);
 
 /* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void);
@@ -28487,6 +28612,25 @@ ZT__PRIVATE ZT__THREAD_LOCAL zt__frame *zt__current_call;
 /* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
 ZT__PRIVATE ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
 
+/* Returns the estimated time of the last call of a frame, and of those for which it stands. */
+static uint64_t zt__callback_ns_of(const zt__frame *frame) {
+    return frame->timing.weight * frame->timing.ns;
+}
+
+ZT__PRIVATE uint64_t zt__get_callback_ns(const zt__tracer *tracer) {
+    const zt__frame *frame;
+    uint64_t ns;
+    zt__lock(&zt__dispatch_mutex);
+    ns = tracer->callback_ns;
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
+        if (zt__load(&frame->state) == ZT__FRAME_UNUSED && frame->tracer == tracer) {
+            ns += zt__callback_ns_of(frame);
+        }
+    }
+    zt__unlock(&zt__dispatch_mutex);
+    return ns;
+}
+
 ZT__PRIVATE int zt__is_inside_hook(void) {
     const zt__frame *frame = zt__current_call;
     return frame && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
@@ -28499,6 +28643,8 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
 static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     zt__frame *frame, *added = NULL;
     zt__tracer *tracer;
+    zt__timing timing;
+    zt__start_timing(&zt__dispatch.call_count, &timing);
     for (;;) {
         zt__lock(&zt__dispatch_mutex);
         if (added) {
@@ -28524,10 +28670,14 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
         zt__unlock(&zt__dispatch_mutex);
         return NULL;
     }
+    if (frame->tracer == tracer) { /* else that of its last call is not there any more */
+        tracer->callback_ns += zt__callback_ns_of(frame);
+    }
     zt__store(&frame->state, ZT__FRAME_CALLBACK);
     frame->tracer = tracer;
     frame->call = call;
     frame->parameters = parameters;
+    frame->timing = timing;
     zt__store(&frame->has_region, 0);
     frame->wait_count = NULL;
     frame->build.place = NULL;
@@ -28564,7 +28714,9 @@ static void zt__before_call(zt__frame *frame, void **instance) {
         const zt__traced_hook *hook = &tracer->hooks[i];
         frame->instances[i] = NULL;
         if (hook->call == call && hook->prologue) {
+            zt__pause_timing(&frame->timing);
             hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
+            zt__resume_timing(&frame->timing);
         }
     }
     if (zt__steps_of_kind[kind].before && !tracer->only_waits[call]) {
@@ -28572,6 +28724,7 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     }
     frame->waits_in = zt__is_wait(call) ? zt__get_top_frame() : NULL;
     frame->begin_ns = tracer->timed[call] || frame->waits_in ? zt__now_ns() : 0;
+    zt__pause_timing(&frame->timing);
     zt__store(&frame->state, tracer->only_waits[call] ? ZT__FRAME_ABANDONED : ZT__FRAME_DRIVER);
 }
 
@@ -28659,7 +28812,7 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
         zt__count_call(tracer, frame->call, frame->begin_ns, end_ns, result);
     }
     if (frame->has_region) {
-        zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
+        zt__end(&frame->region, result != ZE_RESULT_SUCCESS, 1);
     }
     if (kind == ZT__KIND_EXECUTE) {
         zt__observe_execution(frame, &result);
@@ -28669,7 +28822,9 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
     for (i = tracer->hook_count; i > 0; i--) {
         const zt__traced_hook *hook = &tracer->hooks[i - 1];
         if (hook->call == frame->call && hook->epilogue) {
+            zt__pause_timing(&frame->timing);
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
+            zt__resume_timing(&frame->timing);
         }
     }
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
@@ -28685,6 +28840,7 @@ static void zt__epilogue(ze_result_t result, void **instance) {
         return;
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
+    zt__resume_timing(&frame->timing);
     if (frame->waits_in) {
         frame->waits_in->waited_ns += end_ns - frame->begin_ns;
     }
@@ -28708,6 +28864,7 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     }
     if (!is_abandoned) {
         zt__after_call(frame, result, end_ns);
+        zt__pause_timing(&frame->timing);
     }
     zt__current_call = NULL;
     zt__store(&frame->state, ZT__FRAME_UNUSED);
@@ -30270,6 +30427,38 @@ ZT__PRIVATE void zt__write_folded(zt__document *document) {
 #endif
 }
 
+/* ==== reports/own_time.h ================================================================================ */
+
+/* How long the library itself has kept threads of the program busy. */
+
+/* Sets the time since zt_open, and for how long the library has kept threads of the program busy, as in zt_info; NaN if
+   they are not known. */
+ZT__PRIVATE void zt__measure_own_time(const zt_profiler *profiler, double *open_ns, double *busy_ns);
+
+/* ==== reports/own_time.c ================================================================================ */
+
+/* How long the library itself has kept threads of the program busy. */
+
+ZT__PRIVATE void zt__measure_own_time(const zt_profiler *profiler, double *open_ns, double *busy_ns) {
+#ifdef ZETOOLS_TRACER
+    const zt__tracer *tracer;
+#endif
+    zt_profiler *changing = zt__mutable(profiler);
+    *open_ns = *busy_ns = zt__nan();
+    if (!profiler || profiler->opened_ns == 0) {
+        return;
+    }
+    *open_ns = (double)(zt__now_ns() - profiler->opened_ns);
+    zt__lock(&changing->mutex);
+    *busy_ns =
+        (double)(profiler->begins.ns + profiler->ends.ns + profiler->executions.ns + profiler->slow.ns);
+    zt__unlock(&changing->mutex);
+#ifdef ZETOOLS_TRACER
+    tracer = zt__load(&profiler->tracer);
+    *busy_ns += tracer ? (double)zt__get_callback_ns(tracer) : 0;
+#endif
+}
+
 /* ==== reports/notes.h =================================================================================== */
 
 /* Notes below reports. */
@@ -30738,6 +30927,20 @@ static void zt__note_waits(zt__document *document, zt__note_fn note) {
     zt__free(allocator, parts.paths);
 }
 
+/* Notes how long the library itself has kept threads of the program busy. */
+static void zt__note_own_time(zt__document *document, zt__note_fn note) {
+    double open_ns, busy_ns;
+    char text[128] = "zetools kept threads busy for ";
+    zt__measure_own_time(document->profiler, &open_ns, &busy_ns);
+    if (!zt__is_nan(busy_ns) && zt__is_positive(open_ns)) {
+        zt__append_time(text, sizeof text, busy_ns);
+        zt__append(text, sizeof text, ", %.2g%% of the ", 100 * busy_ns / open_ns);
+        zt__append_time(text, sizeof text, open_ns);
+        zt__append(text, sizeof text, " since zt_open.");
+        note(document, text);
+    }
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
@@ -30886,6 +31089,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt__note_memory(document, note);
     zt__note_hotspots(document, note);
 #endif
+    zt__note_own_time(document, note);
 }
 
 /* ==== reports/csv.h ===================================================================================== */
@@ -31391,6 +31595,9 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
 /* Writes what became of the samples of all regions. */
 ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts);
 
+/* Writes how long the library itself has kept threads of the program busy, if that is known. */
+ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *profiler);
+
 /* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
 ZT__PRIVATE void zt__write_json(zt__document *document);
 
@@ -31743,6 +31950,13 @@ static void zt__write_json_description(zt__writer *writer, const zt_metric *metr
     zt__write_text(writer, "}");
 }
 
+ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *profiler) {
+    double open_ns, busy_ns;
+    zt__measure_own_time(profiler, &open_ns, &busy_ns);
+    zt__write_json_figure(writer, "open_ns", open_ns);
+    zt__write_json_figure(writer, "library_busy_ns", busy_ns);
+}
+
 /* Writes what was read of energy, clock and temperature, if that was asked for. */
 static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler) {
     zt_power_info power = zt__get_power_info(profiler);
@@ -31818,6 +32032,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
+    zt__write_json_own_time(writer, profiler);
     zt__write_text(writer, ",\n\"counts\":{");
     zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
@@ -32585,6 +32800,26 @@ static void zt__write_memory(zt__document *document) {
 }
 #endif
 
+/* Writes how long the library itself has kept threads of the program busy. */
+static void zt__write_own_time(zt__document *document) {
+    zt__family open = {"zetools_open_seconds", "gauge", "seconds", "Time since the profiler was opened", 0};
+    zt__family busy = {"zetools_library_busy_seconds", "counter", "seconds",
+                       "Time for which the library kept threads of the program busy", 0};
+    zt__writer *writer = &document->writer;
+    double open_ns, busy_ns;
+    zt__measure_own_time(document->profiler, &open_ns, &busy_ns);
+    if (!zt__is_nan(open_ns)) {
+        zt__begin_family(writer, &open);
+        zt__print(writer, "%s ", open.name);
+        zt__write_number(writer, open_ns * 1e-9);
+        zt__write_text(writer, "\n");
+        zt__begin_family(writer, &busy);
+        zt__print(writer, "%s_total ", busy.name);
+        zt__write_number(writer, busy_ns * 1e-9);
+        zt__write_text(writer, "\n");
+    }
+}
+
 /* Writes how many samples of each region were lost or dropped, whichever its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
@@ -32865,6 +33100,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
         zt__write_counter_sample(writer, &call_errors, "call", call.name, call.errors);
     }
 #endif
+    zt__write_own_time(document);
     zt__write_text(writer, "# EOF\n");
 }
 
@@ -34176,6 +34412,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__write_json_text(writer, "program", profiler->facts.program);
     zt__write_json_text(writer, "device", profiler->device_name);
     zt__write_json_counts(writer, &counts);
+    zt__write_json_own_time(writer, profiler);
     zt__write_text(writer, "},\n\"traceEvents\":[");
 
     /* The program is named by the file that it was started from, and a thread as the system names it, if it
@@ -37071,6 +37308,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
         zt__update_power(zt__mutable(profiler));
     }
     info.power = zt__get_power_info(profiler);
+    zt__measure_own_time(profiler, &info.open_ns, &info.library_busy_ns);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = zt__cause_name((zt_cause)i);
         info.causes[i].count = profiler ? zt__get_cause(profiler, (zt_cause)i) : 0;
@@ -38291,6 +38529,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     diagnostics = &opened->diagnostics;
     opened->context = context;
     opened->device = device;
+    opened->opened_ns = zt__now_ns();
     zt__load_driver(&opened->driver);
     result = zt__check_process(diagnostics, "zt_open");
     if (result != ZE_RESULT_SUCCESS) {
@@ -41518,4 +41757,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 85e249b686cb7685 */
+/* Joined from src/ by src/join.py: 0239b204bc61310e */

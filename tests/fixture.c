@@ -560,6 +560,11 @@ int start(void **state) {
     return 0;
 }
 
+int start_traced(void **state) {
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    return start(state);
+}
+
 /* ==== the world =========================================================================================== */
 
 static void create_context_and_queue(world *w) {

@@ -188,6 +188,8 @@ typedef struct world {
 } world;
 
 int start(void **state); /* of a group of tests: initialises Level Zero with the software device */
+int start_traced(
+    void **state); /* the same, with the tracing layer, which older loaders cannot turn on later */
 int start_without_library(void **state); /* the same, and does not call the library */
 int open_world(void **state);
 int close_world(void **state); /* fails where anything was leaked, destroyed twice or used wrongly */

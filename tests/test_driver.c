@@ -9,11 +9,6 @@
 
 enum { GO = 14, KERNEL_MAPPED_TIMESTAMP = 1 << 3 }; /* a word; a flag of newer headers */
 
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 static zt_profiler *open_times(world *w) {
     zt_config config = config_of(w);
     config.groups = "";

@@ -9,11 +9,6 @@
 
 enum { MANY = 10, CALLS = 3 };
 
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 static zt_profiler *trace_every(world *w, const zt_config *config, uint32_t every, uint64_t limit) {
     zt_trace_config trace = {0};
     zt_profiler *profiler = open_profiler(w, config);

@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 /* ==== two ways to the functions =========================================================================== */
 
 /* New loaders export them with names that end on Ext; drivers have others that end on Exp, with other orders of the

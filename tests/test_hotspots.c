@@ -2416,11 +2416,6 @@ static void bad_arguments(void **state) {
     close_profiler(w, profiler);
 }
 
-static int start_with_tracing(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_hot_line_is_on_top),
@@ -2497,5 +2492,5 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_dear_line_of_the_example, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(a_program_that_nobody_changed, make_directory, remove_directory),
     };
-    return cmocka_run_group_tests(tests, start_with_tracing, NULL);
+    return cmocka_run_group_tests(tests, start_traced, NULL);
 }

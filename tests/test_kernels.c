@@ -190,11 +190,6 @@ static const char usual_ze_info[] = "---\n"
 
 /* ==== a traced world ====================================================================================== */
 
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 static int open_pretended(void **state) {
     memset(&pretended, 0, sizeof pretended);
     return open_world(state);

@@ -13,12 +13,6 @@
 
 /* ==== clocks that a test sets ============================================================================= */
 
-/* Loaders that cannot turn tracing on at run time look for this in the environment. */
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 static uint64_t seconds; /* on the device's clock */
 
 /* The device's clock counts seconds of this machine from what it is set to. So it stands still for as long as

@@ -18,11 +18,6 @@ static int counted_lock(pthread_mutex_t *mutex) {
 
 enum { LAUNCHES = 10, MOST = 5, MOST_WITH_EVENT = 6 };
 
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 static void expect_few_locks(world *w, zt_profiler *profiler, uint32_t flags, int has_events) {
     ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
                                  LAUNCHES};

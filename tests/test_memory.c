@@ -10,9 +10,8 @@
 enum { KB = 1000, MOST_ALLOCATIONS = 20000 }; /* the latter as in fixture.c */
 
 /* Loaders that cannot turn tracing on at run time look for this in the environment. */
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return make_directory(state) == 0 ? start(state) : -1;
+static int start_in_directory(void **state) {
+    return make_directory(state) == 0 ? start_traced(state) : -1;
 }
 
 static zt_profiler *open_watching(world *w) {
@@ -712,5 +711,5 @@ int main(void) {
         TEST(test_reports),
         TEST(test_the_last_change_of_many),
     };
-    return cmocka_run_group_tests(tests, start_traced, remove_directory);
+    return cmocka_run_group_tests(tests, start_in_directory, remove_directory);
 }

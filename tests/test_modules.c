@@ -17,11 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 static int open_with_files(void **state) {
     return make_directory(state) ? -1 : open_world(state);
 }

@@ -813,12 +813,6 @@ static void test_merged_with_others(void **state) {
     check_paths(other);
 }
 
-/* Loaders that cannot turn tracing on at run time look for this in the environment. */
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_alone),

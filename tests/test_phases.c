@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loaders that cannot turn tracing on at run time look for this in the environment. */
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 /* ==== what is delivered =================================================================================== */
 
 enum { MOST_SAMPLES = 16384, PATH_LENGTH = 256 };

@@ -89,11 +89,21 @@ static zt_profiler *measure_regions(world *w, const char *groups, const char *co
     return profiler;
 }
 
-/* Two reports of the same figures may be written in different seconds. */
+/* Cuts out of a text what is from one text to another. */
+static void cut(char *text, const char *from, const char *to) {
+    char *begin = strstr(text, from), *end = begin ? strstr(begin, to) : NULL;
+    if (end)
+        memmove(begin, end + strlen(to), strlen(end + strlen(to)) + 1);
+}
+
+/* Two reports of the same figures may be written in different seconds, and the library is at work between them. */
 static void hide_date(char *text) {
     char *date = strstr(text, "\"date\"");
     for (date = date ? strstr(date, "\"20") : NULL; date && *++date != '"';)
         *date = '-';
+    cut(text, "\"open_ns\":", "\"counts\":");
+    cut(text, "zetools kept threads", "zt_open.");
+    cut(text, "# TYPE zetools_open_seconds", "# EOF");
 }
 
 static const char *written(const zt_profiler *profiler, zt_format format) {
@@ -1673,6 +1683,7 @@ static void test_only_standard_output_is_as_wide_as_the_terminal(void **state) {
     assert_in_range(look_at(read_terminal(other_end)).rule, 133, 200);
     close(other_end);
     assert_in_range(look_at(read_whole(path)).rule, 60, 80);
+    hide_date(first_buffer.bytes);
     assert_string_equal(second_buffer.bytes, first_buffer.bytes);
     setenv("COLUMNS", "200", 1);
     assert_string_equal(written(profiler, ZT_FORMAT_TABLE), second_buffer.bytes);
@@ -2259,13 +2270,14 @@ static void *read_slowly(void *other_end) {
 /* A terminal that does not block is waited for, but not without end. */
 static void test_a_terminal_that_does_not_block(void **state) {
     world *w = *state;
-    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    zt_profiler *measuring = open_groups(w, "ComputeBasic"), *profiler;
     for (int i = 0; i < 400; i++) {
         char name[32];
         snprintf(name, sizeof name, "region %d", i);
-        run(w, profiler, name);
+        run(w, measuring, name);
     }
-    collect_all(profiler);
+    collect_all(measuring);
+    profiler = repacked(measuring); /* its reports are all alike */
     size_t expected = strlen(written(profiler, ZT_FORMAT_TABLE));
     for (int is_read = 0; is_read < 2; is_read++) {
         pthread_t thread;
@@ -2294,6 +2306,7 @@ static void test_a_terminal_that_does_not_block(void **state) {
             assert_contains(zt_get_info(profiler).error, strerror(EAGAIN));
         }
     }
+    zt_close(profiler);
 }
 
 #ifdef __GLIBC__ /* which lets a program replace its standard output */

@@ -2005,11 +2005,6 @@ static void test_busy_sample_function(void **state) {
     run_sequences(state, BUSY_SAMPLE);
 }
 
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_thread, open_stage, close_stage),

@@ -15,11 +15,6 @@
 #include <sys/mman.h>
 #endif
 
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 static zt_profiler *trace_times(world *w) {
     zt_config config = config_of(w);
     config.groups = "";

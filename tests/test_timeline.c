@@ -2338,12 +2338,6 @@ static void test_bad_input(void **state) {
     check_work(w);
 }
 
-/* Loaders that cannot turn tracing on at run time look for this in the environment. */
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         STREAM_TEST(test_nested_regions),

@@ -13,12 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Loaders that cannot turn tracing on at run time look for this in the environment. */
-static int start_traced(void **state) {
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    return start(state);
-}
-
 /* As many changes of callbacks as there are in these tests are more than the library keeps the loader's objects of,
    which then look like leaks of the loader. */
 const char *__lsan_default_suppressions(void);

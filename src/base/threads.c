@@ -17,6 +17,8 @@ ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline) {
     return wait;
 }
 
+ZT__PRIVATE ZT__THREAD_LOCAL uint64_t zt__spent_ns;
+
 ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     enum { SPIN_NS = 40000, LONGEST_SLEEP_NS = 1000000 };
     uint64_t now = zt__now_ns(), left;
@@ -31,6 +33,7 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     }
     left = wait->deadline - now;
     zt__sleep(wait->sleep_ns < left ? wait->sleep_ns : left);
+    zt__spent_ns += zt__now_ns() - now;
     wait->sleep_ns *= 2;
     if (wait->sleep_ns > LONGEST_SLEEP_NS) {
         wait->sleep_ns = LONGEST_SLEEP_NS;

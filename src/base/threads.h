@@ -82,4 +82,7 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 
 extern ZT__THREAD_LOCAL uint32_t zt__thread_number;
 
+/* What this thread has spent in calls that are timed, and asleep. A timing does not count what this grows by inside of it. */
+extern ZT__THREAD_LOCAL uint64_t zt__spent_ns;
+
 extern zt__thread_list zt__threads;

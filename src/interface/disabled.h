@@ -94,6 +94,7 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
         info.causes[i].name = "";
     }
     info.power.text = info.power.domain = "";
+    info.open_ns = info.library_busy_ns = NAN;
     info.power.joules = info.power.watts = info.power.throttled = info.power.mhz = info.power.max_celsius = NAN;
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         info.power.throttled_by[i] = NAN;

@@ -301,6 +301,11 @@ struct zt_info {
     uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
     zt_watch_info watch;
     zt_power_info power;
+    double open_ns; /* host time since zt_open; NaN: not known, as of packed statistics, like the next */
+    double library_busy_ns; /* for which the library has kept threads of the program busy since then, all
+                               threads together: in zt_begin, zt_end and zt_execute, in collecting, and in the
+                               callbacks of the tracer. Estimated from one call in sixteen. Sleeping, the
+                               execution itself, and hooks do not count; config.sample does */
 };
 
 #ifndef ZETOOLS_DISABLE

@@ -5,6 +5,7 @@
 #include "base/system.h"
 #include "modules/kernels.h"
 #include "regions/profiler.h"
+#include "reports/own_time.h"
 #include "results/attribution.h"
 #include "results/results.h"
 #include "streams/power.h"
@@ -23,6 +24,7 @@ ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
         zt__update_power(zt__mutable(profiler));
     }
     info.power = zt__get_power_info(profiler);
+    zt__measure_own_time(profiler, &info.open_ns, &info.library_busy_ns);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         info.causes[i].name = zt__cause_name((zt_cause)i);
         info.causes[i].count = profiler ? zt__get_cause(profiler, (zt_cause)i) : 0;

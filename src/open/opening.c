@@ -252,6 +252,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     diagnostics = &opened->diagnostics;
     opened->context = context;
     opened->device = device;
+    opened->opened_ns = zt__now_ns();
     zt__load_driver(&opened->driver);
     result = zt__check_process(diagnostics, "zt_open");
     if (result != ZE_RESULT_SUCCESS) {

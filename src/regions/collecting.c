@@ -323,6 +323,7 @@ static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t h
 /* ---- the two ways to collect ----------------------------------------------------------------------------- */
 
 ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    zt__timing timing;
     if (profiler->config.thread && !zt__load(&profiler->thread.ended)) {
         zt__lock(&profiler->mutex);
         profiler->thread_is_idle = 0;
@@ -333,7 +334,9 @@ ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t 
     if (!zt__try_lock(&profiler->collector)) {
         return 0;
     }
+    zt__start_slow_timing(&timing);
     zt__run_collection(profiler, handle);
+    zt__end_timing(&profiler->slow, &profiler->mutex, &timing);
     zt__unlock_timed(&profiler->collector);
     return 1;
 }

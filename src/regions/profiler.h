@@ -9,6 +9,7 @@
 #include "base/shared.h"
 #include "base/system.h"
 #include "base/threads.h"
+#include "base/timing.h"
 #include "metrics/driver.h"
 #include "metrics/groups.h"
 #include "metrics/selection.h"
@@ -459,12 +460,16 @@ struct zt_profiler {
     char *strings;          /* the texts of the metrics, in a profiler from zt_unpack */
     zt__pass passes[ZT__MAX_PASSES + 1]; /* the last, ZT__TIMES_PASS, has probes without queries */
 
+    uint64_t opened_ns; /* host time; 0: not known */
+
     zt__timed_mutex collector; /* reading, calculating, delivering: one thread at a time */
     zt__batch batch;           /* guarded by the collector, like the next */
     uint32_t collections;      /* completed. Atomic */
 
     zt__mutex mutex; /* guards what follows; held for bookkeeping only */
     zt_counts counts;
+    zt__busy_calls begins, ends, executions; /* calls of the application, without what is slow inside: */
+    zt__busy_calls slow;                     /* collecting, and making probes */
     zt__peaks peaks;
     int peaks_are_overridden; /* by ZT_PEAKS */
     uint64_t causes[ZT_CAUSE_COUNT];

@@ -247,8 +247,11 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
             } else if (!probe && tries == TRIES) {
                 *cause = ZT_DROPPED_NO_PROBE; /* other threads have acquired the new ones */
             } else if (!probe) {
+                zt__timing timing;
                 zt__unlock(&profiler->mutex);
+                zt__start_slow_timing(&timing);
                 *cause = zt__provide_probes(profiler, list, times_alone);
+                zt__end_timing(&profiler->slow, &profiler->mutex, &timing);
                 *is_reported = *cause == ZT_DROPPED_NO_MEMORY;
                 zt__lock(&profiler->mutex);
             }
@@ -377,6 +380,7 @@ ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region) {
 
 ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name) {
     zt_region region = {NULL, 0, 0, 0};
+    zt__timing timing;
     if (!profiler || !profiler->device) {
         return region;
     }
@@ -385,10 +389,12 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
         zt__report_null_handle(&profiler->diagnostics, "zt_begin", "list");
         return region;
     }
+    zt__start_timing(&profiler->begins.count, &timing);
     region = zt__begin_region(profiler, list, ZT__LIST_UNKNOWN, zt__shown_name(name), 0);
     if (region.probe) {
         zt__append_begin(profiler, &region);
     }
+    zt__end_timing(&profiler->begins, &profiler->mutex, &timing);
     return region;
 }
 
@@ -425,19 +431,24 @@ static int zt__add_region(zt_profiler *profiler, zt__probe *probe) {
     return list->kind != ZT__LIST_RECORDED;
 }
 
-ZT__PRIVATE void zt__end(zt_region *region, int refused) {
+ZT__PRIVATE void zt__end(zt_region *region, int refused, int by_tracer) {
     zt__probe *probe = (zt__probe *)region->probe;
     zt_profiler *profiler = probe ? zt__find_profiler(region->profiler) : NULL;
     const char *call = NULL;
     int must_collect = 0, wakes_thread = 0, has_commands;
     uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    zt__timing timing;
     region->probe = NULL;
     if (!profiler) {
         return;
     }
     if (!zt__change_if(&probe->generation, region->generation, region->generation + 1)) {
         return; /* it was dropped, or a copy of this zt_region has ended it */
+    }
+    memset(&timing, 0, sizeof timing);
+    if (!by_tracer) { /* the tracer measures its calls */
+        zt__start_timing(&profiler->ends.count, &timing);
     }
     has_commands = probe->way == &zt__by_commands;
     if (has_commands) {
@@ -476,10 +487,11 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     if (wakes_thread) {
         zt__wake_thread(&profiler->thread);
     }
+    zt__end_timing(&profiler->ends, &profiler->mutex, &timing);
 }
 
 ZT_API void zt_end(zt_region *region) {
     if (region) {
-        zt__end(region, 0);
+        zt__end(region, 0, 0);
     }
 }

@@ -19,5 +19,6 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
    `probe` is NULL. */
 ZT__PRIVATE void zt__append_begin(zt_profiler *profiler, zt_region *region);
 
-/* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
-ZT__PRIVATE void zt__end(zt_region *region, int refused);
+/* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. `by_tracer`:
+   the tracer has begun it. */
+ZT__PRIVATE void zt__end(zt_region *region, int refused, int by_tracer);

@@ -284,6 +284,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
     char remedy[96] = "The lists were not executed.";
     uint32_t first = 0, end, i;
     int is_repeated;
+    zt__timing timing;
     ze_result_t result;
     /* Some loaders dereference these before any driver can refuse them. */
     if (profiler && !queue) {
@@ -298,6 +299,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         zt__executing_for = outer;
         return result;
     }
+    zt__start_timing(&profiler->executions.count, &timing);
     do {
         /* A part ends before the first list that it would name twice, so that each execution is measured. */
         is_repeated = 0;
@@ -309,8 +311,10 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
         zt__before_execution(profiler, queue, end - first, lists + first, 1, 0, "zt_execute");
         zt__executing_for = profiler;
         zt__begin_submission();
+        zt__pause_timing(&timing);
         result =
             zeCommandQueueExecuteCommandLists(queue, end - first, lists + first, end == count ? fence : NULL);
+        zt__resume_timing(&timing);
         zt__end_submission();
         zt__executing_for = outer;
         zt__after_execution(profiler, queue, end - first, lists + first, result != ZE_RESULT_SUCCESS,
@@ -319,6 +323,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
             first = end;
         }
     } while (result == ZE_RESULT_SUCCESS && first < count);
+    zt__end_timing(&profiler->executions, &profiler->mutex, &timing);
     if (first > 0) {
         snprintf(remedy, sizeof remedy, "Lists executed: the first %u of %u. The others were not executed.",
                  first, count);

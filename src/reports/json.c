@@ -16,6 +16,7 @@
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
+#include "reports/own_time.h"
 #include "results/advice.h"
 #include "results/attribution.h"
 #include "results/ranking.h"
@@ -371,6 +372,13 @@ static void zt__write_json_description(zt__writer *writer, const zt_metric *metr
     zt__write_text(writer, "}");
 }
 
+ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *profiler) {
+    double open_ns, busy_ns;
+    zt__measure_own_time(profiler, &open_ns, &busy_ns);
+    zt__write_json_figure(writer, "open_ns", open_ns);
+    zt__write_json_figure(writer, "library_busy_ns", busy_ns);
+}
+
 /* Writes what was read of energy, clock and temperature, if that was asked for. */
 static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler) {
     zt_power_info power = zt__get_power_info(profiler);
@@ -446,6 +454,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
+    zt__write_json_own_time(writer, profiler);
     zt__write_text(writer, ",\n\"counts\":{");
     zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);

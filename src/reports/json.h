@@ -15,5 +15,8 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
 /* Writes what became of the samples of all regions. */
 ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts);
 
+/* Writes how long the library itself has kept threads of the program busy, if that is known. */
+ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *profiler);
+
 /* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
 ZT__PRIVATE void zt__write_json(zt__document *document);

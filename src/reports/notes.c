@@ -15,6 +15,7 @@
 #include "regions/profiler.h"
 #include "regions/recordings.h"
 #include "reports/facts.h"
+#include "reports/own_time.h"
 #include "results/phase_times.h"
 #include "results/results.h"
 #include "streams/power.h"
@@ -472,6 +473,20 @@ static void zt__note_waits(zt__document *document, zt__note_fn note) {
     zt__free(allocator, parts.paths);
 }
 
+/* Notes how long the library itself has kept threads of the program busy. */
+static void zt__note_own_time(zt__document *document, zt__note_fn note) {
+    double open_ns, busy_ns;
+    char text[128] = "zetools kept threads busy for ";
+    zt__measure_own_time(document->profiler, &open_ns, &busy_ns);
+    if (!zt__is_nan(busy_ns) && zt__is_positive(open_ns)) {
+        zt__append_time(text, sizeof text, busy_ns);
+        zt__append(text, sizeof text, ", %.2g%% of the ", 100 * busy_ns / open_ns);
+        zt__append_time(text, sizeof text, open_ns);
+        zt__append(text, sizeof text, " since zt_open.");
+        note(document, text);
+    }
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt__get_availability(profiler);
@@ -620,4 +635,5 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt__note_memory(document, note);
     zt__note_hotspots(document, note);
 #endif
+    zt__note_own_time(document, note);
 }

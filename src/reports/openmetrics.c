@@ -15,6 +15,7 @@
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
+#include "reports/own_time.h"
 #include "results/attribution.h"
 #include "results/results.h"
 #include "results/timeline.h"
@@ -377,6 +378,26 @@ static void zt__write_memory(zt__document *document) {
 }
 #endif
 
+/* Writes how long the library itself has kept threads of the program busy. */
+static void zt__write_own_time(zt__document *document) {
+    zt__family open = {"zetools_open_seconds", "gauge", "seconds", "Time since the profiler was opened", 0};
+    zt__family busy = {"zetools_library_busy_seconds", "counter", "seconds",
+                       "Time for which the library kept threads of the program busy", 0};
+    zt__writer *writer = &document->writer;
+    double open_ns, busy_ns;
+    zt__measure_own_time(document->profiler, &open_ns, &busy_ns);
+    if (!zt__is_nan(open_ns)) {
+        zt__begin_family(writer, &open);
+        zt__print(writer, "%s ", open.name);
+        zt__write_number(writer, open_ns * 1e-9);
+        zt__write_text(writer, "\n");
+        zt__begin_family(writer, &busy);
+        zt__print(writer, "%s_total ", busy.name);
+        zt__write_number(writer, busy_ns * 1e-9);
+        zt__write_text(writer, "\n");
+    }
+}
+
 /* Writes how many samples of each region were lost or dropped, whichever its paths. */
 static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
     zt_profiler *profiler = document->profiler;
@@ -657,5 +678,6 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
         zt__write_counter_sample(writer, &call_errors, "call", call.name, call.errors);
     }
 #endif
+    zt__write_own_time(document);
     zt__write_text(writer, "# EOF\n");
 }

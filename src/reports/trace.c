@@ -878,6 +878,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__write_json_text(writer, "program", profiler->facts.program);
     zt__write_json_text(writer, "device", profiler->device_name);
     zt__write_json_counts(writer, &counts);
+    zt__write_json_own_time(writer, profiler);
     zt__write_text(writer, "},\n\"traceEvents\":[");
 
     /* The program is named by the file that it was started from, and a thread as the system names it, if it

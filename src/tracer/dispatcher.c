@@ -47,6 +47,25 @@ ZT__PRIVATE ZT__THREAD_LOCAL zt__frame *zt__current_call;
 /* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
 ZT__PRIVATE ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
 
+/* Returns the estimated time of the last call of a frame, and of those for which it stands. */
+static uint64_t zt__callback_ns_of(const zt__frame *frame) {
+    return frame->timing.weight * frame->timing.ns;
+}
+
+ZT__PRIVATE uint64_t zt__get_callback_ns(const zt__tracer *tracer) {
+    const zt__frame *frame;
+    uint64_t ns;
+    zt__lock(&zt__dispatch_mutex);
+    ns = tracer->callback_ns;
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
+        if (zt__load(&frame->state) == ZT__FRAME_UNUSED && frame->tracer == tracer) {
+            ns += zt__callback_ns_of(frame);
+        }
+    }
+    zt__unlock(&zt__dispatch_mutex);
+    return ns;
+}
+
 ZT__PRIVATE int zt__is_inside_hook(void) {
     const zt__frame *frame = zt__current_call;
     return frame && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
@@ -59,6 +78,8 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
 static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     zt__frame *frame, *added = NULL;
     zt__tracer *tracer;
+    zt__timing timing;
+    zt__start_timing(&zt__dispatch.call_count, &timing);
     for (;;) {
         zt__lock(&zt__dispatch_mutex);
         if (added) {
@@ -84,10 +105,14 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
         zt__unlock(&zt__dispatch_mutex);
         return NULL;
     }
+    if (frame->tracer == tracer) { /* else that of its last call is not there any more */
+        tracer->callback_ns += zt__callback_ns_of(frame);
+    }
     zt__store(&frame->state, ZT__FRAME_CALLBACK);
     frame->tracer = tracer;
     frame->call = call;
     frame->parameters = parameters;
+    frame->timing = timing;
     zt__store(&frame->has_region, 0);
     frame->wait_count = NULL;
     frame->build.place = NULL;
@@ -124,7 +149,9 @@ static void zt__before_call(zt__frame *frame, void **instance) {
         const zt__traced_hook *hook = &tracer->hooks[i];
         frame->instances[i] = NULL;
         if (hook->call == call && hook->prologue) {
+            zt__pause_timing(&frame->timing);
             hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
+            zt__resume_timing(&frame->timing);
         }
     }
     if (zt__steps_of_kind[kind].before && !tracer->only_waits[call]) {
@@ -132,6 +159,7 @@ static void zt__before_call(zt__frame *frame, void **instance) {
     }
     frame->waits_in = zt__is_wait(call) ? zt__get_top_frame() : NULL;
     frame->begin_ns = tracer->timed[call] || frame->waits_in ? zt__now_ns() : 0;
+    zt__pause_timing(&frame->timing);
     zt__store(&frame->state, tracer->only_waits[call] ? ZT__FRAME_ABANDONED : ZT__FRAME_DRIVER);
 }
 
@@ -219,7 +247,7 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
         zt__count_call(tracer, frame->call, frame->begin_ns, end_ns, result);
     }
     if (frame->has_region) {
-        zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
+        zt__end(&frame->region, result != ZE_RESULT_SUCCESS, 1);
     }
     if (kind == ZT__KIND_EXECUTE) {
         zt__observe_execution(frame, &result);
@@ -229,7 +257,9 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
     for (i = tracer->hook_count; i > 0; i--) {
         const zt__traced_hook *hook = &tracer->hooks[i - 1];
         if (hook->call == frame->call && hook->epilogue) {
+            zt__pause_timing(&frame->timing);
             hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
+            zt__resume_timing(&frame->timing);
         }
     }
     if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
@@ -245,6 +275,7 @@ static void zt__epilogue(ze_result_t result, void **instance) {
         return;
     }
     end_ns = frame->begin_ns ? zt__now_ns() : 0;
+    zt__resume_timing(&frame->timing);
     if (frame->waits_in) {
         frame->waits_in->waited_ns += end_ns - frame->begin_ns;
     }
@@ -268,6 +299,7 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     }
     if (!is_abandoned) {
         zt__after_call(frame, result, end_ns);
+        zt__pause_timing(&frame->timing);
     }
     zt__current_call = NULL;
     zt__store(&frame->state, ZT__FRAME_UNUSED);

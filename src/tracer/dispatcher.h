@@ -43,6 +43,8 @@ typedef struct zt__dispatcher {
     void (*wrap_extension)(zt__tracer *tracer,
                            const ze_driver_get_extension_function_address_params_t *parameters);
 
+    uint32_t call_count; /* that were observed. Atomic; not exact where threads meet */
+
     uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
@@ -52,6 +54,9 @@ typedef void(ZE_APICALL *zt__callback)(void *parameters, ze_result_t result, voi
 typedef struct zt__callbacks {
     zt__callback before, after;
 } zt__callbacks;
+
+/* Returns the estimated time for which prologues and epilogues of a tracer have kept threads of the program busy. */
+ZT__PRIVATE uint64_t zt__get_callback_ns(const zt__tracer *tracer);
 
 /* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void);

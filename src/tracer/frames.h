@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/phase_stack.h"
 #include "base/system.h"
+#include "base/timing.h"
 #include "modules/loaded.h"
 #include "regions/profiler.h"
 #include "tracer/calls.h"
@@ -34,6 +35,7 @@ typedef struct zt__frame {
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
+    zt__timing timing;              /* of the prologue and the epilogue */
     uint64_t begin_ns;              /* 0: the call is not timed */
     zt__phase_frame *waits_in;      /* the phase in which the host waits for the device, or NULL */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
