@@ -411,7 +411,9 @@ static zt_profiler *open_still(world *w) {
         run(w, profiler, name);
     }
     collect_all(profiler);
-    return profiler;
+    zt_profiler *still = repacked(profiler);
+    close_profiler(w, profiler);
+    return still;
 }
 
 static void storm(world *w, int flags) {
@@ -423,7 +425,7 @@ static void storm(world *w, int flags) {
     await_turns(OFTEN(20));
     end_storm();
     end_all();
-    close_profiler(w, still);
+    zt_close(still);
 }
 
 static void storm_with_restart(void **state) {
@@ -491,7 +493,7 @@ static void report_without_reader(void **state) {
     ok(mkfifo(path, 0600) ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS);
     expect_failures(profiler, path, EPIPE, SIGPIPE, read_a_byte);
     unlink(path);
-    close_profiler(w, profiler);
+    zt_close(profiler);
 }
 
 static void test_a_report_that_nobody_reads(void **state) {
@@ -515,7 +517,7 @@ static void report_above_the_limit(void **state) {
     expect_failures(profiler, path, EFBIG, SIGXFSZ, NULL);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
     assert_int_equal(stat(path, &seen), -1);
-    close_profiler(w, profiler);
+    zt_close(profiler);
 }
 
 static void test_a_report_above_the_limit(void **state) {
@@ -613,7 +615,7 @@ static void print_and_report(void **state) {
     ok(result);
     assert_true(is_printed && !has_failed);
     assert_int_equal(*(size_t *)total, expected);
-    close_profiler(w, profiler);
+    zt_close(profiler);
 }
 
 static void test_signals_while_the_program_prints(void **state) {
