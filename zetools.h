@@ -1092,15 +1092,17 @@ typedef enum zt_limit {
     ZT_LIMIT_LAUNCH,           /* kernels are so short that launching them takes longer */
     ZT_LIMIT_HOST,             /* the GPU waits for work */
     ZT_LIMIT_OCCUPANCY,        /* too few threads for the vector engines, which are idle */
-    ZT_LIMIT_CACHE             /* threads wait for data, though there are many */
+    ZT_LIMIT_CACHE,            /* threads wait for data, though there are many */
+    ZT_LIMIT_BETWEEN           /* a figure is too near to the threshold between two limits to tell which */
 } zt_limit;
 
 /* What probably limits a region, and why. */
 struct zt_limit_info {
     zt_limit limit;
-    const char *name;  /* of the limit: "memory bandwidth", "latency", ... */
-    char text[320];    /* sentences with the figures that show it, or with what is missing */
-    char missing[256]; /* metrics that were not measured and might show another limit, of one group of the
+    zt_limit between[2]; /* of ZT_LIMIT_BETWEEN, the two; the second may be UNKNOWN */
+    const char *name;    /* of the limit: "memory bandwidth", "latency", ... */
+    char text[320];      /* sentences with the figures that show it, or with what is missing */
+    char missing[256];   /* metrics that were not measured and might show another limit, of one group of the
                           device, which the text may name; "": none is known */
 };
 
@@ -1110,7 +1112,9 @@ struct zt_limit_info {
    streamed ones included. The rules are one table, with the source of each threshold: search for zt__rules. A
    metric that was not measured decides nothing. Where a region has several kernels, the figures are those of
    all. A kernel in large register mode loads half as many threads as another. So its occupancy does not
-   exceed 50%, and does not show by itself that more threads would help.
+   exceed 50%, and does not show by itself that more threads would help. The limit is ZT_LIMIT_BETWEEN where
+   other samples of the same work might give another one: where the mean of a metric is within four standard
+   errors of a threshold, or within more of them if there are few samples. One sample has no error.
    Returns SUCCESS, also if the limit is not known. */
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
 
@@ -17620,9 +17624,10 @@ ZT__PRIVATE double zt__percent_of(double part, double whole);
 ZT__PRIVATE double zt__first_measured(double first, double second);
 
 /* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
-   NaN where neither was measured in the region. The mutex is not held. */
+   NaN where neither was measured in the region. `errors` receives by how much each may differ from that of other
+   samples of the same work; 0 where nothing shows it. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
-                                  double figures[ZT__ROLE_COUNT]);
+                                  double figures[ZT__ROLE_COUNT], double errors[ZT__ROLE_COUNT]);
 
 /* ==== results/roles.c =================================================================================== */
 
@@ -17752,9 +17757,27 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
+/* Returns by which part of itself a mean may differ from that of other samples: four standard errors, of which hardly
+   any set of samples is farther away. The error of few samples is itself not known well, so the factor is larger, about
+   as the quantile of Student's distribution is. */
+static double zt__relative_error(const zt__moments *moments) {
+    double count = (double)moments->count, freedom = count - 1, variance;
+    if (moments->count < 2 || !zt__is_positive(moments->weight) || moments->mean == 0) {
+        return 0;
+    }
+    variance = moments->m2 / (moments->weight * freedom / count);
+    return (4 + 60 / (freedom * sqrt(freedom))) * sqrt(variance / count) / fabs(moments->mean);
+}
+
+/* Returns the error of the first of two roles that was measured. */
+static double zt__error_of(zt__role role, zt__role other, const double figures[ZT__ROLE_COUNT],
+                           const double errors[ZT__ROLE_COUNT]) {
+    return errors[zt__is_nan(figures[role]) ? other : role];
+}
+
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
-                                  double figures[ZT__ROLE_COUNT]) {
-    double time = zt__nan(), read, written, kernels, busy;
+                                  double figures[ZT__ROLE_COUNT], double errors[ZT__ROLE_COUNT]) {
+    double time = zt__nan(), time_error = 0, read, written, kernels, busy;
     zt__moments moments, of_time;
     zt__totals totals;
     zt_stats launch;
@@ -17764,7 +17787,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
         const uint32_t index = advice->metrics[role], streamed = advice->streamed[role];
         const zt__quantity quantity = zt__roles[role].quantity;
-        double figure = zt__nan();
+        double figure = zt__nan(), error = 0; /* relative */
         if (index != UINT32_MAX) {
             const zt_metric *metric = &profiler->metrics[index];
             moments = zt__sum_moments(subject, 1 + index);
@@ -17774,21 +17797,26 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
             } else if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
                 /* a rate, so that figures of different passes can be compared */
                 figure = zt__is_positive(of_time.sum) ? moments.sum / of_time.sum : zt__nan();
+                error = zt__relative_error(&moments) + zt__relative_error(&of_time);
             } else if (moments.weight > 0) {
                 figure =
                     moments.mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
+                error = zt__relative_error(&moments);
             }
         }
         if (zt__is_nan(figure) && streamed != UINT32_MAX) {
             moments = zt__sum_streamed(subject, streamed);
             figure = moments.weight > 0 ? moments.mean : zt__nan();
+            error = zt__relative_error(&moments);
         }
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
+        errors[role] = zt__is_finite(figure * error) ? fabs(figure * error) : 0;
     }
     /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
     of_time = zt__sum_moments(subject, totals.with_metrics ? zt__pass_time_column(profiler, 0) : 0);
     if (of_time.count) {
         time = of_time.sum / (double)of_time.count;
+        time_error = zt__relative_error(&of_time);
     }
     moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT__LAUNCH_LATENCY));
     zt__unlock(&profiler->mutex);
@@ -17803,14 +17831,25 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     read = zt__first_measured(figures[ZT__ROLE_MEMORY_READ_RATE], figures[ZT__ROLE_MEMORY_READ]);
     written = zt__first_measured(figures[ZT__ROLE_MEMORY_WRITE_RATE], figures[ZT__ROLE_MEMORY_WRITTEN]);
     figures[ZT__ROLE_MEMORY_TRAFFIC] = zt__first_measured(zt__first_measured(read + written, read), written);
+    errors[ZT__ROLE_MEMORY_TRAFFIC] =
+        zt__error_of(ZT__ROLE_MEMORY_READ_RATE, ZT__ROLE_MEMORY_READ, figures, errors) +
+        zt__error_of(ZT__ROLE_MEMORY_WRITE_RATE, ZT__ROLE_MEMORY_WRITTEN, figures, errors);
     figures[ZT__ROLE_MEMORY_SHARE] =
         zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
+    errors[ZT__ROLE_MEMORY_SHARE] =
+        zt__first_measured(zt__percent_of(errors[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9), 0);
     /* A region has at least one kernel, so without their number this is the most that one takes. */
     busy = zt__first_measured(figures[ZT__ROLE_GPU_BUSY], 100) / 100;
     kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
               zt__first_measured(figures[ZT__ROLE_RENDER_KERNELS], 0);
     figures[ZT__ROLE_KERNEL_TIME] = (kernels > 0 ? 1 / kernels : time) * busy / 1000;
+    errors[ZT__ROLE_KERNEL_TIME] =
+        figures[ZT__ROLE_KERNEL_TIME] *
+        (kernels > 0 ? (errors[ZT__ROLE_COMPUTE_KERNELS] + errors[ZT__ROLE_RENDER_KERNELS]) / kernels
+                     : time_error);
     figures[ZT__ROLE_IDLE_TIME] = time * (1 - figures[ZT__ROLE_GPU_BUSY] / 100) / 1000;
+    errors[ZT__ROLE_IDLE_TIME] =
+        figures[ZT__ROLE_IDLE_TIME] * time_error + time * errors[ZT__ROLE_GPU_BUSY] / 100 / 1000;
     figures[ZT__ROLE_WALL_SHARE] = zt__is_nan(time) ? zt__nan() : advice->wall_share;
 }
 
@@ -17940,8 +17979,9 @@ static const zt__rule zt__rules[] = {
 };
 
 /* The name of each zt_limit. */
-static const char *const zt__limit_names[] = {
-    "unknown", "memory bandwidth", "latency", "compute", "XMX", "launch", "host", "occupancy", "cache"};
+static const char *const zt__limit_names[] = {"unknown", "memory bandwidth", "latency", "compute",
+                                              "XMX",     "launch",           "host",    "occupancy",
+                                              "cache",   "between"};
 
 /* Appends a figure with its name, unless it was not measured. */
 static void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
@@ -17983,44 +18023,101 @@ static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[
     }
 }
 
+/* What the figures of a region say of a rule. */
+typedef enum zt__rule_state {
+    ZT__RULE_FAILS,
+    ZT__RULE_LACKS_FIGURES, /* it might hold, if its other figures were measured */
+    ZT__RULE_MAY_HOLD,      /* other samples of the same work might decide otherwise */
+    ZT__RULE_HOLDS
+} zt__rule_state;
+
+static zt__rule_state zt__check_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
+                                     const double errors[ZT__ROLE_COUNT]) {
+    zt__rule_state state = ZT__RULE_HOLDS;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        zt__role role = rule->conditions[i].role;
+        zt__relation relation = rule->conditions[i].relation;
+        double distance = figures[role] - rule->conditions[i].threshold;
+        if (relation == ZT__NO_CONDITION) {
+            continue;
+        }
+        if (zt__is_nan(figures[role])) {
+            state = ZT__RULE_LACKS_FIGURES;
+        } else if (fabs(distance) < errors[role]) {
+            state = state == ZT__RULE_HOLDS ? ZT__RULE_MAY_HOLD : state;
+        } else if (relation == ZT__BELOW ? distance >= 0 : distance < 0) {
+            return ZT__RULE_FAILS;
+        }
+    }
+    return state;
+}
+
+/* Appends the figures of the conditions of a rule, but for those of another rule. */
+static void zt__append_conditions(zt_limit_info *info, const zt__rule *rule, const zt__rule *but,
+                                  const double figures[ZT__ROLE_COUNT]) {
+    uint32_t i, k;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        int is_there = 0;
+        for (k = 0; but && k < ZT__COUNT_OF(but->conditions); k++) {
+            is_there |= but->conditions[k].role == rule->conditions[i].role;
+        }
+        if (!is_there) {
+            zt__append_figure(info, rule->conditions[i].role, figures);
+        }
+    }
+}
+
+/* Names the limits of two rules of which the figures cannot tell which holds; the second may be NULL. */
+static void zt__tell_between(zt_limit_info *info, const zt__rule *one, const zt__rule *other,
+                             const double figures[ZT__ROLE_COUNT]) {
+    info->limit = ZT_LIMIT_BETWEEN;
+    info->between[0] = one->limit;
+    info->between[1] = other ? other->limit : ZT_LIMIT_UNKNOWN;
+    zt__append(info->text, sizeof info->text, other ? "Between %s and %s: figures" : "Perhaps %s: figures",
+               zt__limit_names[one->limit], other ? zt__limit_names[other->limit] : "");
+    zt__append(info->text, sizeof info->text, " are too near to a threshold to tell");
+    zt__append_conditions(info, one, NULL, figures);
+    if (other) {
+        zt__append_conditions(info, other, one, figures);
+    }
+    zt__append(info->text, sizeof info->text, "). More samples tell.");
+}
+
 /* Applies the rules to the figures of a region. `info` is empty. */
 static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
-                            zt_limit_info *info) {
+                            const double errors[ZT__ROLE_COUNT], zt_limit_info *info) {
     const double least_busy = 80, most_traffic = 60; /* percent: [VTune]; [SOL] */
-    const zt__rule *rule = NULL;
+    const zt__rule *rule = NULL, *possible = NULL;   /* that holds, and the first that may hold before it */
     uint8_t unmeasured[ZT__ROLE_COUNT];
     uint32_t i, k;
     memset(unmeasured, 0, sizeof unmeasured);
     for (i = 0; i < ZT__COUNT_OF(zt__rules) && !rule; i++) {
-        int is_complete = 1, has_failed = 0;
-        rule = &zt__rules[i];
-        for (k = 0; k < ZT__COUNT_OF(rule->conditions); k++) {
-            double figure = figures[rule->conditions[k].role], threshold = rule->conditions[k].threshold;
-            zt__relation relation = rule->conditions[k].relation;
-            if (relation != ZT__NO_CONDITION && zt__is_nan(figure)) {
-                is_complete = 0;
-            } else if (relation != ZT__NO_CONDITION) {
-                has_failed |= relation == ZT__BELOW ? figure >= threshold : figure < threshold;
-            }
+        zt__rule_state state = zt__check_rule(&zt__rules[i], figures, errors);
+        for (k = 0; k < ZT__COUNT_OF(zt__rules[i].conditions) && state != ZT__RULE_FAILS; k++) {
+            zt__role role = zt__rules[i].conditions[k].role;
+            unmeasured[role] |=
+                zt__rules[i].conditions[k].relation != ZT__NO_CONDITION && zt__is_nan(figures[role]);
         }
-        /* A rule that has not failed might hold, if its other figures were measured. */
-        for (k = 0; k < ZT__COUNT_OF(rule->conditions) && !has_failed; k++) {
-            if (zt__is_nan(figures[rule->conditions[k].role])) {
-                unmeasured[rule->conditions[k].role] = 1;
-            }
+        if (state == ZT__RULE_HOLDS ||
+            (state == ZT__RULE_MAY_HOLD && possible && possible->limit != zt__rules[i].limit)) {
+            rule = &zt__rules[i];
+        } else if (state == ZT__RULE_MAY_HOLD && !possible) {
+            possible = &zt__rules[i];
         }
-        if (has_failed || !is_complete) {
-            rule = NULL;
-        }
+    }
+    if (possible && !(rule && rule->limit == possible->limit)) {
+        zt__tell_between(info, possible, rule, figures);
+        zt__name_missing(advice, unmeasured, info);
+        info->name = zt__limit_names[info->limit];
+        return;
     }
     if (rule) {
         info->limit = rule->limit;
         info->name = zt__limit_names[rule->limit];
         zt__name_missing(advice, unmeasured, info);
         zt__append(info->text, sizeof info->text, "Probably %s: %s", info->name, rule->reason);
-        for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-            zt__append_figure(info, rule->conditions[i].role, figures);
-        }
+        zt__append_conditions(info, rule, NULL, figures);
         for (i = 0; i < ZT__COUNT_OF(rule->shown); i++) {
             zt__append_figure(info, rule->shown[i], figures);
         }
@@ -18060,16 +18157,16 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
 
 ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
                                 zt_limit_info *info) {
-    double figures[ZT__ROLE_COUNT];
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
     int peak_is_wrong;
     memset(info, 0, sizeof *info);
     info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
-    zt__read_figures(profiler, advice, subject, figures);
+    zt__read_figures(profiler, advice, subject, figures, errors);
     peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
     if (peak_is_wrong) {
         figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
     }
-    zt__apply_rules(advice, figures, info);
+    zt__apply_rules(advice, figures, errors, info);
     if (peak_is_wrong) {
         zt__append(info->text, sizeof info->text, " The memory traffic of ");
         zt__append_number(info->text, sizeof info->text, figures[ZT__ROLE_MEMORY_TRAFFIC]);
@@ -31747,7 +31844,7 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    double figures[ZT__ROLE_COUNT], instructions, time_sum = 0, time_count = 0;
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT], instructions, time_sum = 0, time_count = 0;
     zt_limit_info limit;
     uint32_t i;
     zt__write_json_figure(writer, "share", document->nesting->share);
@@ -31765,7 +31862,7 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
         zt__write_text(writer, "]");
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
-    zt__read_figures(profiler, &document->advice, document->subject, figures);
+    zt__read_figures(profiler, &document->advice, document->subject, figures, errors);
     zt__write_text(writer, ",\n\"limit\":{");
     zt__write_json_text(writer, "what", limit.name);
     zt__write_json_text(writer, "why", limit.text);
@@ -41757,4 +41854,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 0239b204bc61310e */
+/* Joined from src/ by src/join.py: 5d90b7fcd13903b0 */

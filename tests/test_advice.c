@@ -510,7 +510,7 @@ static void test_each_rule(void **state) {
         shown[info.limit] = 1;
         zt_close(profiler);
     }
-    for (int limit = 0; limit <= ZT_LIMIT_CACHE; limit++)
+    for (int limit = 0; limit <= ZT_LIMIT_BETWEEN; limit++)
         assert_true(shown[limit]);
 }
 
@@ -657,14 +657,14 @@ static void test_figures_of_two_passes(void **state) {
 /* For figures that no metric has. */
 static zt_limit_info apply(const zt__advice *advice, zt__role role, double figure, zt__role other,
                            double of_other) {
-    double figures[ZT__ROLE_COUNT];
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT] = {0};
     zt_limit_info info;
     for (int i = 0; i < ZT__ROLE_COUNT; i++)
         figures[i] = NAN;
     memset(&info, 0, sizeof info);
     figures[role] = figure;
     figures[other] = of_other;
-    zt__apply_rules(advice, figures, &info);
+    zt__apply_rules(advice, figures, errors, &info);
     return info;
 }
 
@@ -743,11 +743,126 @@ static void test_thresholds(void **state) {
     }
 }
 
+/* ==== errors ============================================================================================== */
+
+/* A number from 0 to 1; the same ones in each run. */
+static double next_number(uint64_t *state) {
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*state >> 40) / (1 << 24);
+}
+
+/* Gives the first region this many samples, whose values of a metric are about `mean`. */
+static void simulate(zt_profiler *profiler, uint32_t metric, int samples, double mean, double spread,
+                     uint64_t *state) {
+    zt__moments *moments = &zt__path_at(profiler, 0)->statistics.moments[1 + metric];
+    memset(moments, 0, sizeof *moments);
+    for (int i = 0; i < samples; i++) {
+        double sum = 0; /* about normal */
+        for (int k = 0; k < 12; k++)
+            sum += next_number(state) - 0.5;
+        zt__add_value(moments, mean + spread * sum, TIME_NS);
+    }
+}
+
+static uint32_t metric_named(const char *name) {
+    uint32_t i = 0;
+    while (strcmp(xe2[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* What hundred sets of samples of the same work are said to be limited by. */
+typedef struct verdicts {
+    int of[ZT_LIMIT_BETWEEN + 1];
+    int different; /* limits, not counting BETWEEN */
+} verdicts;
+
+static verdicts judge(zt_profiler *profiler, const char *metric, int samples, double mean, double spread) {
+    static uint64_t state = 1;
+    verdicts found = {{0}, 0};
+    for (int set = 0; set < 100; set++) {
+        zt_limit_info info;
+        simulate(profiler, metric_named(metric), samples, mean, spread, &state);
+        ok(zt_get_limit(profiler, 0, &info));
+        found.of[info.limit]++;
+        if (info.limit == ZT_LIMIT_BETWEEN) {
+            assert_true(info.between[0] != info.between[1]);
+            assert_string_equal(info.name, "between");
+            assert_contains(info.text, "More samples tell.");
+        }
+    }
+    for (int i = 0; i < ZT_LIMIT_BETWEEN; i++)
+        found.different += found.of[i] > 0;
+    return found;
+}
+
+/* Samples of the same work do not lead to two conclusions, wherever the mean is, and however few they are. */
+static void test_one_conclusion_or_between(void **state) {
+    (void)state;
+    static const given_value values[1][METRICS] = {
+        {BUSY, {"XVE_STALL", 20}, {"XVE_THREADS_OCCUPANCY_ALL", 60}}};
+    zt_profiler *profiler = profiler_of(XE2, TIME_NS, values, 1);
+    static const int counts[] = {3, 10, 100, 1000};
+    for (uint32_t c = 0; c < COUNT(counts); c++)
+        for (double mean = 70; mean <= 90; mean += 0.5)
+            assert_true(judge(profiler, "XVE_THREADS_OCCUPANCY_ALL", counts[c], mean, 2).different <= 1);
+    assert_int_equal(judge(profiler, "XVE_THREADS_OCCUPANCY_ALL", 100, 78, 2).of[ZT_LIMIT_LATENCY], 100);
+    assert_int_equal(judge(profiler, "XVE_THREADS_OCCUPANCY_ALL", 100, 82, 2).of[ZT_LIMIT_CACHE], 100);
+    assert_int_equal(judge(profiler, "XVE_THREADS_OCCUPANCY_ALL", 100, 80, 2).of[ZT_LIMIT_LATENCY], 0);
+    zt_close(profiler);
+}
+
+/* A limit that is out of question is not one of the two. */
+static void test_between_which(void **state) {
+    (void)state;
+    static const given_value values[1][METRICS] = {
+        {BUSY, {"XVE_STALL", 20}, {"XVE_THREADS_OCCUPANCY_ALL", 60}}};
+    zt_profiler *profiler = profiler_of(XE2, TIME_NS, values, 1);
+    zt_limit_info info;
+    uint64_t numbers = 1;
+    simulate(profiler, metric_named("XVE_THREADS_OCCUPANCY_ALL"), 100, 80, 2, &numbers);
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_BETWEEN);
+    assert_int_equal(info.between[0], ZT_LIMIT_LATENCY);
+    assert_int_equal(info.between[1], ZT_LIMIT_CACHE);
+    assert_contains(info.text,
+                    "Between latency and cache: figures are too near to a threshold to tell (EU stall 20%, "
+                    "EU occupancy 80%). More samples tell.");
+    /* the queue of memory is nearly full, and if it is not, nothing changes */
+    simulate(profiler, metric_named("XVE_THREADS_OCCUPANCY_ALL"), 100, 60, 2, &numbers);
+    simulate(profiler, metric_named("GPU_MEMORY_REQUEST_QUEUE_FULL"), 100, 90, 2, &numbers);
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.between[0], ZT_LIMIT_MEMORY_BANDWIDTH);
+    assert_int_equal(info.between[1], ZT_LIMIT_LATENCY);
+    /* the two rules on memory agree */
+    simulate(profiler, metric_named("XVE_STALL"), 100, 60, 2, &numbers);
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
+    zt_close(profiler);
+}
+
+/* One that nothing else comes after. */
+static void test_perhaps(void **state) {
+    (void)state;
+    static const given_value values[1][METRICS] = {{{"GPU_BUSY", 99}, {"XVE_ACTIVE", 80}}};
+    zt_profiler *profiler = profiler_of(XE2, TIME_NS, values, 1);
+    zt_limit_info info;
+    uint64_t numbers = 1;
+    simulate(profiler, metric_named("XVE_ACTIVE"), 100, 80, 2, &numbers);
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_BETWEEN);
+    assert_int_equal(info.between[0], ZT_LIMIT_COMPUTE);
+    assert_int_equal(info.between[1], ZT_LIMIT_UNKNOWN);
+    assert_contains(info.text,
+                    "Perhaps compute: figures are too near to a threshold to tell (EU active 80%)");
+    zt_close(profiler);
+}
+
 /* ==== names =============================================================================================== */
 
 static void test_names(void **state) {
     (void)state;
-    for (int limit = 0; limit <= ZT_LIMIT_CACHE; limit++)
+    for (int limit = 0; limit <= ZT_LIMIT_BETWEEN; limit++)
         for (int other = 0; other < limit; other++)
             assert_string_not_equal(zt__limit_names[limit], zt__limit_names[other]);
 }
@@ -1217,7 +1332,9 @@ static void test_wall_share(void **state) {
         100.0 * (double)(samples[0].end_ns - samples[0].begin_ns + samples[1].end_ns - samples[1].begin_ns) /
             (double)(samples[1].end_ns - samples[0].begin_ns));
     ok(zt_get_limit(profiler, 0, &info));
-    if (advice.wall_share < 80)
+    if (advice.wall_share < 80 && info.limit == ZT_LIMIT_BETWEEN) /* two samples may differ much */
+        assert_true(info.between[0] == ZT_LIMIT_LAUNCH && info.between[1] == ZT_LIMIT_HOST);
+    else if (advice.wall_share < 80)
         assert_true(info.limit == ZT_LIMIT_HOST || info.limit == ZT_LIMIT_LAUNCH);
     else
         assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
@@ -1231,9 +1348,9 @@ static void test_streamed_shares(void **state) {
     zt__region_record record;
     zt__path path;
     const zt__subject subject = {&record, &path};
-    zt__moments streamed = {4, 4e6, 0, 61, 0, 50, 70};
+    zt__moments streamed = {4, 4e6, 0, 61, 4e6, 50, 70};
     zt__advice advice;
-    double figures[ZT__ROLE_COUNT];
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
     zt_profiler *profiler = profiler_of(xe2, 0, TIME_NS, NULL, 0);
     memset(&record, 0, sizeof record);
     memset(&path, 0, sizeof path);
@@ -1242,8 +1359,10 @@ static void test_streamed_shares(void **state) {
     zt__prepare_advice(profiler, &advice);
     advice.streamed[ZT__ROLE_EU_STALL] = 0;
     advice.streamed[ZT__ROLE_EU_ACTIVE] = 1; /* it came after the last sample of the region */
-    zt__read_figures(profiler, &advice, subject, figures);
+    zt__read_figures(profiler, &advice, subject, figures, errors);
     assert_true(figures[ZT__ROLE_EU_STALL] == 61);
+    assert_true(errors[ZT__ROLE_EU_STALL] > 2); /* four standard errors are */
+    assert_true(errors[ZT__ROLE_GPU_BUSY] == 0);
     assert_true(figures[ZT__ROLE_EU_ACTIVE] != figures[ZT__ROLE_EU_ACTIVE]);
     zt_close(profiler);
 }
@@ -1288,7 +1407,7 @@ static void test_a_b580(void **state) {
         {{"XVE_ACTIVE", 10}, {"XVE_STALL", 85}, {"GPU_MEMORY_REQUEST_QUEUE_FULL", 93}},
     };
     char names[2048];
-    double figures[ZT__ROLE_COUNT];
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
     zt__advice advice;
     zt_limit_info info;
     gpu.behave(SOFTGPU_B580_METRICS, 1);
@@ -1310,7 +1429,7 @@ static void test_a_b580(void **state) {
 
     zt__prepare_advice(profiler, &advice);
     for (uint32_t region = 0; region < 2; region++) {
-        zt__read_figures(profiler, &advice, zt__subject_at(profiler, region), figures);
+        zt__read_figures(profiler, &advice, zt__subject_at(profiler, region), figures, errors);
         for (int role = 1; role < ZT__ROLE_COUNT; role++) {
             int has_metric = zt__roles[role].metrics[ZT__NAMES_XE2][0] != 0;
             if (has_metric && figures[role] != figures[role])
@@ -1318,7 +1437,7 @@ static void test_a_b580(void **state) {
         }
         figures[ZT__ROLE_GPU_BUSY] = 99; /* as that of work which keeps the device busy */
         memset(&info, 0, sizeof info);
-        zt__apply_rules(&advice, figures, &info);
+        zt__apply_rules(&advice, figures, errors, &info);
         assert_string_equal(info.missing, "");
         assert_int_equal(info.limit, region ? ZT_LIMIT_MEMORY_BANDWIDTH : ZT_LIMIT_LATENCY);
         assert_contains(info.text, region ? "memory queue full 93%" : "EU stall 60%, EU occupancy 40%");
@@ -1336,6 +1455,9 @@ int main(void) {
         cmocka_unit_test(test_figures_of_two_passes),
         cmocka_unit_test(test_bandwidth_and_wall_time),
         cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_one_conclusion_or_between),
+        cmocka_unit_test(test_between_which),
+        cmocka_unit_test(test_perhaps),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_roles_are_found),
         cmocka_unit_test(test_ranking_of_a_known_set),

@@ -397,7 +397,7 @@ static void test_limits_without_figures(void **state) {
     (void)state;
     zt__advice advice;
     zt_limit_info info;
-    double figures[ZT__ROLE_COUNT];
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT] = {0};
     memset(&advice, 0xff, sizeof advice);
     memset(&info, 0, sizeof info);
     advice.naming = ZT__NAMES_XE2;
@@ -405,13 +405,13 @@ static void test_limits_without_figures(void **state) {
         figures[i] = missing();
         advice.elsewhere[i] = zt__roles[i].metrics[ZT__NAMES_XE2][0] != 0; /* the first name of each */
     }
-    zt__apply_rules(&advice, figures, &info);
+    zt__apply_rules(&advice, figures, errors, &info);
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
     assert_string_equal(info.missing, "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL");
     /* All rules before the last are undecided, so their metrics are missing. */
     memset(&info, 0, sizeof info);
     figures[ZT__ROLE_WALL_SHARE] = 30;
-    zt__apply_rules(&advice, figures, &info);
+    zt__apply_rules(&advice, figures, errors, &info);
     assert_int_equal(info.limit, ZT_LIMIT_HOST);
     assert_string_equal(info.missing,
                         "XVE_ACTIVE,XVE_STALL,XVE_THREADS_OCCUPANCY_ALL,"
@@ -428,12 +428,12 @@ static void test_limit_of_times_alone(void **state) {
     zt_config config = {0};
     zt_profiler *profiler;
     zt__advice advice;
-    double figures[ZT__ROLE_COUNT];
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
     config.groups = "";
     assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
     measure(w, profiler, 3);
     zt__prepare_advice(profiler, &advice);
-    zt__read_figures(profiler, &advice, zt__subject_at(profiler, 0), figures);
+    zt__read_figures(profiler, &advice, zt__subject_at(profiler, 0), figures, errors);
     for (int i = 0; i < ZT__ROLE_COUNT; i++)
         assert_int_equal(is_missing(figures[i]), i != ZT__ROLE_KERNEL_TIME);
     zt_close(profiler);

@@ -327,15 +327,17 @@ typedef enum zt_limit {
     ZT_LIMIT_LAUNCH,           /* kernels are so short that launching them takes longer */
     ZT_LIMIT_HOST,             /* the GPU waits for work */
     ZT_LIMIT_OCCUPANCY,        /* too few threads for the vector engines, which are idle */
-    ZT_LIMIT_CACHE             /* threads wait for data, though there are many */
+    ZT_LIMIT_CACHE,            /* threads wait for data, though there are many */
+    ZT_LIMIT_BETWEEN           /* a figure is too near to the threshold between two limits to tell which */
 } zt_limit;
 
 /* What probably limits a region, and why. */
 struct zt_limit_info {
     zt_limit limit;
-    const char *name;  /* of the limit: "memory bandwidth", "latency", ... */
-    char text[320];    /* sentences with the figures that show it, or with what is missing */
-    char missing[256]; /* metrics that were not measured and might show another limit, of one group of the
+    zt_limit between[2]; /* of ZT_LIMIT_BETWEEN, the two; the second may be UNKNOWN */
+    const char *name;    /* of the limit: "memory bandwidth", "latency", ... */
+    char text[320];      /* sentences with the figures that show it, or with what is missing */
+    char missing[256];   /* metrics that were not measured and might show another limit, of one group of the
                           device, which the text may name; "": none is known */
 };
 
@@ -345,7 +347,9 @@ struct zt_limit_info {
    streamed ones included. The rules are one table, with the source of each threshold: search for zt__rules. A
    metric that was not measured decides nothing. Where a region has several kernels, the figures are those of
    all. A kernel in large register mode loads half as many threads as another. So its occupancy does not
-   exceed 50%, and does not show by itself that more threads would help.
+   exceed 50%, and does not show by itself that more threads would help. The limit is ZT_LIMIT_BETWEEN where
+   other samples of the same work might give another one: where the mean of a metric is within four standard
+   errors of a threshold, or within more of them if there are few samples. One sample has no error.
    Returns SUCCESS, also if the limit is not known. */
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
 

@@ -121,8 +121,9 @@ static const zt__rule zt__rules[] = {
 };
 
 /* The name of each zt_limit. */
-static const char *const zt__limit_names[] = {
-    "unknown", "memory bandwidth", "latency", "compute", "XMX", "launch", "host", "occupancy", "cache"};
+static const char *const zt__limit_names[] = {"unknown", "memory bandwidth", "latency", "compute",
+                                              "XMX",     "launch",           "host",    "occupancy",
+                                              "cache",   "between"};
 
 /* Appends a figure with its name, unless it was not measured. */
 static void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
@@ -164,44 +165,101 @@ static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[
     }
 }
 
+/* What the figures of a region say of a rule. */
+typedef enum zt__rule_state {
+    ZT__RULE_FAILS,
+    ZT__RULE_LACKS_FIGURES, /* it might hold, if its other figures were measured */
+    ZT__RULE_MAY_HOLD,      /* other samples of the same work might decide otherwise */
+    ZT__RULE_HOLDS
+} zt__rule_state;
+
+static zt__rule_state zt__check_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
+                                     const double errors[ZT__ROLE_COUNT]) {
+    zt__rule_state state = ZT__RULE_HOLDS;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        zt__role role = rule->conditions[i].role;
+        zt__relation relation = rule->conditions[i].relation;
+        double distance = figures[role] - rule->conditions[i].threshold;
+        if (relation == ZT__NO_CONDITION) {
+            continue;
+        }
+        if (zt__is_nan(figures[role])) {
+            state = ZT__RULE_LACKS_FIGURES;
+        } else if (fabs(distance) < errors[role]) {
+            state = state == ZT__RULE_HOLDS ? ZT__RULE_MAY_HOLD : state;
+        } else if (relation == ZT__BELOW ? distance >= 0 : distance < 0) {
+            return ZT__RULE_FAILS;
+        }
+    }
+    return state;
+}
+
+/* Appends the figures of the conditions of a rule, but for those of another rule. */
+static void zt__append_conditions(zt_limit_info *info, const zt__rule *rule, const zt__rule *but,
+                                  const double figures[ZT__ROLE_COUNT]) {
+    uint32_t i, k;
+    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+        int is_there = 0;
+        for (k = 0; but && k < ZT__COUNT_OF(but->conditions); k++) {
+            is_there |= but->conditions[k].role == rule->conditions[i].role;
+        }
+        if (!is_there) {
+            zt__append_figure(info, rule->conditions[i].role, figures);
+        }
+    }
+}
+
+/* Names the limits of two rules of which the figures cannot tell which holds; the second may be NULL. */
+static void zt__tell_between(zt_limit_info *info, const zt__rule *one, const zt__rule *other,
+                             const double figures[ZT__ROLE_COUNT]) {
+    info->limit = ZT_LIMIT_BETWEEN;
+    info->between[0] = one->limit;
+    info->between[1] = other ? other->limit : ZT_LIMIT_UNKNOWN;
+    zt__append(info->text, sizeof info->text, other ? "Between %s and %s: figures" : "Perhaps %s: figures",
+               zt__limit_names[one->limit], other ? zt__limit_names[other->limit] : "");
+    zt__append(info->text, sizeof info->text, " are too near to a threshold to tell");
+    zt__append_conditions(info, one, NULL, figures);
+    if (other) {
+        zt__append_conditions(info, other, one, figures);
+    }
+    zt__append(info->text, sizeof info->text, "). More samples tell.");
+}
+
 /* Applies the rules to the figures of a region. `info` is empty. */
 static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
-                            zt_limit_info *info) {
+                            const double errors[ZT__ROLE_COUNT], zt_limit_info *info) {
     const double least_busy = 80, most_traffic = 60; /* percent: [VTune]; [SOL] */
-    const zt__rule *rule = NULL;
+    const zt__rule *rule = NULL, *possible = NULL;   /* that holds, and the first that may hold before it */
     uint8_t unmeasured[ZT__ROLE_COUNT];
     uint32_t i, k;
     memset(unmeasured, 0, sizeof unmeasured);
     for (i = 0; i < ZT__COUNT_OF(zt__rules) && !rule; i++) {
-        int is_complete = 1, has_failed = 0;
-        rule = &zt__rules[i];
-        for (k = 0; k < ZT__COUNT_OF(rule->conditions); k++) {
-            double figure = figures[rule->conditions[k].role], threshold = rule->conditions[k].threshold;
-            zt__relation relation = rule->conditions[k].relation;
-            if (relation != ZT__NO_CONDITION && zt__is_nan(figure)) {
-                is_complete = 0;
-            } else if (relation != ZT__NO_CONDITION) {
-                has_failed |= relation == ZT__BELOW ? figure >= threshold : figure < threshold;
-            }
+        zt__rule_state state = zt__check_rule(&zt__rules[i], figures, errors);
+        for (k = 0; k < ZT__COUNT_OF(zt__rules[i].conditions) && state != ZT__RULE_FAILS; k++) {
+            zt__role role = zt__rules[i].conditions[k].role;
+            unmeasured[role] |=
+                zt__rules[i].conditions[k].relation != ZT__NO_CONDITION && zt__is_nan(figures[role]);
         }
-        /* A rule that has not failed might hold, if its other figures were measured. */
-        for (k = 0; k < ZT__COUNT_OF(rule->conditions) && !has_failed; k++) {
-            if (zt__is_nan(figures[rule->conditions[k].role])) {
-                unmeasured[rule->conditions[k].role] = 1;
-            }
+        if (state == ZT__RULE_HOLDS ||
+            (state == ZT__RULE_MAY_HOLD && possible && possible->limit != zt__rules[i].limit)) {
+            rule = &zt__rules[i];
+        } else if (state == ZT__RULE_MAY_HOLD && !possible) {
+            possible = &zt__rules[i];
         }
-        if (has_failed || !is_complete) {
-            rule = NULL;
-        }
+    }
+    if (possible && !(rule && rule->limit == possible->limit)) {
+        zt__tell_between(info, possible, rule, figures);
+        zt__name_missing(advice, unmeasured, info);
+        info->name = zt__limit_names[info->limit];
+        return;
     }
     if (rule) {
         info->limit = rule->limit;
         info->name = zt__limit_names[rule->limit];
         zt__name_missing(advice, unmeasured, info);
         zt__append(info->text, sizeof info->text, "Probably %s: %s", info->name, rule->reason);
-        for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-            zt__append_figure(info, rule->conditions[i].role, figures);
-        }
+        zt__append_conditions(info, rule, NULL, figures);
         for (i = 0; i < ZT__COUNT_OF(rule->shown); i++) {
             zt__append_figure(info, rule->shown[i], figures);
         }
@@ -241,16 +299,16 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
 
 ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
                                 zt_limit_info *info) {
-    double figures[ZT__ROLE_COUNT];
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
     int peak_is_wrong;
     memset(info, 0, sizeof *info);
     info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
-    zt__read_figures(profiler, advice, subject, figures);
+    zt__read_figures(profiler, advice, subject, figures, errors);
     peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
     if (peak_is_wrong) {
         figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
     }
-    zt__apply_rules(advice, figures, info);
+    zt__apply_rules(advice, figures, errors, info);
     if (peak_is_wrong) {
         zt__append(info->text, sizeof info->text, " The memory traffic of ");
         zt__append_number(info->text, sizeof info->text, figures[ZT__ROLE_MEMORY_TRAFFIC]);

@@ -141,9 +141,27 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
+/* Returns by which part of itself a mean may differ from that of other samples: four standard errors, of which hardly
+   any set of samples is farther away. The error of few samples is itself not known well, so the factor is larger, about
+   as the quantile of Student's distribution is. */
+static double zt__relative_error(const zt__moments *moments) {
+    double count = (double)moments->count, freedom = count - 1, variance;
+    if (moments->count < 2 || !zt__is_positive(moments->weight) || moments->mean == 0) {
+        return 0;
+    }
+    variance = moments->m2 / (moments->weight * freedom / count);
+    return (4 + 60 / (freedom * sqrt(freedom))) * sqrt(variance / count) / fabs(moments->mean);
+}
+
+/* Returns the error of the first of two roles that was measured. */
+static double zt__error_of(zt__role role, zt__role other, const double figures[ZT__ROLE_COUNT],
+                           const double errors[ZT__ROLE_COUNT]) {
+    return errors[zt__is_nan(figures[role]) ? other : role];
+}
+
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
-                                  double figures[ZT__ROLE_COUNT]) {
-    double time = zt__nan(), read, written, kernels, busy;
+                                  double figures[ZT__ROLE_COUNT], double errors[ZT__ROLE_COUNT]) {
+    double time = zt__nan(), time_error = 0, read, written, kernels, busy;
     zt__moments moments, of_time;
     zt__totals totals;
     zt_stats launch;
@@ -153,7 +171,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
         const uint32_t index = advice->metrics[role], streamed = advice->streamed[role];
         const zt__quantity quantity = zt__roles[role].quantity;
-        double figure = zt__nan();
+        double figure = zt__nan(), error = 0; /* relative */
         if (index != UINT32_MAX) {
             const zt_metric *metric = &profiler->metrics[index];
             moments = zt__sum_moments(subject, 1 + index);
@@ -163,21 +181,26 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
             } else if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
                 /* a rate, so that figures of different passes can be compared */
                 figure = zt__is_positive(of_time.sum) ? moments.sum / of_time.sum : zt__nan();
+                error = zt__relative_error(&moments) + zt__relative_error(&of_time);
             } else if (moments.weight > 0) {
                 figure =
                     moments.mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
+                error = zt__relative_error(&moments);
             }
         }
         if (zt__is_nan(figure) && streamed != UINT32_MAX) {
             moments = zt__sum_streamed(subject, streamed);
             figure = moments.weight > 0 ? moments.mean : zt__nan();
+            error = zt__relative_error(&moments);
         }
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
+        errors[role] = zt__is_finite(figure * error) ? fabs(figure * error) : 0;
     }
     /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
     of_time = zt__sum_moments(subject, totals.with_metrics ? zt__pass_time_column(profiler, 0) : 0);
     if (of_time.count) {
         time = of_time.sum / (double)of_time.count;
+        time_error = zt__relative_error(&of_time);
     }
     moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT__LAUNCH_LATENCY));
     zt__unlock(&profiler->mutex);
@@ -192,13 +215,24 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     read = zt__first_measured(figures[ZT__ROLE_MEMORY_READ_RATE], figures[ZT__ROLE_MEMORY_READ]);
     written = zt__first_measured(figures[ZT__ROLE_MEMORY_WRITE_RATE], figures[ZT__ROLE_MEMORY_WRITTEN]);
     figures[ZT__ROLE_MEMORY_TRAFFIC] = zt__first_measured(zt__first_measured(read + written, read), written);
+    errors[ZT__ROLE_MEMORY_TRAFFIC] =
+        zt__error_of(ZT__ROLE_MEMORY_READ_RATE, ZT__ROLE_MEMORY_READ, figures, errors) +
+        zt__error_of(ZT__ROLE_MEMORY_WRITE_RATE, ZT__ROLE_MEMORY_WRITTEN, figures, errors);
     figures[ZT__ROLE_MEMORY_SHARE] =
         zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
+    errors[ZT__ROLE_MEMORY_SHARE] =
+        zt__first_measured(zt__percent_of(errors[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9), 0);
     /* A region has at least one kernel, so without their number this is the most that one takes. */
     busy = zt__first_measured(figures[ZT__ROLE_GPU_BUSY], 100) / 100;
     kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
               zt__first_measured(figures[ZT__ROLE_RENDER_KERNELS], 0);
     figures[ZT__ROLE_KERNEL_TIME] = (kernels > 0 ? 1 / kernels : time) * busy / 1000;
+    errors[ZT__ROLE_KERNEL_TIME] =
+        figures[ZT__ROLE_KERNEL_TIME] *
+        (kernels > 0 ? (errors[ZT__ROLE_COMPUTE_KERNELS] + errors[ZT__ROLE_RENDER_KERNELS]) / kernels
+                     : time_error);
     figures[ZT__ROLE_IDLE_TIME] = time * (1 - figures[ZT__ROLE_GPU_BUSY] / 100) / 1000;
+    errors[ZT__ROLE_IDLE_TIME] =
+        figures[ZT__ROLE_IDLE_TIME] * time_error + time * errors[ZT__ROLE_GPU_BUSY] / 100 / 1000;
     figures[ZT__ROLE_WALL_SHARE] = zt__is_nan(time) ? zt__nan() : advice->wall_share;
 }

@@ -132,8 +132,9 @@ ZT__PRIVATE double zt__percent_of(double part, double whole);
 ZT__PRIVATE double zt__first_measured(double first, double second);
 
 /* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
-   NaN where neither was measured in the region. The mutex is not held. */
+   NaN where neither was measured in the region. `errors` receives by how much each may differ from that of other
+   samples of the same work; 0 where nothing shows it. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
-                                  double figures[ZT__ROLE_COUNT]);
+                                  double figures[ZT__ROLE_COUNT], double errors[ZT__ROLE_COUNT]);
 
 extern const zt__role_description zt__roles[ZT__ROLE_COUNT];
