@@ -29890,8 +29890,15 @@ typedef struct zt__histogram {
     double first; /* where the first bucket begins */
     double ratio;
     uint32_t counts[ZT__HISTOGRAM_BUCKETS];
+    double sums[ZT__HISTOGRAM_BUCKETS]; /* of the times in each bucket */
     uint32_t used; /* buckets up to the last one that is not empty; 0: no times are kept */
 } zt__histogram;
+
+/* Kept GPU times that fall into two groups, with nothing between them. */
+typedef struct zt__time_groups {
+    uint32_t counts[2];
+    double means[2];
+} zt__time_groups;
 
 /* Where a region or a path is, and its part of all GPU time. */
 typedef struct zt__nesting {
@@ -29984,6 +29991,9 @@ typedef struct zt__hot_place {
 
 /* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
 ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass);
+
+/* Finds the widest gap between times. Returns 0 if it is not wide: then they are one group. */
+ZT__PRIVATE int zt__find_groups_of_times(const zt__histogram *histogram, zt__time_groups *groups);
 
 /* Returns whether the region that was read last also has samples without metrics, of which only the times are
    measured. Then the GPU time of those with metrics is written, too. */
@@ -30091,9 +30101,31 @@ static void zt__fill_histogram(zt__histogram *histogram, const zt__kept_value *v
             uint32_t bucket =
                 place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
             histogram->counts[bucket]++;
+            histogram->sums[bucket] += values[i].value;
             histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
         }
     }
+}
+
+ZT__PRIVATE int zt__find_groups_of_times(const zt__histogram *histogram, zt__time_groups *groups) {
+    enum { WIDE = ZT__HISTOGRAM_BUCKETS / 4 };
+    uint32_t i, gap = 0, widest = 0, second = 0; /* the bucket behind the widest gap */
+    memset(groups, 0, sizeof *groups);
+    for (i = 0; i < histogram->used; i++) {
+        gap = histogram->counts[i] ? 0 : gap + 1;
+        if (gap > widest) {
+            widest = gap;
+            second = i + 1;
+        }
+    }
+    for (i = 0; i < histogram->used; i++) {
+        groups->counts[i >= second] += histogram->counts[i];
+        groups->means[i >= second] += histogram->sums[i];
+    }
+    for (i = 0; i < 2; i++) {
+        groups->means[i] /= groups->counts[i] ? groups->counts[i] : 1;
+    }
+    return widest >= WIDE;
 }
 
 ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting) {
@@ -31029,7 +31061,7 @@ static void zt__note_own_time(zt__document *document, zt__note_fn note) {
     double open_ns, busy_ns;
     char text[128] = "zetools kept threads busy for ";
     zt__measure_own_time(document->profiler, &open_ns, &busy_ns);
-    if (!zt__is_nan(busy_ns) && zt__is_positive(open_ns)) {
+    if (zt__is_positive(busy_ns) && zt__is_positive(open_ns)) {
         zt__append_time(text, sizeof text, busy_ns);
         zt__append(text, sizeof text, ", %.2g%% of the ", 100 * busy_ns / open_ns);
         zt__append_time(text, sizeof text, open_ns);
@@ -34987,6 +35019,16 @@ static const struct {
                         {"power", "W", ZT__ROW_WATTS, 1, 1},
                         {"throttled", "percent", ZT__ROW_THROTTLED, 1, 1}};
 
+/* A region whose mean GPU time says little, because a few samples take much longer than the others. */
+typedef struct zt__skewed_region {
+    const char *name;
+    double mean, median, max, total;
+    int has_groups;
+    zt__time_groups groups;
+} zt__skewed_region;
+
+enum { ZT__SKEWED_SHOWN = 3 };
+
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
     zt__figure_table shown;
@@ -34996,6 +35038,7 @@ typedef struct zt__region_table {
     uint32_t left_out;   /* metrics with something to show, for which there was no room */
     int shows_throttled; /* the clock was throttled in a phase */
     int shows_wait;      /* the host waited for the device in a phase */
+    zt__skewed_region skewed[ZT__SKEWED_SHOWN]; /* those with most GPU time, in descending order */
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
@@ -35104,6 +35147,55 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
     return 0;
 }
 
+/* Keeps the region that was read last if its mean is more than twice its median. */
+static void zt__note_if_skewed(const zt__document *document, zt__region_table *table) {
+    const zt_stats *time = &document->stats[0];
+    zt__skewed_region region;
+    uint32_t place = ZT__SKEWED_SHOWN;
+    if (document->region.is_phase || !zt__is_positive(time->mean - 2 * time->median)) {
+        return;
+    }
+    region.name = document->region.name;
+    region.mean = time->mean;
+    region.median = time->median;
+    region.max = time->max;
+    region.total = time->sum;
+    region.has_groups = zt__find_groups_of_times(&document->histogram, &region.groups);
+    while (place > 0 && region.total > table->skewed[place - 1].total) {
+        place--;
+        if (place + 1 < ZT__SKEWED_SHOWN) {
+            table->skewed[place + 1] = table->skewed[place];
+        }
+    }
+    if (place < ZT__SKEWED_SHOWN) {
+        table->skewed[place] = region;
+    }
+}
+
+/* Says of means over twice the median what they are made of. */
+static void zt__write_skewed_regions(zt__document *document, const zt__region_table *table) {
+    uint32_t i;
+    for (i = 0; i < ZT__SKEWED_SHOWN && table->skewed[i].name; i++) {
+        const zt__skewed_region *region = &table->skewed[i];
+        char text[256] = "";
+        zt__append(text, sizeof text, "The mean of '%.64s' is %.1f times its median: ", region->name,
+                   region->mean / region->median);
+        if (region->has_groups) {
+            const zt__time_groups *groups = &region->groups;
+            zt__append(text, sizeof text, "two groups of executions, %u of about ",
+                       (unsigned)groups->counts[0]);
+            zt__append_time(text, sizeof text, groups->means[0]);
+            zt__append(text, sizeof text, " and %u of about ", (unsigned)groups->counts[1]);
+            zt__append_time(text, sizeof text, groups->means[1]);
+        } else {
+            zt__append(text, sizeof text, "a few executions take much longer, up to ");
+            zt__append_time(text, sizeof text, region->max);
+        }
+        zt__append(text, sizeof text, ". A timeline (ZT_TIMELINE=1000) shows when.");
+        zt__write_table_note(document, text);
+    }
+}
+
 /* Reads the regions into rows, and adds columns: of times, and then of metrics, those that config.columns names,
    each once, or those that matter most. A name that is too long for a heading is replaced by that of the metric's
    role. */
@@ -35128,6 +35220,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->demangled = zt__demangle(document->region.name);
         row->name = row->demangled ? row->demangled : document->region.name;
         row->figures = figures;
+        zt__note_if_skewed(document, table);
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
         figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
@@ -35291,6 +35384,7 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
                  (unsigned)table->left_out);
         zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
+    zt__write_skewed_regions(document, table);
     for (i = 0; i < table->shown.column_count; i++) {
         shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
         shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
@@ -41854,4 +41948,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5d90b7fcd13903b0 */
+/* Joined from src/ by src/join.py: 36f22c2e7fba002a */

@@ -777,6 +777,41 @@ static void test_columns_of_latencies(void **state) {
     expect_report(without, ZT_FORMAT_TABLE, "set ZT_TIMELINE");
 }
 
+static void last_as_usual_and_once_longer(world *w, zt_profiler *profiler) {
+    for (int i = 0; i < 9; i++)
+        last(w, profiler, "work", 1);
+    last(w, profiler, "work", 50);
+    for (int i = 0; i < 9; i++)
+        last(w, profiler, "even", 1);
+    last(w, profiler, "even", 2);
+}
+
+/* What a mean that is far above the median is made of. */
+static void test_two_groups_of_executions(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = measure(w, 0, last_as_usual_and_once_longer);
+    expect_report(profiler, ZT_FORMAT_TABLE,
+                  "The mean of 'work' is 5.9 times its median: two groups of executions, 9 of about\n"
+                  "1 s and 1 of about 50 s.");
+    expect_no(profiler, ZT_FORMAT_TABLE, "The mean of 'even'");
+    close_profiler(w, profiler);
+}
+
+static void last_longer_and_longer(world *w, zt_profiler *profiler) {
+    static const uint64_t lasts[] = {2, 2, 2, 2, 2, 2, 3, 4, 6, 9, 13, 18};
+    for (int i = 0; i < 12; i++)
+        last(w, profiler, "work", lasts[i]);
+}
+
+static void test_a_few_long_executions(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = measure(w, 0, last_longer_and_longer);
+    expect_report(profiler, ZT_FORMAT_TABLE,
+                  "The mean of 'work' is 2.2 times its median: a few executions take much longer,");
+    expect_report(profiler, ZT_FORMAT_TABLE, "up to 18 s.");
+    close_profiler(w, profiler);
+}
+
 static void test_bytes_in_reports(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced_times(w, 100);
@@ -986,6 +1021,8 @@ int main(void) {
         TEST(test_latencies_in_reports),
         TEST(test_uncertain_latencies_in_reports),
         TEST(test_columns_of_latencies),
+        TEST(test_two_groups_of_executions),
+        TEST(test_a_few_long_executions),
         TEST(test_bytes_in_reports),
         TEST(test_a_copy_within_a_tick),
         TEST(test_overlap_in_reports),

@@ -52,9 +52,31 @@ static void zt__fill_histogram(zt__histogram *histogram, const zt__kept_value *v
             uint32_t bucket =
                 place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
             histogram->counts[bucket]++;
+            histogram->sums[bucket] += values[i].value;
             histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
         }
     }
+}
+
+ZT__PRIVATE int zt__find_groups_of_times(const zt__histogram *histogram, zt__time_groups *groups) {
+    enum { WIDE = ZT__HISTOGRAM_BUCKETS / 4 };
+    uint32_t i, gap = 0, widest = 0, second = 0; /* the bucket behind the widest gap */
+    memset(groups, 0, sizeof *groups);
+    for (i = 0; i < histogram->used; i++) {
+        gap = histogram->counts[i] ? 0 : gap + 1;
+        if (gap > widest) {
+            widest = gap;
+            second = i + 1;
+        }
+    }
+    for (i = 0; i < histogram->used; i++) {
+        groups->counts[i >= second] += histogram->counts[i];
+        groups->means[i >= second] += histogram->sums[i];
+    }
+    for (i = 0; i < 2; i++) {
+        groups->means[i] /= groups->counts[i] ? groups->counts[i] : 1;
+    }
+    return widest >= WIDE;
 }
 
 ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting) {

@@ -19,8 +19,15 @@ typedef struct zt__histogram {
     double first; /* where the first bucket begins */
     double ratio;
     uint32_t counts[ZT__HISTOGRAM_BUCKETS];
+    double sums[ZT__HISTOGRAM_BUCKETS]; /* of the times in each bucket */
     uint32_t used; /* buckets up to the last one that is not empty; 0: no times are kept */
 } zt__histogram;
+
+/* Kept GPU times that fall into two groups, with nothing between them. */
+typedef struct zt__time_groups {
+    uint32_t counts[2];
+    double means[2];
+} zt__time_groups;
 
 /* Where a region or a path is, and its part of all GPU time. */
 typedef struct zt__nesting {
@@ -113,6 +120,9 @@ typedef struct zt__hot_place {
 
 /* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
 ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass);
+
+/* Finds the widest gap between times. Returns 0 if it is not wide: then they are one group. */
+ZT__PRIVATE int zt__find_groups_of_times(const zt__histogram *histogram, zt__time_groups *groups);
 
 /* Returns whether the region that was read last also has samples without metrics, of which only the times are
    measured. Then the GPU time of those with metrics is written, too. */

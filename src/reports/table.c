@@ -75,6 +75,16 @@ static const struct {
                         {"power", "W", ZT__ROW_WATTS, 1, 1},
                         {"throttled", "percent", ZT__ROW_THROTTLED, 1, 1}};
 
+/* A region whose mean GPU time says little, because a few samples take much longer than the others. */
+typedef struct zt__skewed_region {
+    const char *name;
+    double mean, median, max, total;
+    int has_groups;
+    zt__time_groups groups;
+} zt__skewed_region;
+
+enum { ZT__SKEWED_SHOWN = 3 };
+
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
     zt__figure_table shown;
@@ -84,6 +94,7 @@ typedef struct zt__region_table {
     uint32_t left_out;   /* metrics with something to show, for which there was no room */
     int shows_throttled; /* the clock was throttled in a phase */
     int shows_wait;      /* the host waited for the device in a phase */
+    zt__skewed_region skewed[ZT__SKEWED_SHOWN]; /* those with most GPU time, in descending order */
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
@@ -192,6 +203,55 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
     return 0;
 }
 
+/* Keeps the region that was read last if its mean is more than twice its median. */
+static void zt__note_if_skewed(const zt__document *document, zt__region_table *table) {
+    const zt_stats *time = &document->stats[0];
+    zt__skewed_region region;
+    uint32_t place = ZT__SKEWED_SHOWN;
+    if (document->region.is_phase || !zt__is_positive(time->mean - 2 * time->median)) {
+        return;
+    }
+    region.name = document->region.name;
+    region.mean = time->mean;
+    region.median = time->median;
+    region.max = time->max;
+    region.total = time->sum;
+    region.has_groups = zt__find_groups_of_times(&document->histogram, &region.groups);
+    while (place > 0 && region.total > table->skewed[place - 1].total) {
+        place--;
+        if (place + 1 < ZT__SKEWED_SHOWN) {
+            table->skewed[place + 1] = table->skewed[place];
+        }
+    }
+    if (place < ZT__SKEWED_SHOWN) {
+        table->skewed[place] = region;
+    }
+}
+
+/* Says of means over twice the median what they are made of. */
+static void zt__write_skewed_regions(zt__document *document, const zt__region_table *table) {
+    uint32_t i;
+    for (i = 0; i < ZT__SKEWED_SHOWN && table->skewed[i].name; i++) {
+        const zt__skewed_region *region = &table->skewed[i];
+        char text[256] = "";
+        zt__append(text, sizeof text, "The mean of '%.64s' is %.1f times its median: ", region->name,
+                   region->mean / region->median);
+        if (region->has_groups) {
+            const zt__time_groups *groups = &region->groups;
+            zt__append(text, sizeof text, "two groups of executions, %u of about ",
+                       (unsigned)groups->counts[0]);
+            zt__append_time(text, sizeof text, groups->means[0]);
+            zt__append(text, sizeof text, " and %u of about ", (unsigned)groups->counts[1]);
+            zt__append_time(text, sizeof text, groups->means[1]);
+        } else {
+            zt__append(text, sizeof text, "a few executions take much longer, up to ");
+            zt__append_time(text, sizeof text, region->max);
+        }
+        zt__append(text, sizeof text, ". A timeline (ZT_TIMELINE=1000) shows when.");
+        zt__write_table_note(document, text);
+    }
+}
+
 /* Reads the regions into rows, and adds columns: of times, and then of metrics, those that config.columns names,
    each once, or those that matter most. A name that is too long for a heading is replaced by that of the metric's
    role. */
@@ -216,6 +276,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->demangled = zt__demangle(document->region.name);
         row->name = row->demangled ? row->demangled : document->region.name;
         row->figures = figures;
+        zt__note_if_skewed(document, table);
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
         figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
@@ -379,6 +440,7 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
                  (unsigned)table->left_out);
         zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
     }
+    zt__write_skewed_regions(document, table);
     for (i = 0; i < table->shown.column_count; i++) {
         shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
         shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
