@@ -1219,7 +1219,8 @@ static void test_long_names_are_cut_in_the_middle(void **state) {
     assert_contains(text, "float32  ");
 }
 
-/* C++ names are shown as people write them, where the process has a C++ library. Files keep them. */
+/* C++ names are shown as people write them, where the process has a C++ library. Files for scripts
+   have the symbol, too. */
 static void test_names_of_cpp(void **state) {
     world *w = *state;
     const char *names[] = {"_Z5scalePfi", "_Zebra", "_ZTS4Blur" /* as SYCL names kernels */};
@@ -1227,12 +1228,29 @@ static void test_names_of_cpp(void **state) {
         puts("skipped: there is no C++ library in the process");
         skip();
     }
-    zt_profiler *profiler = measure_regions(w, "ComputeBasic", names, 3);
+    zt_config config = config_of(w);
+    config.timeline = 3;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 3; i++)
+        run(w, profiler, names[i]);
+    collect_all(profiler);
     const char *text = written(profiler, ZT_FORMAT_TABLE);
     assert_contains(text, "\nscale(float*, int)");
     assert_contains(text, "\nBlur  ");
     assert_contains(text, "\n_Zebra  ");
-    assert_contains(written(profiler, ZT_FORMAT_CSV), "\"_Z5scalePfi\"");
+    assert_contains(written(profiler, ZT_FORMAT_CSV), "\n\"scale(float*, int)\",\"GPU time\"");
+    assert_contains(first_buffer.bytes, "\n\"_Zebra\",\"GPU time\"");
+    assert_contains(first_buffer.bytes, ",region,\"_Z5scalePfi\"\n");
+    assert_contains(written(profiler, ZT_FORMAT_JSON),
+                    "\n{\"name\":\"_Z5scalePfi\",\"shown\":\"scale(float*, int)\",\"count\":");
+    assert_contains(first_buffer.bytes, "\n{\"name\":\"_Zebra\",\"count\":");
+    assert_contains(written(profiler, ZT_FORMAT_OPENMETRICS),
+                    "_seconds_count{region=\"scale(float*, int)\",symbol=\"_Z5scalePfi\"} 1\n");
+    assert_contains(first_buffer.bytes, "_seconds_count{region=\"_Zebra\"} 1\n");
+    assert_contains(written(profiler, ZT_FORMAT_FOLDED), "scale(float*, int) ");
+    assert_contains(written(profiler, ZT_FORMAT_INSTANCES), "\n\"scale(float*, int)\",1,0,");
+    assert_contains(written(profiler, ZT_FORMAT_TRACE), "\"ph\":\"X\",\"name\":\"scale(float*, int)\",");
+    assert_null(strstr(first_buffer.bytes, "_Z5scale"));
     hide_symbol("__cxa_demangle");
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n_Z5scalePfi");
     hide_symbol(NULL);
@@ -1695,7 +1713,7 @@ static void keep_sample(const zt_sample *sample, void *user) {
     memcpy(samples.values[samples.count++], sample->values, sample->metric_count * sizeof *sample->values);
 }
 
-/* Checks a row, which ends with the metrics from `first` on, and returns the next one. */
+/* Checks a row, which ends with metrics and the times of begin and end, and returns the next one. */
 static const char *check_row(const char *row, const char *beginning, const double *values, uint32_t count) {
     char *end;
     if (strncmp(row, beginning, strlen(beginning)) != 0)
@@ -1708,8 +1726,11 @@ static const char *check_row(const char *row, const char *beginning, const doubl
         assert_true(strtod(row, &end) == values[i]);
         row = end;
     }
-    assert_int_equal(*row, '\n');
-    return row + 1;
+    assert_int_equal(*row++, ',');
+    uint64_t begin_ns = strtoull(row, &end, 10), end_ns = *end == ',' ? strtoull(end + 1, &end, 10) : 0;
+    assert_true(begin_ns > 0 && begin_ns <= end_ns);
+    assert_int_equal(*end, '\n');
+    return end + 1;
 }
 
 /* The newest samples, numbered from the first, in the columns of other tools. */
@@ -1762,8 +1783,9 @@ static void test_instances_of_odd_metrics(void **state) {
     config.timeline = KEPT_SAMPLES;
     assert_true(gpu.list_metrics("Odd", metrics, 4));
     zt_profiler *profiler = measure_region(w, &config);
-    assert_contains(written(profiler, ZT_FORMAT_INSTANCES),
-                    ",\"A,B[a,b]\",\"two\nlines\",\"\"\"quoted\"\"[\xef\xbf\xbd]\",invalid\xef\xbf\xbd\n\"");
+    assert_contains(
+        written(profiler, ZT_FORMAT_INSTANCES),
+        ",\"A,B[a,b]\",\"two\nlines\",\"\"\"quoted\"\"[\xef\xbf\xbd]\",invalid\xef\xbf\xbd,DeviceBegin[ns],");
     close_profiler(w, profiler);
     assert_true(gpu.list_metrics("Odd", NULL, 0));
 }
@@ -1778,8 +1800,14 @@ static void test_instances_of_times(void **state) {
     zt_profiler *profiler = measure_region(w, &config);
     ok(zt_get_region(profiler, 0, &info));
     const char *text = written(profiler, ZT_FORMAT_INSTANCES);
-    assert_contains(text, "\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns]\n");
-    check_row(strstr(text, "\"region\""), "\"region\",1,0", &info.time_ns.sum, 1);
+    assert_contains(text,
+                    "\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns],DeviceBegin[ns],DeviceEnd[ns]\n");
+    const char *row = strstr(text, "\"region\"");
+    assert_string_equal(check_row(row, "\"region\",1,0", &info.time_ns.sum, 1), "");
+    row = strchr(row + strlen("\"region\",1,0,"), ',') +
+          1; /* the times are on the device, and their difference is the GPU time */
+    uint64_t begin_ns = strtoull(row, NULL, 10), end_ns = strtoull(strchr(row, ',') + 1, NULL, 10);
+    assert_close((double)(end_ns - begin_ns), info.time_ns.sum);
 }
 
 /* Each tile has a row. */

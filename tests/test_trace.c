@@ -2152,7 +2152,7 @@ static void test_calls_in_reports(void **state) {
     text = written_report(profiler, ZT_FORMAT_CSV);
     assert_contains(text, "\"zeCommandListReset\",\"host time\",\"\",\"host\",\"ns\",duration,sum,7,");
     assert_contains(text, "\"zeCommandListReset\",\"errors\",\"\",\"host\",\"calls\",event,sum,7,0,,,,,,,"
-                          "all,all,no,\n");
+                          "all,all,no,,call,\n");
     check_fields(text);
     text = written_report(profiler, ZT_FORMAT_JSON);
     assert_contains(text,

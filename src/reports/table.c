@@ -213,8 +213,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         if (!zt__read_region(document, nesting)) {
             continue;
         }
-        row->demangled = zt__demangle(document->region.name);
-        row->name = row->demangled ? row->demangled : document->region.name;
+        row->name = zt__show_name(document->region.name, &row->demangled);
         row->figures = figures;
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;

@@ -153,8 +153,7 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         zt__figure_row *row = &table.rows[i];
         double *figure = figures + (size_t)i * ZT__KERNEL_ROW_FIGURES;
         zt_get_kernel(document->profiler, i, &info);
-        row->demangled = zt__demangle(info.name);
-        row->name = row->demangled ? row->demangled : info.name;
+        row->name = zt__show_name(info.name, &row->demangled);
         row->figures = figure;
         row->index = i;
         figure[ZT__KERNEL_ROW_SHARE] =
@@ -293,10 +292,9 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
                 stall = j;
             }
         }
-        demangled = zt__demangle(rows[i].kernel->name);
         zt__begin_writing(&name, NULL, NULL);
         name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, demangled ? demangled : rows[i].kernel->name, SHORTENED);
+        zt__write_shortened(&name, zt__show_name(rows[i].kernel->name, &demangled), SHORTENED);
         zt__write_text(&name, " ");
         zt__write_text(&name, zt__describe_hot_place(&rows[i]).text);
         zt__write_bytes(&name, "", 1);
