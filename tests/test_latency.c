@@ -755,8 +755,9 @@ static void test_uncertain_latencies_in_reports(void **state) {
     world *w = *state;
     zt_profiler *profiler = measure(w, 100, execute_at_once);
     expect_no(profiler, ZT_FORMAT_TABLE, "launch");
-    expect_report(profiler, ZT_FORMAT_CSV,
-                  "\n\"work\",\"launch latency\",\"\",\"\",\"ns\",duration,sum,1,,,,,,,,all,all,no,,region,\n");
+    expect_report(
+        profiler, ZT_FORMAT_CSV,
+        "\n\"work\",\"launch latency\",\"\",\"\",\"ns\",duration,sum,1,,,,,,,,all,all,no,,region,\n");
     expect_report(profiler, ZT_FORMAT_JSON, "\n\"launch_latency_ns\":{\"count\":1,\"sum\":null,");
     expect_no(profiler, ZT_FORMAT_OPENMETRICS, "launch_latency_seconds{");
     expect_no(profiler, ZT_FORMAT_TRACE, "launch latency");
