@@ -354,6 +354,7 @@
        ZT_HOTSPOTS              zt_auto_config. Like ZT_POWER: "0" and "off" are off, all else is on
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
+       ZT_ROWS                  the most rows of a table. Default: 30; "0": all
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
 
        ZT_REPORT, ZT_LOG, ZT_TIMELINE, ZT_PEAKS, ZT_PHASES_AT and ZT_POWER count as not set if they are
@@ -3341,14 +3342,19 @@ ZT__PRIVATE const char *zt__find_permission_remedy(void) {
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
     FILE *file = fopen("/proc/self/cmdline", "re");
-    size_t i, size = 0;
+    char arguments[1024]; /* with a 0 after each */
+    size_t at, used = 0, size = 0;
     if (file) {
-        size = fread(program, 1, room - 1, file);
+        size = fread(arguments, 1, sizeof arguments - 1, file);
         fclose(file);
     }
-    program[size] = 0;
-    for (i = 0; i + 1 < size; i++) {
-        program[i] = program[i] ? program[i] : ' ';
+    arguments[size] = 0;
+    program[0] = 0;
+    for (at = 0; at < size && used < room; at += strlen(arguments + at) + 1) {
+        const char *quote = strchr(arguments + at, ' ') ? "\"" : "";
+        int length =
+            snprintf(program + used, room - used, "%s%s%s%s", at ? " " : "", quote, arguments + at, quote);
+        used += length > 0 ? (size_t)length : 0;
     }
 }
 
@@ -6497,6 +6503,9 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table);
    or COLUMNS of the environment; else 80. */
 ZT__PRIVATE size_t zt__get_room(int to_standard_output);
 
+/* Returns how many rows a table has at the most: ZT_ROWS of the environment, or 30. */
+ZT__PRIVATE uint32_t zt__get_most_rows(void);
+
 /* ==== base/tables.c ===================================================================================== */
 
 /* Tables for people: columns, widths, lines. */
@@ -6611,6 +6620,13 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
         zt__fill_cells(table, i);
         zt__write_cells(writer, table);
     }
+}
+
+ZT__PRIVATE uint32_t zt__get_most_rows(void) {
+    enum { DEFAULT = 30 };
+    const char *rows = zt__get_variable("ZT_ROWS");
+    uint32_t most = zt__is_uint32(rows) ? (uint32_t)strtoull(rows, NULL, 10) : (uint32_t)DEFAULT;
+    return most ? most : UINT32_MAX;
 }
 
 ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
@@ -29665,7 +29681,8 @@ typedef struct zt__nesting {
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
-    size_t room; /* columns of a line, for tables */
+    size_t room;        /* columns of a line, for tables */
+    uint32_t most_rows; /* of a table */
     zt__advice advice;
     uint32_t region_count, path_count; /* when the report was begun */
     zt__nesting *regions, *paths;      /* all of one moment */
@@ -34275,7 +34292,8 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
 
     /* The program is named by the file that it was started from, and a thread as the system names it, if it
        still runs. */
-    end = strcspn(program, " ");
+    program += *program == '"';
+    end = strcspn(program, program > profiler->facts.program ? "\"" : " ");
     for (begin = end; begin > 0 && !zt__is_separator(program[begin - 1]);) {
         begin--;
     }
@@ -34353,6 +34371,9 @@ ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *n
 
 ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text);
 
+/* Says how many rows of a table are left out, if any, and their share of `what`, if it is known: "the GPU time". */
+ZT__PRIVATE void zt__write_left_out(zt__document *document, uint32_t count, double percent, const char *what);
+
 #ifdef ZETOOLS_TRACER
 
 /* Writes a table of kernels, and below it the advice about those with the largest shares, a paragraph each. */
@@ -34389,6 +34410,21 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
     zt__end_paragraph(&paragraph);
 }
 
+ZT__PRIVATE void zt__write_left_out(zt__document *document, uint32_t count, double percent,
+                                    const char *what) {
+    char text[256], share[64] = "";
+    if (count == 0) {
+        return;
+    }
+    if (zt__is_positive(percent)) {
+        snprintf(share, sizeof share, ", with %.1f%% of %.40s", percent, what);
+    }
+    snprintf(text, sizeof text,
+             "%u more %s left out%s: set ZT_ROWS=0, or write CSV, JSON or HTML, which have all.",
+             (unsigned)count, count == 1 ? "row is" : "rows are", share);
+    zt__write_table_note(document, text);
+}
+
 /* ---- tables of a tracer: kernels, calls, hot spots ------------------------------------------------------- */
 
 #ifdef ZETOOLS_TRACER
@@ -34409,6 +34445,19 @@ enum {
     ZT__KERNEL_ROW_FIGURES
 };
 
+/* The figures of a call. */
+enum {
+    ZT__CALL_ROW_SHARE,
+    ZT__CALL_ROW_COUNT,
+    ZT__CALL_ROW_ERRORS,
+    ZT__CALL_ROW_TOTAL,
+    ZT__CALL_ROW_MEAN,
+    ZT__CALL_ROW_MEDIAN,
+    ZT__CALL_ROW_P95,
+    ZT__CALL_ROW_MAX,
+    ZT__CALL_ROW_FIGURES
+};
+
 static const struct {
     uint32_t figure;
     const char *name, *units;
@@ -34426,13 +34475,35 @@ static double zt__known_or_nan(uint32_t number) {
     return number == UINT32_MAX ? zt__nan() : number;
 }
 
-/* Writes a table below a heading, if it has rows. */
-static void zt__show_table(zt__document *document, zt__figure_table *table, const char *heading) {
-    if (table->row_count > 0) {
-        zt__fit_columns(table, document->room);
-        zt__print(&document->writer, "\n%s\n", heading);
-        zt__write_figures(&document->writer, table, document->room);
+/* Writes a table below a heading, if it has rows: no more than document->most_rows. `share` is the index of a figure that
+   is a share of `what`; UINT32_MAX: none adds up. */
+static void zt__show_table(zt__document *document, zt__figure_table *table, const char *heading,
+                           uint32_t share, const char *what) {
+    const uint32_t count = table->row_count;
+    double percent = 0;
+    uint32_t i;
+    if (count == 0) {
+        return;
     }
+    for (i = document->most_rows; i < count && share != UINT32_MAX; i++) {
+        percent += zt__is_nan(table->rows[i].figures[share]) ? 0 : table->rows[i].figures[share];
+    }
+    table->row_count = count < document->most_rows ? count : document->most_rows;
+    zt__fit_columns(table, document->room);
+    zt__print(&document->writer, "\n%s\n", heading);
+    zt__write_figures(&document->writer, table, document->room);
+    zt__write_left_out(document, count - table->row_count, percent, what);
+    table->row_count = count;
+}
+
+/* Compares rows for qsort: by the total time, in descending order, and then in the order in which they were first called. */
+static int zt__compare_call_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    double left = one->figures[ZT__CALL_ROW_TOTAL], right = other->figures[ZT__CALL_ROW_TOTAL];
+    if (left > right || left < right) {
+        return left > right ? -1 : 1;
+    }
+    return (int)one->index - (int)other->index;
 }
 
 /* Compares rows for qsort: by share, and then by launches, in descending order. */
@@ -34547,7 +34618,8 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
             zt__add_texts(&table, figure, name, figure == ZT__KERNEL_ROW_SIZE ? size_texts : module_texts);
         }
     }
-    zt__show_table(document, &table, "Kernels; group size and occupancy are those of most launches");
+    zt__show_table(document, &table, "Kernels; group size and occupancy are those of most launches",
+                   UINT32_MAX, "");
     for (i = 0; i < table.row_count; i++) {
         zt_get_kernel(document->profiler, table.rows[i].index, &info);
         if (info.advice[0] && shown < ADVISED) {
@@ -34571,41 +34643,53 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
 }
 
 ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
-    enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
-    static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
+    static const char *const names[ZT__CALL_ROW_FIGURES] = {"share", "count",  "errors", "total",
+                                                            "mean",  "median", "p95",    "max"};
     const zt_allocator *allocator = &document->profiler->config.allocator;
     uint32_t i, count = zt__calls_to_report(document->profiler);
-    zt__figure_column columns[FIGURES];
+    zt__figure_column columns[ZT__CALL_ROW_FIGURES];
     zt__figure_table table;
-    double *figures;
+    double *figures, all_ns = 0;
     if (count == 0) {
         return;
     }
     memset(&table, 0, sizeof table);
-    figures = (double *)zt__allocate(allocator, count, FIGURES * sizeof *figures);
+    figures = (double *)zt__allocate(allocator, count, ZT__CALL_ROW_FIGURES * sizeof *figures);
     table.heading = "call";
     table.columns = columns;
     table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
     document->out_of_memory |= !figures || !table.rows;
     for (i = 0; i < count && figures && table.rows; i++) {
-        double *row = figures + (size_t)i * FIGURES;
+        double *row = figures + (size_t)i * ZT__CALL_ROW_FIGURES;
         zt_call_info call;
         zt_get_call(document->profiler, i, &call);
         table.rows[i].name = call.name;
         table.rows[i].figures = row;
-        row[COUNT] = (double)call.count;
-        row[ERRORS] = (double)call.errors;
-        row[TOTAL] = call.time_ns.sum;
-        row[MEDIAN] = call.time_ns.median;
-        row[P95] = call.time_ns.p95;
-        row[MAX] = call.time_ns.max;
+        table.rows[i].index = i;
+        all_ns += call.time_ns.sum;
+        row[ZT__CALL_ROW_COUNT] = (double)call.count;
+        row[ZT__CALL_ROW_ERRORS] = (double)call.errors;
+        row[ZT__CALL_ROW_TOTAL] = call.time_ns.sum;
+        row[ZT__CALL_ROW_MEAN] = call.time_ns.mean;
+        row[ZT__CALL_ROW_MEDIAN] = call.time_ns.median;
+        row[ZT__CALL_ROW_P95] = call.time_ns.p95;
+        row[ZT__CALL_ROW_MAX] = call.time_ns.max;
         table.row_count++;
     }
-    zt__choose_time_unit(&table, MEDIAN, TOTAL);
-    for (i = 0; i < FIGURES; i++) {
-        zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
+    for (i = 0; i < table.row_count; i++) {
+        double *row = figures + (size_t)i * ZT__CALL_ROW_FIGURES;
+        row[ZT__CALL_ROW_SHARE] = all_ns > 0 ? 100 * row[ZT__CALL_ROW_TOTAL] / all_ns : zt__nan();
     }
-    zt__show_table(document, &table, "Host time of calls");
+    qsort(table.rows, table.row_count, sizeof *table.rows, zt__compare_call_rows);
+    zt__choose_time_unit(&table, ZT__CALL_ROW_MEDIAN, ZT__CALL_ROW_TOTAL);
+    for (i = 0; i < ZT__CALL_ROW_FIGURES; i++) {
+        zt__add_figures(&table, i, names[i],
+                        i == ZT__CALL_ROW_SHARE  ? "percent"
+                        : i < ZT__CALL_ROW_TOTAL ? ""
+                                                 : "ns",
+                        i != ZT__CALL_ROW_SHARE, i > ZT__CALL_ROW_MEAN);
+    }
+    zt__show_table(document, &table, "Host time of calls", ZT__CALL_ROW_SHARE, "the host time of calls");
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
 }
@@ -34672,7 +34756,8 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     zt__add_texts(&table, STALL, "main stall", stalls);
     zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
     zt__show_table(document, &table,
-                   "Hot spots in kernels: where threads were, and whether they executed or waited");
+                   "Hot spots in kernels: where threads were, and whether they executed or waited", SHARE,
+                   "the samples");
     if (count > SHOWN) {
         zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
                   (unsigned)(count - SHOWN));
@@ -35120,7 +35205,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt_limit_info limits[LIMITS_SHOWN];
     zt__paragraph paragraph;
     const char *group = NULL;
-    uint32_t i, place, count = 0, known = 0;
+    double hidden_share = 0; /* of rows that are left out */
+    uint32_t i, place, row_count, count = 0, known = 0;
     int is_same = 1;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
@@ -35132,7 +35218,15 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt__prepare_advice(profiler, &table.advice);
     zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
     document->out_of_memory |= !zt__order_rows(document, &table);
+    row_count = shown->row_count;
     table.left_out = zt__count_metric_columns(shown);
+    for (i = document->most_rows; i < row_count; i++) { /* shares of phases are those of regions inside */
+        double share = shown->rows[i].figures[ZT__ROW_SHARE];
+        if (!zt__is_nan(share) && !zt__subject_of_row(document, &shown->rows[i]).region->is_phase) {
+            hidden_share += share;
+        }
+    }
+    shown->row_count = row_count < document->most_rows ? row_count : document->most_rows;
     zt__fit_columns(shown, document->room);
     table.left_out -= zt__count_metric_columns(shown);
 
@@ -35152,7 +35246,9 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     if (shown->row_count > 0) {
         zt__write_figures(&document->writer, shown, document->room);
     }
+    zt__write_left_out(document, row_count - shown->row_count, hidden_share, "the GPU time");
     zt__write_footer(document, &table);
+    shown->row_count = row_count;
 
     /* what limits the regions with the largest shares, a paragraph each */
     for (i = 0; i < shown->row_count; i++) {
@@ -35350,6 +35446,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
+    document->most_rows = zt__get_most_rows();
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
@@ -35672,7 +35769,8 @@ static void zt__write_hang(zt__watch *watch, const zt_hang *hang, uint32_t runni
     text[0] = 0;
     zt__append(text, room, "%s\n", sentence);
     if (hang->others) {
-        zt__append(text, room, "On %u other lists regions run, or wait for it.\n", (unsigned)hang->others);
+        zt__append(text, room, "Regions run on %u other list%s, or wait to run there.\n",
+                   (unsigned)hang->others, hang->others == 1 ? "" : "s");
     }
     zt__append(text, room, "\ndevice    %s\nprogram   %s\nprocess   %ld\ndate      %s\n",
                profiler->device_name, profiler->facts.program, zt__get_process_id(), date.text);
@@ -36450,6 +36548,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     zt__figure_table table;
     zt__paragraph note;
     zt__advice advice;
+    char sysman[8];
     int is_complete;
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
@@ -36514,7 +36613,10 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     }
     if (are_unknown > 0) {
         note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
+        zt__add_text(&note,
+                     zt__read_variable("ZES_ENABLE_SYSMAN", sysman, sizeof sysman) && strcmp(sysman, "1") == 0
+                         ? "The frequency is not known: set config.frequency."
+                         : "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
         zt__end_paragraph(&note);
     }
     zt__free(allocator, table.columns);
@@ -40889,7 +40991,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        or sends it to a Pushgateway
 
-           curl --data-binary @run.prom http://localhost:9091/metrics/job/program
+           curl --data-binary @run.prom localhost:9091/metrics/job/program
 
        The families, which begin with zetools_, are
 
@@ -41650,4 +41752,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 461d8386567ce44f */
+/* Joined from src/ by src/join.py: f1d85fd37a343ad7 */

@@ -411,6 +411,47 @@ static void test_files_without_regions(void **state) {
     assert_null(strstr(first_buffer.bytes, "---"));
 }
 
+/* A table has 30 rows, or as many as ZT_ROWS says. What is left out is counted, with its share. */
+static void test_most_rows(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    double hidden = 0, all = 0;
+    for (int i = 0; i < 33; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "row %d", i);
+        run(w, profiler, name);
+    }
+    collect_all(profiler);
+    const char *text = written(profiler, ZT_FORMAT_TABLE), *note;
+    for (uint32_t i = 0; i < 33; i++) {
+        char name[16];
+        zt_region_info info;
+        snprintf(name, sizeof name, "\nrow %u ", i);
+        ok(zt_get_region(profiler, i, &info));
+        all += info.time_ns.sum;
+        hidden += strstr(text, name) ? 0 : info.time_ns.sum;
+    }
+    assert_true(hidden > 0);
+    note = strstr(text, "\n3 more rows are left out, with ");
+    assert_non_null(note);
+    assert_true(fabs(atof(note + strlen("\n3 more rows are left out, with ")) - 100 * hidden / all) <= 0.051);
+    assert_contains(note, "% of the GPU time: set ZT_ROWS=0");
+    setenv("ZT_ROWS", "0", 1);
+    assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "left out"));
+    for (uint32_t i = 0; i < 33; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "\nrow %u ", i);
+        assert_contains(first_buffer.bytes, name);
+    }
+    setenv("ZT_ROWS", "32", 1);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n1 more row is left out, with ");
+    setenv("ZT_ROWS", "some", 1);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n3 more rows are left out, with ");
+    unsetenv("ZT_ROWS");
+}
+
 static void test_names_of_all_kinds(void **state) {
     world *w = *state;
     static char longest[10001];
@@ -2294,6 +2335,7 @@ static void test_a_terminal_that_does_not_block(void **state) {
         run(w, profiler, name);
     }
     collect_all(profiler);
+    setenv("ZT_ROWS", "0", 1);
     size_t expected = strlen(written(profiler, ZT_FORMAT_TABLE));
     for (int is_read = 0; is_read < 2; is_read++) {
         pthread_t thread;
@@ -2322,6 +2364,7 @@ static void test_a_terminal_that_does_not_block(void **state) {
             assert_contains(zt_get_info(profiler).error, strerror(EAGAIN));
         }
     }
+    unsetenv("ZT_ROWS");
 }
 
 #ifdef __GLIBC__ /* which lets a program replace its standard output */
@@ -2640,6 +2683,7 @@ int main(void) {
         IN_DIRECTORY(test_files_of_known_metrics),
         IN_DIRECTORY(test_units_beside_a_region_that_was_dropped),
         IN_DIRECTORY(test_files_without_regions),
+        IN_DIRECTORY(test_most_rows),
         IN_DIRECTORY(test_names_of_all_kinds),
         IN_DIRECTORY(test_table_is_aligned_and_fits),
         IN_DIRECTORY(test_table_has_units_and_figures),

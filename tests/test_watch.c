@@ -219,7 +219,7 @@ static void a_hang_is_found_once(void **state) {
     assert_int_equal(heard_hang.hang.others, 1);
     assert_contains(heard_hang.text, "'stuck' has run for");
     assert_contains(heard_hang.text, "and has not ended");
-    assert_contains(heard_hang.text, "On 1 other lists regions run, or wait for it.");
+    assert_contains(heard_hang.text, "Regions run on 1 other list, or wait to run there.");
     assert_contains(heard_hang.text, "  stuck\n"); /* the first of each list */
     assert_contains(heard_hang.text, "  beside\n");
     assert_null(strstr(heard_hang.text, "behind"));
@@ -688,7 +688,7 @@ static void the_first_list_hangs(void **state) {
         await_hang(i + 1);
         assert_string_equal(heard_hang.region, names[orders[i][0]]);
         assert_int_equal(heard_hang.hang.others, LISTS - 1);
-        assert_contains(heard_hang.text, "On 2 other lists");
+        assert_contains(heard_hang.text, "on 2 other lists");
         hold_time(1); /* what waited may be slow */
         let_go(&of);
         finish_queue(w);

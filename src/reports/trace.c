@@ -885,7 +885,8 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
 
     /* The program is named by the file that it was started from, and a thread as the system names it, if it
        still runs. */
-    end = strcspn(program, " ");
+    program += *program == '"';
+    end = strcspn(program, program > profiler->facts.program ? "\"" : " ");
     for (begin = end; begin > 0 && !zt__is_separator(program[begin - 1]);) {
         begin--;
     }

@@ -141,7 +141,8 @@ static void zt__write_hang(zt__watch *watch, const zt_hang *hang, uint32_t runni
     text[0] = 0;
     zt__append(text, room, "%s\n", sentence);
     if (hang->others) {
-        zt__append(text, room, "On %u other lists regions run, or wait for it.\n", (unsigned)hang->others);
+        zt__append(text, room, "Regions run on %u other list%s, or wait to run there.\n",
+                   (unsigned)hang->others, hang->others == 1 ? "" : "s");
     }
     zt__append(text, room, "\ndevice    %s\nprogram   %s\nprocess   %ld\ndate      %s\n",
                profiler->device_name, profiler->facts.program, zt__get_process_id(), date.text);
