@@ -419,7 +419,7 @@ sequence: $(LOADED) $(BUILD)/tests/test_sequences ## one sequence of the model t
 # ---- checks: all that CI does beyond the tests ----------------------------------------------------------------
 
 # Each step is a goal. With the tests, they take at most 40 minutes on two cores.
-CHECKS := test-variants test-windows test-arm64 test-i386 test-musl test-page fuzz coverage matrix parts test-join analysis run-examples test-readme spirv lint
+CHECKS := test-variants test-windows test-arm64 test-i386 test-musl test-page fuzz coverage matrix parts test-join analysis run-examples test-readme test-prometheus spirv lint
 .PHONY: check
 check: suites ## all other checks: the steps are below
 	tests/check.sh $(CHECKS)
@@ -459,6 +459,10 @@ run-examples: examples ## run all examples
 .PHONY: test-readme
 test-readme: $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate $(RUN_NEEDS) ## what README.md says, compiled and run
 	tests/readme.sh
+
+.PHONY: test-prometheus
+test-prometheus: $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate $(RUN_NEEDS) ## run.prom, read by Prometheus, its node exporter and Pushgateway
+	tests/prometheus.sh
 
 .PHONY: matrix
 matrix: | deps-test deps-matrix ## compile the header in every language, compiler and mode
@@ -629,6 +633,6 @@ pictures: $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate $(BUILD)/examples/ha
 	tests/pictures.sh
 
 .PHONY: clean
-clean: ## remove what was built and what examples wrote (run.*), except the fetched suites
+clean: ## remove what was built and what examples wrote (run.*), except what was fetched
 	rm -f $(RUN_IN)/run.*
-	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name suites -exec rm -r {} + 2>/dev/null || true
+	find $(BUILD) -mindepth 1 -maxdepth 1 ! -name suites ! -name prometheus -exec rm -r {} + 2>/dev/null || true

@@ -354,6 +354,7 @@
        ZT_HOTSPOTS              zt_auto_config. Like ZT_POWER: "0" and "off" are off, all else is on
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
+       ZT_ROWS                  the most rows of a table. Default: 30; "0": all
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
 
        ZT_REPORT, ZT_LOG, ZT_TIMELINE, ZT_PEAKS, ZT_PHASES_AT and ZT_POWER count as not set if they are
@@ -3351,14 +3352,19 @@ ZT__PRIVATE const char *zt__find_permission_remedy(void) {
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
     FILE *file = fopen("/proc/self/cmdline", "re");
-    size_t i, size = 0;
+    char arguments[1024]; /* with a 0 after each */
+    size_t at, used = 0, size = 0;
     if (file) {
-        size = fread(program, 1, room - 1, file);
+        size = fread(arguments, 1, sizeof arguments - 1, file);
         fclose(file);
     }
-    program[size] = 0;
-    for (i = 0; i + 1 < size; i++) {
-        program[i] = program[i] ? program[i] : ' ';
+    arguments[size] = 0;
+    program[0] = 0;
+    for (at = 0; at < size && used < room; at += strlen(arguments + at) + 1) {
+        const char *quote = strchr(arguments + at, ' ') ? "\"" : "";
+        int length =
+            snprintf(program + used, room - used, "%s%s%s%s", at ? " " : "", quote, arguments + at, quote);
+        used += length > 0 ? (size_t)length : 0;
     }
 }
 
@@ -4608,6 +4614,10 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
    not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name);
 
+/* Returns a name as reports show it: demangled, if that is possible. `*demangled` is to be freed with free(); it is
+   NULL if the name is returned as it is. */
+ZT__PRIVATE const char *zt__show_name(const char *name, char **demangled);
+
 /* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
    that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
    must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
@@ -4641,6 +4651,11 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
         memmove(text, text + sizeof type - 1, strlen(text) - (sizeof type - 1) + 1);
     }
     return text;
+}
+
+ZT__PRIVATE const char *zt__show_name(const char *name, char **demangled) {
+    *demangled = zt__demangle(name);
+    return *demangled ? *demangled : name;
 }
 
 /* ---- other programs -------------------------------------------------------------------------------------- */
@@ -6583,6 +6598,9 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table);
    or COLUMNS of the environment; else 80. */
 ZT__PRIVATE size_t zt__get_room(int to_standard_output);
 
+/* Returns how many rows a table has at the most: ZT_ROWS of the environment, or 30. */
+ZT__PRIVATE uint32_t zt__get_most_rows(void);
+
 /* ==== base/tables.c ===================================================================================== */
 
 /* Tables for people: columns, widths, lines. */
@@ -6697,6 +6715,13 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
         zt__fill_cells(table, i);
         zt__write_cells(writer, table);
     }
+}
+
+ZT__PRIVATE uint32_t zt__get_most_rows(void) {
+    enum { DEFAULT = 30 };
+    const char *rows = zt__get_variable("ZT_ROWS");
+    uint32_t most = zt__is_uint32(rows) ? (uint32_t)strtoull(rows, NULL, 10) : (uint32_t)DEFAULT;
+    return most ? most : UINT32_MAX;
 }
 
 ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
@@ -26914,9 +26939,8 @@ static void zt__list_kernels(const zt__graph_content *content, char *text, size_
     uint32_t i;
     text[0] = 0;
     for (i = 0; i < content->kernel_count; i++) {
-        const char *name = zt__shown_name(content->kernels[i].name->text);
-        char *demangled = zt__demangle(name);
-        name = demangled ? demangled : name;
+        char *demangled;
+        const char *name = zt__show_name(zt__shown_name(content->kernels[i].name->text), &demangled);
         used += (size_t)snprintf(text + used, room - used, "%s%.*s%s", i ? ", " : " (", (int)LONGEST, name,
                                  strlen(name) > LONGEST ? "..." : "");
         if (content->kernels[i].launches > 1) {
@@ -29918,7 +29942,8 @@ typedef struct zt__nesting {
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
-    size_t room; /* columns of a line, for tables */
+    size_t room;        /* columns of a line, for tables */
+    uint32_t most_rows; /* of a table */
     zt__advice advice;
     uint32_t region_count, path_count; /* when the report was begun */
     zt__nesting *regions, *paths;      /* all of one moment */
@@ -30210,22 +30235,26 @@ ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
     const zt__path *outer;
     size_t length = path->depth == 1 ? 1 : 0, used, i;
-    char *name;
+    char *name, *demangled;
     for (outer = path; outer->depth > 0; outer = outer->key.outer) {
-        length += strlen(outer->key.region->name) + 1;
+        length += strlen(zt__show_name(outer->key.region->name, &demangled)) + 1;
+        free(demangled);
     }
     name = (char *)zt__allocate(&document->profiler->config.allocator, length, 1);
     document->out_of_memory |= !name;
     for (outer = path, used = length - 1; outer->depth > 0 && name; outer = outer->key.outer) {
-        length = strlen(outer->key.region->name);
+        const char *shown = zt__show_name(outer->key.region->name, &demangled);
+        length = strlen(shown);
+        length = length < used ? length
+                               : used; /* the C++ library may have had no memory for the one or the other */
         used -= length;
         for (i = 0; i < length; i++) {
-            char character = outer->key.region->name[i];
-            name[used + i] = character == ';' ? ':' : character;
+            name[used + i] = shown[i] == ';' ? ':' : shown[i];
         }
         if (used > 0) {
             name[--used] = ';';
         }
+        free(demangled);
     }
     return name;
 }
@@ -30452,8 +30481,8 @@ ZT__PRIVATE void zt__write_folded(zt__document *document);
 
 /* Writes a name as one frame of a stack: ';' separates frames, and a line feed ends the stack. */
 static void zt__write_frame(zt__writer *writer, const char *name) {
-    char *demangled = zt__demangle(name);
-    const char *text = demangled ? demangled : name;
+    char *demangled;
+    const char *text = zt__show_name(name, &demangled);
     zt__character character;
     while (zt__next_character(&text, &character)) {
         if (character.code == ';') {
@@ -30948,8 +30977,10 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     zt__append(text, sizeof text, " in which any ran:");
     for (i = 0; i < count; i++) {
         zt__subject subject = zt__subject_at(profiler, ZT_PATH(named[i] - document->at_once));
+        char *demangled;
         zt__append(text, sizeof text, "%s \"%.100s\" for %.0f%% of its time", i ? "," : "",
-                   subject.region->name, 100 * named[i]->ns / named[i]->of_ns);
+                   zt__show_name(subject.region->name, &demangled), 100 * named[i]->ns / named[i]->of_ns);
+        free(demangled);
     }
     zt__append(
         text, sizeof text,
@@ -31260,9 +31291,28 @@ ZT__PRIVATE void zt__write_csv_number(zt__writer *writer, double number) {
     }
 }
 
+/* What a line is of. */
+typedef struct zt__csv_subject {
+    const char *kind;   /* "region", "call" ... */
+    const char *name;   /* as reports show it */
+    const char *symbol; /* its name, if `demangled` is set */
+    char *demangled;
+} zt__csv_subject;
+
+static const zt__csv_subject zt__csv_whole = {"profiler", "", "", NULL};
+
+/* Describes what has a name, which may be mangled. `demangled` is to be freed with free(). */
+static zt__csv_subject zt__describe_csv_subject(const char *kind, const char *name) {
+    zt__csv_subject subject;
+    subject.kind = kind;
+    subject.symbol = name;
+    subject.name = zt__show_name(name, &subject.demangled);
+    return subject;
+}
+
 /* A line of CSV. Figures that do not apply are empty. */
 typedef struct zt__csv_line {
-    const char *region;
+    const zt__csv_subject *subject;
     const zt_metric *metric;
     const zt_stats *stats;
     const char *tile, *pass;
@@ -31272,7 +31322,8 @@ typedef struct zt__csv_line {
 
 static void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
     const zt_metric *metric = line->metric;
-    const char *const texts[] = {line->region, metric->name, metric->group, metric->component, metric->units};
+    const char *const texts[] = {line->subject->name, metric->name, metric->group, metric->component,
+                                 metric->units};
     zt__figures figures = zt__list_figures(line->stats);
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(texts); i++) {
@@ -31289,50 +31340,61 @@ static void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
     if (line->text) {
         zt__write_csv_field(writer, line->text);
     }
+    zt__print(writer, ",%s,", line->subject->kind);
+    if (line->subject->demangled) {
+        zt__write_csv_field(writer, line->subject->symbol);
+    }
     zt__write_text(writer, "\n");
 }
 
-/* Writes a line that has a count, a sum (NaN: none) or a text, and no other figures. `region` is "" for the
-   whole profiler. */
-static void zt__write_csv_value(zt__writer *writer, const char *region, const zt_metric *metric,
+/* Writes a line that has a count, a sum (NaN: none) or a text, and no other figures. */
+static void zt__write_csv_value(zt__writer *writer, const zt__csv_subject *subject, const zt_metric *metric,
                                 uint64_t count, double sum, const char *text) {
     zt_stats stats;
-    zt__csv_line line = {region, metric, &stats, "all", "all", 0, text};
+    zt__csv_line line = {subject, metric, &stats, "all", "all", 0, text};
     zt__clear_stats(&stats);
     stats.count = count;
     stats.sum = sum;
     zt__write_csv_line(writer, &line);
 }
 
-static void zt__write_csv_count(zt__writer *writer, const char *region, const char *name, const char *units,
-                                uint64_t count) {
+static void zt__write_csv_count(zt__writer *writer, const zt__csv_subject *subject, const char *name,
+                                const char *units, uint64_t count) {
     zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
-    zt__write_csv_value(writer, region, &metric, count, zt__nan(), NULL);
+    zt__write_csv_value(writer, subject, &metric, count, zt__nan(), NULL);
 }
 
-static void zt__write_csv_text(zt__writer *writer, const char *region, const char *name, const char *units,
-                               const char *text) {
+static void zt__write_csv_text(zt__writer *writer, const zt__csv_subject *subject, const char *name,
+                               const char *units, const char *text) {
     zt_metric metric = {name, "", "profiler", units, "", -1, ZT_AGGREGATE_NONE, 0};
-    zt__write_csv_value(writer, region, &metric, 0, zt__nan(), text);
+    zt__write_csv_value(writer, subject, &metric, 0, zt__nan(), text);
+}
+
+/* Writes the name of another region. */
+static void zt__write_csv_name(zt__writer *writer, const zt__csv_subject *subject, const char *name,
+                               const char *region) {
+    char *demangled;
+    zt__write_csv_text(writer, subject, name, "", zt__show_name(region, &demangled));
+    free(demangled);
 }
 
 static void zt__write_csv_note(zt__document *document, const char *text) {
-    zt__write_csv_text(&document->writer, "", "note", "", text);
+    zt__write_csv_text(&document->writer, &zt__csv_whole, "note", "", text);
 }
 
 /* Writes one figure, which has been summed over `count` samples. */
-static void zt__write_csv_sum(zt__writer *writer, const char *region, const char *name, const char *units,
-                              int type, uint64_t count, double sum) {
+static void zt__write_csv_sum(zt__writer *writer, const zt__csv_subject *subject, const char *name,
+                              const char *units, int type, uint64_t count, double sum) {
     zt_metric metric = {name, "", "", units, "", type, ZT_AGGREGATE_SUM, 0};
-    zt__write_csv_value(writer, region, &metric, count, sum, NULL);
+    zt__write_csv_value(writer, subject, &metric, count, sum, NULL);
 }
 
 /* Writes a figure of the device, if it is known: a sum, a mean, or with the aggregation "none" the highest. */
-static void zt__write_csv_device(zt__writer *writer, const char *region, const char *name, const char *units,
-                                 int type, zt_aggregation aggregation, double figure) {
+static void zt__write_csv_device(zt__writer *writer, const zt__csv_subject *subject, const char *name,
+                                 const char *units, int type, zt_aggregation aggregation, double figure) {
     zt_metric metric = {name, "", "device", units, "", type, aggregation, 0};
     zt_stats stats;
-    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
+    zt__csv_line line = {subject, &metric, &stats, "all", "all", 0, NULL};
     if (zt__is_nan(figure)) {
         return;
     }
@@ -31348,30 +31410,30 @@ static void zt__write_csv_device(zt__writer *writer, const char *region, const c
 }
 
 /* Writes what is known of energy and clock, of a phase or of all. */
-static void zt__write_csv_power(zt__writer *writer, const char *region, double joules, double watts,
-                                double throttled, const double *throttled_by, double mhz) {
+static void zt__write_csv_power(zt__writer *writer, const zt__csv_subject *subject, double joules,
+                                double watts, double throttled, const double *throttled_by, double mhz) {
     uint32_t i;
-    zt__write_csv_device(writer, region, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, joules);
-    zt__write_csv_device(writer, region, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN, watts);
-    zt__write_csv_device(writer, region, "throttled", "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
+    zt__write_csv_device(writer, subject, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, joules);
+    zt__write_csv_device(writer, subject, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN, watts);
+    zt__write_csv_device(writer, subject, "throttled", "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
                          100 * throttled);
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         char name[64];
         snprintf(name, sizeof name, "throttled: %s", zt__throttle_reasons[i]);
-        zt__write_csv_device(writer, region, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
+        zt__write_csv_device(writer, subject, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
                              zt__is_positive(throttled_by[i]) ? 100 * throttled_by[i] : zt__nan());
     }
-    zt__write_csv_device(writer, region, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN, mhz);
+    zt__write_csv_device(writer, subject, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN, mhz);
 }
 
-/* Writes the figures of the region or path that was read last, under this name. */
-static void zt__write_csv_region(zt__document *document, const char *name) {
+/* Writes the figures of the region or path that was read last. */
+static void zt__write_csv_region(zt__document *document, const zt__csv_subject *subject) {
     zt_profiler *profiler = document->profiler;
     const zt_metric *gpu_time = zt_get_metric(profiler, ZT_GPU_TIME);
     const zt_region_info *region = &document->region;
     const zt__nesting *nesting = document->nesting;
     zt__writer *writer = &document->writer;
-    zt__csv_line line = {name, gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
+    zt__csv_line line = {subject, gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
     uint64_t count = document->stats[0].count;
     uint32_t metric, part, parent = nesting->parent;
     char tile[16] = "all", pass[16] = "all";
@@ -31382,17 +31444,19 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
     }
     zt__write_csv_line(writer, &line);
     if (document->subject.path) {
-        zt__write_csv_text(writer, name, "path of", "", region->name);
+        zt__write_csv_name(writer, subject, "path of", region->name);
     }
-    zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
-    zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+    zt__write_csv_sum(writer, subject, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->own_ns);
+    zt__write_csv_sum(writer, subject, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
                       nesting->total_ns);
-    zt__write_csv_sum(writer, name, "share", "percent", ZET_METRIC_TYPE_RATIO, count, 100 * nesting->share);
+    zt__write_csv_sum(writer, subject, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
+                      100 * nesting->share);
     if (parent != UINT32_MAX) {
-        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, parent)->name);
+        zt__write_csv_name(writer, subject, "parent", zt__record_at(profiler, parent)->name);
     }
     for (part = 0; part < ZT__LATENCY_COUNT; part++) {
-        zt__csv_line latency_line = {name, NULL, NULL, "all", "all", 0, NULL};
+        zt__csv_line latency_line = {subject, NULL, NULL, "all", "all", 0, NULL};
         latency_line.metric = zt_get_metric(profiler, ZT_QUEUE_LATENCY + part);
         latency_line.stats = &document->stats[zt__latency_column(profiler, part)];
         if (latency_line.stats->count) {
@@ -31400,9 +31464,9 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
         }
     }
     if (region->bytes) {
-        zt__write_csv_sum(writer, name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
+        zt__write_csv_sum(writer, subject, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
                           (double)region->bytes);
-        zt__write_csv_sum(writer, name, "copied bytes a second", "bytes/s", ZET_METRIC_TYPE_THROUGHPUT,
+        zt__write_csv_sum(writer, subject, "copied bytes a second", "bytes/s", ZET_METRIC_TYPE_THROUGHPUT,
                           region->count, region->bytes_per_second);
     }
 
@@ -31428,50 +31492,50 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
     }
     for (metric = 0; metric < zt__get_streamed_count(profiler); metric++) {
         zt_stats stats;
-        zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
+        zt__csv_line streamed_line = {subject, NULL, &stats, "all", "stream", 0, NULL};
         streamed_line.metric = zt_get_metric(profiler, ZT_STREAMED(metric));
         zt_get_stats(profiler, nesting->index, ZT_STREAMED(metric), &stats);
         if (stats.count) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
-    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    zt__write_csv_count(writer, subject, "lost", "samples", region->lost);
+    zt__write_csv_count(writer, subject, "dropped", "samples", region->dropped);
     if (region->is_phase) {
-        zt__write_csv_count(writer, name, "entries", "", region->entered);
-        zt__write_csv_count(writer, name, "incomplete entries", "", region->incomplete);
-        zt__write_csv_sum(writer, name, "host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+        zt__write_csv_count(writer, subject, "entries", "", region->entered);
+        zt__write_csv_count(writer, subject, "incomplete entries", "", region->incomplete);
+        zt__write_csv_sum(writer, subject, "host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_ns);
-        zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+        zt__write_csv_sum(writer, subject, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
-        zt__write_csv_sum(writer, name, "host wait time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+        zt__write_csv_sum(writer, subject, "host wait time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_wait_ns);
-        zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
+        zt__write_csv_sum(writer, subject, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
                           region->busy_ns);
-        zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled,
+        zt__write_csv_power(writer, subject, region->joules, region->watts, region->throttled,
                             region->throttled_by, region->mhz);
     }
     if (!zt__is_nan(region->unfreed_bytes)) {
-        zt__write_csv_sum(writer, name, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
+        zt__write_csv_sum(writer, subject, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
                           region->peak_bytes);
-        zt__write_csv_sum(writer, name, "memory at the end", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
+        zt__write_csv_sum(writer, subject, "memory at the end", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
                           region->end_bytes);
-        zt__write_csv_count(writer, name, "allocations", "", region->allocations);
-        zt__write_csv_sum(writer, name, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
+        zt__write_csv_count(writer, subject, "allocations", "", region->allocations);
+        zt__write_csv_sum(writer, subject, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
                           region->unfreed_bytes);
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
-    zt__write_csv_text(writer, name, "limit", "", limit.name);
-    zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
+    zt__write_csv_text(writer, subject, "limit", "", limit.name);
+    zt__write_csv_text(writer, subject, "limit: reason", "", limit.text);
 }
 
 #ifdef ZETOOLS_TRACER
 
 /* Writes a line about a kernel. Its index is the group, because several kernels may have one name. A number
    that is not known has no line. */
-static void zt__write_csv_kernel_line(zt__document *document, const char *kernel, const char *group,
-                                      const char *const metric_and_units[2], uint64_t launches, double value,
-                                      const char *text) {
+static void zt__write_csv_kernel_line(zt__document *document, const zt__csv_subject *kernel,
+                                      const char *group, const char *const metric_and_units[2],
+                                      uint64_t launches, double value, const char *text) {
     zt_metric metric = {metric_and_units[0], group, "kernel", metric_and_units[1], "", -1,
                         ZT_AGGREGATE_NONE,   0};
     zt_stats stats;
@@ -31496,45 +31560,50 @@ static void zt__write_csv_traced(zt__document *document) {
     char group[32], text[4096 + 64];
     uint32_t i, j, count;
     for (i = 0; i < zt__get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
+        zt__csv_subject kernel;
         zt_kernel_info info;
         zt__kernel_values list;
         zt_get_kernel(profiler, i, &info);
         list = zt__list_kernel_values(&info);
+        kernel = zt__describe_csv_subject("kernel", info.name);
         snprintf(group, sizeof group, "kernel %u", (unsigned)i);
-        zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
+        zt__write_csv_kernel_line(document, &kernel, group, launched, info.launches, (double)info.launches,
                                   NULL);
-        zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
+        zt__write_csv_kernel_line(document, &kernel, group, from, info.launches, zt__nan(),
                                   zt__format_module(&info).text);
         for (j = 0; j < ZT__COUNT_OF(list.values); j++) {
-            zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[j], info.launches,
+            zt__write_csv_kernel_line(document, &kernel, group, zt__kernel_numbers[j], info.launches,
                                       list.values[j] == UINT32_MAX ? zt__nan() : list.values[j], NULL);
         }
         for (j = 0; j < info.shape_count; j++) {
             const zt_kernel_shape *shape = &info.shapes[j];
             snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
                      zt__format_sizes(shape->group_size).text);
-            zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches,
+            zt__write_csv_kernel_line(document, &kernel, group, shaped, shape->launches,
                                       100 * shape->occupancy, text);
         }
         if (info.advice[0]) {
-            zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(),
+            zt__write_csv_kernel_line(document, &kernel, group, advice, info.launches, zt__nan(),
                                       info.advice);
         }
+        free(kernel.demangled);
     }
     for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
         zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
         zt_call_info call;
-        zt__csv_line line = {NULL, &host_time, &call.time_ns, "all", "all", 0, NULL};
+        zt__csv_subject subject = {"call", NULL, "", NULL};
+        zt__csv_line line = {&subject, &host_time, &call.time_ns, "all", "all", 0, NULL};
         zt_get_call(profiler, i, &call);
-        line.region = call.name;
+        subject.name = call.name;
         zt__write_csv_line(writer, &line);
-        zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
+        zt__write_csv_value(writer, &subject, &errors, call.count, (double)call.errors, NULL);
     }
 
     rows = zt__read_hot_rows(document, 0, &count, &counts);
     for (i = 0; i < count; i++) { /* of each instruction, a line for each kind of sample that it has */
+        zt__csv_subject kernel = zt__describe_csv_subject("hotspot", rows[i].kernel->name);
         int used = snprintf(text, sizeof text, "+0x%llx", (unsigned long long)rows[i].offset);
         if (*rows[i].file) {
             snprintf(text + used, sizeof text - (size_t)used, " %.4000s:%u", rows[i].file,
@@ -31544,10 +31613,11 @@ static void zt__write_csv_traced(zt__document *document) {
             zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
                                 ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
             if (rows[i].counts[j] > 0) {
-                zt__write_csv_value(writer, rows[i].kernel->name, &metric, rows[i].samples,
-                                    (double)rows[i].counts[j], text);
+                zt__write_csv_value(writer, &kernel, &metric, rows[i].samples, (double)rows[i].counts[j],
+                                    text);
             }
         }
+        free(kernel.demangled);
     }
     if (rows) {
         zt__free(&hotspots->allocator, rows);
@@ -31562,18 +31632,18 @@ static void zt__write_csv_memory(zt__document *document) {
     zt__writer *writer = &document->writer;
     const zt_memory_info info = zt__get_memory_info(document->profiler);
     if (info.is_watched) {
-        zt__write_csv_count(writer, "", "allocations", "", info.allocations);
-        zt__write_csv_count(writer, "", "allocations not watched", "", info.unseen);
-        zt__write_csv_sum(writer, "", "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, info.unfreed,
-                          (double)info.unfreed_bytes);
-        zt__write_csv_sum(writer, "", "memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+        zt__write_csv_count(writer, &zt__csv_whole, "allocations", "", info.allocations);
+        zt__write_csv_count(writer, &zt__csv_whole, "allocations not watched", "", info.unseen);
+        zt__write_csv_sum(writer, &zt__csv_whole, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW,
+                          info.unfreed, (double)info.unfreed_bytes);
+        zt__write_csv_sum(writer, &zt__csv_whole, "memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
                           (double)info.bytes);
-        zt__write_csv_sum(writer, "", "peak memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
-                          (double)info.peak_bytes);
-        zt__write_csv_sum(writer, "", "host memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
-                          (double)info.host_bytes);
-        zt__write_csv_sum(writer, "", "peak host memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
-                          (double)info.host_peak_bytes);
+        zt__write_csv_sum(writer, &zt__csv_whole, "peak memory", "bytes", ZET_METRIC_TYPE_RAW,
+                          info.allocations, (double)info.peak_bytes);
+        zt__write_csv_sum(writer, &zt__csv_whole, "host memory", "bytes", ZET_METRIC_TYPE_RAW,
+                          info.allocations, (double)info.host_bytes);
+        zt__write_csv_sum(writer, &zt__csv_whole, "peak host memory", "bytes", ZET_METRIC_TYPE_RAW,
+                          info.allocations, (double)info.host_peak_bytes);
     }
 }
 #endif
@@ -31589,34 +31659,39 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     char text[64];
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
-                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
+                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text,kind,symbol\n");
     /* Lines without a region are of the whole profiler. */
-    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, "", "program", "", facts->program);
-    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
-    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    zt__write_csv_text(writer, &zt__csv_whole, "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, &zt__csv_whole, "program", "", facts->program);
+    zt__write_csv_text(writer, &zt__csv_whole, "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, &zt__csv_whole, "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, &zt__csv_whole, "device", "", profiler->device_name);
+    zt__write_csv_text(writer, &zt__csv_whole, "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, &zt__csv_whole, "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, &zt__csv_whole, "PCI address", "", facts->pci_address);
     snprintf(text, sizeof text, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? text : "");
+    zt__write_csv_text(writer, &zt__csv_whole, "core clock", "MHz", facts->core_clock_mhz ? text : "");
     snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? text : "");
-    zt__write_csv_text(writer, "", "availability", "", zt__get_availability_text(profiler));
+    zt__write_csv_text(writer, &zt__csv_whole, "timer", "Hz", facts->timer_hz ? text : "");
+    zt__write_csv_text(writer, &zt__csv_whole, "availability", "", zt__get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
         zt__read_region(document, &document->regions[i]);
         if (!document->out_of_memory) { /* those without samples are written, as in JSON */
-            zt__write_csv_region(document, document->region.name);
+            zt__csv_subject subject = zt__describe_csv_subject(document->region.is_phase ? "phase" : "region",
+                                                               document->region.name);
+            zt__write_csv_region(document, &subject);
+            free(subject.demangled);
         }
     }
     for (i = 0; i < document->path_count; i++) {
         const zt__nesting *path = &document->paths[i];
         if (zt__is_one_of_several(document, path) && zt__read_region(document, path)) {
             char *name = zt__name_path(document, document->subject.path);
+            const zt__csv_subject subject = {path->is_phase ? "path of phase" : "path of region", name, "",
+                                             NULL};
             if (name) {
-                zt__write_csv_region(document, name);
+                zt__write_csv_region(document, &subject);
             }
             zt__free(&profiler->config.allocator, name);
         }
@@ -31628,33 +31703,33 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
     counts = zt__get_counts(profiler);
-    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    zt__write_csv_count(writer, &zt__csv_whole, "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, &zt__csv_whole, "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, &zt__csv_whole, "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, &zt__csv_whole, "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, &zt__csv_whole, "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, &zt__csv_whole, "unobserved lists", "lists", counts.unobserved_lists);
     for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+        zt__write_csv_sum(writer, &zt__csv_whole, zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
                           overlap->samples, times.ns[i]);
     }
     if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
-                          (double)overlap->missing);
+        zt__write_csv_sum(writer, &zt__csv_whole, "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
+                          overlap->samples, (double)overlap->missing);
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         uint64_t count = zt__get_cause(profiler, (zt_cause)i);
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         if (count) {
-            zt__write_csv_count(writer, "", text, "samples", count);
+            zt__write_csv_count(writer, &zt__csv_whole, text, "samples", count);
         }
     }
     power = zt__get_power_info(profiler);
-    zt__write_csv_power(writer, "", power.joules, power.watts, power.throttled, power.throttled_by,
-                        power.mhz);
-    zt__write_csv_device(writer, "", "temperature", "degrees C", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_NONE,
-                         power.max_celsius);
+    zt__write_csv_power(writer, &zt__csv_whole, power.joules, power.watts, power.throttled,
+                        power.throttled_by, power.mhz);
+    zt__write_csv_device(writer, &zt__csv_whole, "temperature", "degrees C", ZET_METRIC_TYPE_RAW,
+                         ZT_AGGREGATE_NONE, power.max_celsius);
     zt__list_notes(document, zt__write_csv_note);
 }
 
@@ -31685,15 +31760,18 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
             zt__write_shown(writer, heading);
         }
     }
-    zt__write_text(writer, "\n");
+    zt__write_text(writer, ",DeviceBegin[ns],DeviceEnd[ns]\n"); /* unitrace has neither */
     zt__get_kept_samples(profiler, &i, &end);
     for (; i < end && values; i++) {
         zt__timeline_sample sample;
+        const char *name;
+        char *demangled;
         if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
             continue; /* replaced by a newer one */
         }
+        name = zt__show_name(zt__record_at(profiler, sample.region)->name, &demangled);
         for (tile = 0; tile < tiles; tile++) {
-            zt__write_csv_field(writer, zt__record_at(profiler, sample.region)->name);
+            zt__write_csv_field(writer, name);
             zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
             if (has_own_time) {
                 zt__write_text(writer, ",");
@@ -31706,8 +31784,10 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, is_time ? values[0] : values[column]);
             }
-            zt__write_text(writer, "\n");
+            zt__print(writer, ",%llu,%llu\n", (unsigned long long)sample.begin_ns,
+                      (unsigned long long)sample.end_ns);
         }
+        free(demangled);
     }
     zt__free(allocator, values);
 }
@@ -32003,13 +32083,23 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_text(writer, "}");
 }
 
+/* Writes the name of a region or a kernel and, if it can be demangled, how it is shown. */
+static void zt__write_json_name(zt__writer *writer, const char *name) {
+    char *demangled = zt__demangle(name);
+    zt__write_json_text(writer, "name", name);
+    if (demangled) {
+        zt__write_json_text(writer, "shown", demangled);
+    }
+    free(demangled);
+}
+
 /* Writes the region that was read last. */
 static void zt__write_json_region(zt__document *document, const zt__json *json) {
     const zt_region_info *region = &document->region;
     zt__writer *writer = &document->writer;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", region->name);
+    zt__write_json_name(writer, region->name);
     zt__write_json_count(writer, "count", region->count);
     zt__write_json_count(writer, "lost", region->lost);
     zt__write_json_count(writer, "dropped", region->dropped);
@@ -32251,7 +32341,7 @@ static uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *r
     }
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", kernel->name);
+    zt__write_json_name(writer, kernel->name);
     zt__write_json_count(writer, "size", kernel->code.size);
     zt__write_json_count(writer, "samples", rows[0].kernel_samples);
     zt__write_json_figure(writer, "share", (double)rows[0].kernel_samples / (double)all);
@@ -32356,7 +32446,7 @@ static void zt__write_json_traced(zt__document *document) {
         list = zt__list_kernel_values(&info);
         zt__write_comma(writer);
         zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", info.name);
+        zt__write_json_name(writer, info.name);
         zt__write_json_text(writer, "module", zt__format_module(&info).text);
         zt__write_json_index(writer, "region",
                              info.region < document->region_count ? info.region : UINT32_MAX);
@@ -32629,6 +32719,16 @@ static void zt__write_label(zt__writer *writer, const char *name, const char *va
     zt__write_text(writer, "\"");
 }
 
+/* Writes the name of a region or a call. Beside a demangled name, which another name may be, too, stands the symbol. */
+static void zt__write_name_label(zt__writer *writer, const char *label, const char *name) {
+    char *demangled;
+    zt__write_label(writer, label, zt__show_name(name, &demangled));
+    if (demangled) {
+        zt__write_label(writer, "symbol", name);
+    }
+    free(demangled);
+}
+
 static void zt__write_number_label(zt__writer *writer, const char *name, uint32_t number) {
     char text[16];
     snprintf(text, sizeof text, "%u", (unsigned)number);
@@ -32649,7 +32749,7 @@ static void zt__end_count(zt__writer *writer, uint64_t count) {
 static void zt__write_counter_sample(zt__writer *writer, zt__family *family, const char *label,
                                      const char *value, uint64_t count) {
     zt__begin_sample(writer, family, "_total");
-    zt__write_label(writer, label, value);
+    zt__write_name_label(writer, label, value);
     zt__end_count(writer, count);
 }
 
@@ -32660,7 +32760,7 @@ typedef struct zt__family_labels {
 } zt__family_labels;
 
 static void zt__write_labels(zt__writer *writer, const zt__family_labels *labels) {
-    zt__write_label(writer, labels->label, labels->value);
+    zt__write_name_label(writer, labels->label, labels->value);
     if (labels->path) {
         zt__write_label(writer, "path", labels->path);
     }
@@ -33121,8 +33221,16 @@ static void zt__write_metric_families(zt__document *document, zt__family_kind ki
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
+/* Of zt_availability. */
+static const char *const zt__availability_names[ZT_AVAILABILITY_UNKNOWN + 1] = {
+    "available",     "times_by_choice", "not_enabled",     "library_missing", "no_permission", "in_use",
+    "no_such_group", "no_such_metric",  "groups_conflict", "not_supported",   "device_lost",   "no_profiler"};
+
 ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
-    zt__family info = {"zetools", "info", "", "Version of zetools.h, device, and availability of metrics", 0};
+    /* Not of the type "info", which the text format before OpenMetrics, and so the Pushgateway and the textfile
+       collector, do not have. */
+    zt__family info = {"zetools_info", "gauge", "",
+                       "Version of zetools.h, device, and availability of metrics", 0};
     zt__family collected = {"zetools_collected_samples", "counter", "samples", "Samples that were collected",
                             0};
     zt__family lost = {"zetools_lost_samples", "counter", "samples",
@@ -33167,10 +33275,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     uint32_t calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
-    zt__begin_sample(writer, &info, "_info");
+    zt__begin_sample(writer, &info, "");
     zt__write_label(writer, "version", ZETOOLS_VERSION);
     zt__write_label(writer, "device", profiler->device_name);
-    zt__write_label(writer, "availability", zt__get_availability_text(profiler));
+    zt__write_label(writer, "availability", zt__availability_names[zt__get_availability(profiler)]);
     zt__end_count(writer, 1);
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
@@ -33293,9 +33401,11 @@ ZT__PRIVATE void zt__write_flow(zt__writer *writer, const char *phase, long proc
 
 ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
                                  uint32_t track) {
+    char *demangled;
     zt__write_comma(writer);
     zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
-    zt__write_json_string(writer, name);
+    zt__write_json_string(writer, zt__show_name(name, &demangled));
+    free(demangled);
     zt__print(writer, ",\"pid\":%ld", process);
     if (*phase != 'C') { /* counters are of a process */
         zt__print(writer, ",\"tid\":%u", (unsigned)track);
@@ -34286,6 +34396,7 @@ static void zt__write_device(zt__trace *trace) {
         }
     }
     for (i = 0; i < trace->missing_count; i++) {
+        char *demangled = NULL;
         const zt__missing *missing = &trace->missing[i];
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
         int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
@@ -34293,7 +34404,8 @@ static void zt__write_device(zt__trace *trace) {
                  is_uncertain                           ? "uncertain time"
                  : missing->cause < ZT_DROPPED_NO_PROBE ? "lost"
                                                         : "dropped",
-                 missing->region ? missing->region->name : "a region");
+                 missing->region ? zt__show_name(missing->region->name, &demangled) : "a region");
+        free(demangled);
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
         zt__write_json_text(writer, "cause",
                             is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
@@ -34546,7 +34658,8 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
 
     /* The program is named by the file that it was started from, and a thread as the system names it, if it
        still runs. */
-    end = strcspn(program, " ");
+    program += *program == '"';
+    end = strcspn(program, program > profiler->facts.program ? "\"" : " ");
     for (begin = end; begin > 0 && !zt__is_separator(program[begin - 1]);) {
         begin--;
     }
@@ -34557,11 +34670,14 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     }
     for (i = 0; i < trace.slice_count; i++) { /* without memory there are none */
         const zt__host_slice *slice = &trace.slices[i];
+        char *demangled;
         if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
             zt__read_thread_name(slice->thread, name, sizeof name);
             zt__write_name(writer, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
         }
-        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
+        snprintf(name, sizeof name, "append %.240s",
+                 zt__show_name(slice->name ? slice->name : "", &demangled));
+        free(demangled);
         zt__begin_event(writer, "X",
                         slice->kind == ZT__SLICE_APPEND    ? name
                         : slice->kind == ZT__SLICE_EXECUTE ? "execute lists"
@@ -34621,6 +34737,9 @@ ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *n
 
 ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text);
 
+/* Says how many rows of a table are left out, if any, and their share of `what`, if it is known: "the GPU time". */
+ZT__PRIVATE void zt__write_left_out(zt__document *document, uint32_t count, double percent, const char *what);
+
 #ifdef ZETOOLS_TRACER
 
 /* Writes a table of kernels, and below it the advice about those with the largest shares, a paragraph each. */
@@ -34657,6 +34776,21 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
     zt__end_paragraph(&paragraph);
 }
 
+ZT__PRIVATE void zt__write_left_out(zt__document *document, uint32_t count, double percent,
+                                    const char *what) {
+    char text[256], share[64] = "";
+    if (count == 0) {
+        return;
+    }
+    if (zt__is_positive(percent)) {
+        snprintf(share, sizeof share, ", with %.1f%% of %.40s", percent, what);
+    }
+    snprintf(text, sizeof text,
+             "%u more %s left out%s: set ZT_ROWS=0, or write CSV, JSON or HTML, which have all.",
+             (unsigned)count, count == 1 ? "row is" : "rows are", share);
+    zt__write_table_note(document, text);
+}
+
 /* ---- tables of a tracer: kernels, calls, hot spots ------------------------------------------------------- */
 
 #ifdef ZETOOLS_TRACER
@@ -34677,6 +34811,19 @@ enum {
     ZT__KERNEL_ROW_FIGURES
 };
 
+/* The figures of a call. */
+enum {
+    ZT__CALL_ROW_SHARE,
+    ZT__CALL_ROW_COUNT,
+    ZT__CALL_ROW_ERRORS,
+    ZT__CALL_ROW_TOTAL,
+    ZT__CALL_ROW_MEAN,
+    ZT__CALL_ROW_MEDIAN,
+    ZT__CALL_ROW_P95,
+    ZT__CALL_ROW_MAX,
+    ZT__CALL_ROW_FIGURES
+};
+
 static const struct {
     uint32_t figure;
     const char *name, *units;
@@ -34694,13 +34841,35 @@ static double zt__known_or_nan(uint32_t number) {
     return number == UINT32_MAX ? zt__nan() : number;
 }
 
-/* Writes a table below a heading, if it has rows. */
-static void zt__show_table(zt__document *document, zt__figure_table *table, const char *heading) {
-    if (table->row_count > 0) {
-        zt__fit_columns(table, document->room);
-        zt__print(&document->writer, "\n%s\n", heading);
-        zt__write_figures(&document->writer, table, document->room);
+/* Writes a table below a heading, if it has rows: no more than document->most_rows. `share` is the index of a figure that
+   is a share of `what`; UINT32_MAX: none adds up. */
+static void zt__show_table(zt__document *document, zt__figure_table *table, const char *heading,
+                           uint32_t share, const char *what) {
+    const uint32_t count = table->row_count;
+    double percent = 0;
+    uint32_t i;
+    if (count == 0) {
+        return;
     }
+    for (i = document->most_rows; i < count && share != UINT32_MAX; i++) {
+        percent += zt__is_nan(table->rows[i].figures[share]) ? 0 : table->rows[i].figures[share];
+    }
+    table->row_count = count < document->most_rows ? count : document->most_rows;
+    zt__fit_columns(table, document->room);
+    zt__print(&document->writer, "\n%s\n", heading);
+    zt__write_figures(&document->writer, table, document->room);
+    zt__write_left_out(document, count - table->row_count, percent, what);
+    table->row_count = count;
+}
+
+/* Compares rows for qsort: by the total time, in descending order, and then in the order in which they were first called. */
+static int zt__compare_call_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    double left = one->figures[ZT__CALL_ROW_TOTAL], right = other->figures[ZT__CALL_ROW_TOTAL];
+    if (left > right || left < right) {
+        return left > right ? -1 : 1;
+    }
+    return (int)one->index - (int)other->index;
 }
 
 /* Compares rows for qsort: by share, and then by launches, in descending order. */
@@ -34776,8 +34945,7 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         zt__figure_row *row = &table.rows[i];
         double *figure = figures + (size_t)i * ZT__KERNEL_ROW_FIGURES;
         zt_get_kernel(document->profiler, i, &info);
-        row->demangled = zt__demangle(info.name);
-        row->name = row->demangled ? row->demangled : info.name;
+        row->name = zt__show_name(info.name, &row->demangled);
         row->figures = figure;
         row->index = i;
         figure[ZT__KERNEL_ROW_SHARE] =
@@ -34816,7 +34984,8 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
             zt__add_texts(&table, figure, name, figure == ZT__KERNEL_ROW_SIZE ? size_texts : module_texts);
         }
     }
-    zt__show_table(document, &table, "Kernels; group size and occupancy are those of most launches");
+    zt__show_table(document, &table, "Kernels; group size and occupancy are those of most launches",
+                   UINT32_MAX, "");
     for (i = 0; i < table.row_count; i++) {
         zt_get_kernel(document->profiler, table.rows[i].index, &info);
         if (info.advice[0] && shown < ADVISED) {
@@ -34840,41 +35009,53 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
 }
 
 ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
-    enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
-    static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
+    static const char *const names[ZT__CALL_ROW_FIGURES] = {"share", "count",  "errors", "total",
+                                                            "mean",  "median", "p95",    "max"};
     const zt_allocator *allocator = &document->profiler->config.allocator;
     uint32_t i, count = zt__calls_to_report(document->profiler);
-    zt__figure_column columns[FIGURES];
+    zt__figure_column columns[ZT__CALL_ROW_FIGURES];
     zt__figure_table table;
-    double *figures;
+    double *figures, all_ns = 0;
     if (count == 0) {
         return;
     }
     memset(&table, 0, sizeof table);
-    figures = (double *)zt__allocate(allocator, count, FIGURES * sizeof *figures);
+    figures = (double *)zt__allocate(allocator, count, ZT__CALL_ROW_FIGURES * sizeof *figures);
     table.heading = "call";
     table.columns = columns;
     table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
     document->out_of_memory |= !figures || !table.rows;
     for (i = 0; i < count && figures && table.rows; i++) {
-        double *row = figures + (size_t)i * FIGURES;
+        double *row = figures + (size_t)i * ZT__CALL_ROW_FIGURES;
         zt_call_info call;
         zt_get_call(document->profiler, i, &call);
         table.rows[i].name = call.name;
         table.rows[i].figures = row;
-        row[COUNT] = (double)call.count;
-        row[ERRORS] = (double)call.errors;
-        row[TOTAL] = call.time_ns.sum;
-        row[MEDIAN] = call.time_ns.median;
-        row[P95] = call.time_ns.p95;
-        row[MAX] = call.time_ns.max;
+        table.rows[i].index = i;
+        all_ns += call.time_ns.sum;
+        row[ZT__CALL_ROW_COUNT] = (double)call.count;
+        row[ZT__CALL_ROW_ERRORS] = (double)call.errors;
+        row[ZT__CALL_ROW_TOTAL] = call.time_ns.sum;
+        row[ZT__CALL_ROW_MEAN] = call.time_ns.mean;
+        row[ZT__CALL_ROW_MEDIAN] = call.time_ns.median;
+        row[ZT__CALL_ROW_P95] = call.time_ns.p95;
+        row[ZT__CALL_ROW_MAX] = call.time_ns.max;
         table.row_count++;
     }
-    zt__choose_time_unit(&table, MEDIAN, TOTAL);
-    for (i = 0; i < FIGURES; i++) {
-        zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
+    for (i = 0; i < table.row_count; i++) {
+        double *row = figures + (size_t)i * ZT__CALL_ROW_FIGURES;
+        row[ZT__CALL_ROW_SHARE] = all_ns > 0 ? 100 * row[ZT__CALL_ROW_TOTAL] / all_ns : zt__nan();
     }
-    zt__show_table(document, &table, "Host time of calls");
+    qsort(table.rows, table.row_count, sizeof *table.rows, zt__compare_call_rows);
+    zt__choose_time_unit(&table, ZT__CALL_ROW_MEDIAN, ZT__CALL_ROW_TOTAL);
+    for (i = 0; i < ZT__CALL_ROW_FIGURES; i++) {
+        zt__add_figures(&table, i, names[i],
+                        i == ZT__CALL_ROW_SHARE  ? "percent"
+                        : i < ZT__CALL_ROW_TOTAL ? ""
+                                                 : "ns",
+                        i != ZT__CALL_ROW_SHARE, i > ZT__CALL_ROW_MEAN);
+    }
+    zt__show_table(document, &table, "Host time of calls", ZT__CALL_ROW_SHARE, "the host time of calls");
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
 }
@@ -34916,10 +35097,9 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
                 stall = j;
             }
         }
-        demangled = zt__demangle(rows[i].kernel->name);
         zt__begin_writing(&name, NULL, NULL);
         name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, demangled ? demangled : rows[i].kernel->name, SHORTENED);
+        zt__write_shortened(&name, zt__show_name(rows[i].kernel->name, &demangled), SHORTENED);
         zt__write_text(&name, " ");
         zt__write_text(&name, zt__describe_hot_place(&rows[i]).text);
         zt__write_bytes(&name, "", 1);
@@ -34942,7 +35122,8 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     zt__add_texts(&table, STALL, "main stall", stalls);
     zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
     zt__show_table(document, &table,
-                   "Hot spots in kernels: where threads were, and whether they executed or waited");
+                   "Hot spots in kernels: where threads were, and whether they executed or waited", SHARE,
+                   "the samples");
     if (count > SHOWN) {
         zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
                   (unsigned)(count - SHOWN));
@@ -35217,8 +35398,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         if (!zt__read_region(document, nesting)) {
             continue;
         }
-        row->demangled = zt__demangle(document->region.name);
-        row->name = row->demangled ? row->demangled : document->region.name;
+        row->name = zt__show_name(document->region.name, &row->demangled);
         row->figures = figures;
         zt__note_if_skewed(document, table);
         /* Regions that were begun on no path yet come after the paths. */
@@ -35453,7 +35633,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt_limit_info limits[LIMITS_SHOWN];
     zt__paragraph paragraph;
     const char *group = NULL;
-    uint32_t i, place, count = 0, known = 0;
+    double hidden_share = 0; /* of rows that are left out */
+    uint32_t i, place, row_count, count = 0, known = 0;
     int is_same = 1;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
@@ -35465,7 +35646,15 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt__prepare_advice(profiler, &table.advice);
     zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
     document->out_of_memory |= !zt__order_rows(document, &table);
+    row_count = shown->row_count;
     table.left_out = zt__count_metric_columns(shown);
+    for (i = document->most_rows; i < row_count; i++) { /* shares of phases are those of regions inside */
+        double share = shown->rows[i].figures[ZT__ROW_SHARE];
+        if (!zt__is_nan(share) && !zt__subject_of_row(document, &shown->rows[i]).region->is_phase) {
+            hidden_share += share;
+        }
+    }
+    shown->row_count = row_count < document->most_rows ? row_count : document->most_rows;
     zt__fit_columns(shown, document->room);
     table.left_out -= zt__count_metric_columns(shown);
 
@@ -35485,7 +35674,9 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     if (shown->row_count > 0) {
         zt__write_figures(&document->writer, shown, document->room);
     }
+    zt__write_left_out(document, row_count - shown->row_count, hidden_share, "the GPU time");
     zt__write_footer(document, &table);
+    shown->row_count = row_count;
 
     /* what limits the regions with the largest shares, a paragraph each */
     for (i = 0; i < shown->row_count; i++) {
@@ -35683,6 +35874,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
+    document->most_rows = zt__get_most_rows();
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
@@ -35981,8 +36173,10 @@ static ze_result_t zt__write_hang_text(const void *text, FILE *file) {
 
 /* Writes what hangs: a sentence. */
 static void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
+    char *demangled;
     text[0] = 0;
-    zt__append(text, room, "'%.256s' has run for ", hang->region);
+    zt__append(text, room, "'%.256s' has run for ", zt__show_name(hang->region, &demangled));
+    free(demangled);
     zt__append_number(text, room, (double)hang->running_ns / 1e9);
     zt__append(text, room, " s, and has not ended.");
 }
@@ -36003,7 +36197,8 @@ static void zt__write_hang(zt__watch *watch, const zt_hang *hang, uint32_t runni
     text[0] = 0;
     zt__append(text, room, "%s\n", sentence);
     if (hang->others) {
-        zt__append(text, room, "On %u other lists regions run, or wait for it.\n", (unsigned)hang->others);
+        zt__append(text, room, "Regions run on %u other list%s, or wait to run there.\n",
+                   (unsigned)hang->others, hang->others == 1 ? "" : "s");
     }
     zt__append(text, room, "\ndevice    %s\nprogram   %s\nprocess   %ld\ndate      %s\n",
                profiler->device_name, profiler->facts.program, zt__get_process_id(), date.text);
@@ -36012,9 +36207,11 @@ static void zt__write_hang(zt__watch *watch, const zt_hang *hang, uint32_t runni
                "submitted  first since  list                region\n");
     for (i = 0; i < shown; i++) {
         const zt__running *running = &watch->running[i];
+        char *demangled;
         zt__append(text, room, "%7.2f s  %9.2f s  %-18p  %.256s\n",
                    (double)(now - running->submission_ns) / 1e9, (double)(now - running->since_ns) / 1e9,
-                   (void *)running->list, running->region->name);
+                   (void *)running->list, zt__show_name(running->region->name, &demangled));
+        free(demangled);
     }
     if (shown < running_count) {
         zt__append(text, room, "and %u more\n", (unsigned)(running_count - shown));
@@ -36779,6 +36976,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     zt__figure_table table;
     zt__paragraph note;
     zt__advice advice;
+    char sysman[8];
     int is_complete;
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
@@ -36843,7 +37041,10 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     }
     if (are_unknown > 0) {
         note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
+        zt__add_text(&note,
+                     zt__read_variable("ZES_ENABLE_SYSMAN", sysman, sizeof sysman) && strcmp(sysman, "1") == 0
+                         ? "The frequency is not known: set config.frequency."
+                         : "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
         zt__end_paragraph(&note);
     }
     zt__free(allocator, table.columns);
@@ -39156,7 +39357,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function readDocument() {\n"
         "    try {\n"
-        "        return JSON.parse(byId(\"data\").textContent);\n"
+        "        return JSON.parse(byId(\"data\").textContent, (key, value) => {\n"
+        "            if (value && value.shown) { /* a demangled name */\n"
+        "                value.name = value.shown;\n"
+        "            }\n"
+        "            return value;\n"
+        "        });\n"
         "    } catch (error) {\n"
         "        byId(\"summary\").textContent = `The data of this page cannot be read: ${error.message}. Write the report again.`;\n"
         "        throw error;\n"
@@ -39214,11 +39420,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const metricNames = orderMetrics();\n"
         "\n"
-        "/* Which figure of a metric the table shows, other than the mean. Of flags, it is in how many samples they were set. */\n"
+        "/* Which figure of a metric the table shows, other than the mean. Of flags, it is in how many samples they were set. */\n",
         "const SHOWN_FIGURES = new Map([[\"flag\", \"sum\"], [\"none\", \"max\"]]);\n"
         "const shownFigure = (metric) => SHOWN_FIGURES.get(metric.aggregation) || \"mean\";\n"
         "\n"
-        "/* Describes in sentences what the figures of a region leave open. */\n",
+        "/* Describes in sentences what the figures of a region leave open. */\n"
         "function notesOf(region) {\n"
         "    const notes = [...(region.notes || [])];\n"
         "    if (region.own_ns === null && isNumber(region.share) && !region.phase) {\n"
@@ -39317,12 +39523,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function metricColumn(name, isHidden) {\n"
         "    const metric = metrics[name];\n"
-        "    return {\n"
+        "    return {\n",
         "        label: metric.label || name,\n"
         "        units: metric.aggregation === \"flag\" ? \"samples\" : metric.units || \"\",\n"
         "        metric: name,\n"
         "        isHidden,\n"
-        "        description: `${name}: ${metric.description || \"\"}`,\n",
+        "        description: `${name}: ${metric.description || \"\"}`,\n"
         "        value: (region) => figureOf(region, name, shownFigure(metric)),\n"
         "    };\n"
         "}\n"
@@ -39394,12 +39600,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            value: (region) => region.name,\n"
         "        },\n"
         "        {\n"
-        "            label: \"Count\", units: \"\",\n"
+        "            label: \"Count\", units: \"\",\n",
         "            description: phases.length ? \"Collected samples; how often a phase was entered\" : \"Collected samples\",\n"
         "            value: (region) => region.phase ? region.phase.entered : region.count,\n"
         "        },\n"
         "        {\n"
-        "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n",
+        "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
         "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n"
         "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n"
         "        },\n"
@@ -39497,7 +39703,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Marks the column that the rows are sorted by. */\n"
-        "function markSorted() {\n"
+        "function markSorted() {\n",
         "    for (const column of shownColumns()) {\n"
         "        if (column === view.sortBy) {\n"
         "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");\n"
@@ -39506,7 +39712,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        }\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "/* ---- rows of the table of regions ---- */\n"
         "\n"
         "const collator = new Intl.Collator(\"en\", {numeric: true});\n"
@@ -39596,13 +39802,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function addName(row, region, depth) {\n"
-        "    const cell = add(row, \"th\", \"name pinned\");\n"
+        "    const cell = add(row, \"th\", \"name pinned\");\n",
         "    const button = add(cell, \"button\", \"\", shortName(region.name, nameLength()));\n"
         "    cell.scope = \"row\";\n"
         "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;\n"
         "    button.type = \"button\";\n"
         "    button.title = region.name;\n"
-        "    button.tabIndex = -1;\n",
+        "    button.tabIndex = -1;\n"
         "    button.setAttribute(\"aria-expanded\", view.opened.has(region));\n"
         "    if (region.notes.length) {\n"
         "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");\n"
@@ -39697,7 +39903,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */\n"
         "function focusRow(button) {\n"
-        "    if (button) {\n"
+        "    if (button) {\n",
         "        byId(\"regions\").querySelectorAll(\"tbody .name > button[tabindex='0']\").forEach((other) => {\n"
         "            other.tabIndex = -1;\n"
         "        });\n"
@@ -39707,7 +39913,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Opens a region from elsewhere on the page. */\n"
-        "function reveal(region) {\n",
+        "function reveal(region) {\n"
         "    byId(\"filter\").value = \"\";\n"
         "    showRows();\n"
         "    const position = view.rows.findIndex((row) => row.region === region);\n"
@@ -39799,13 +40005,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const texts = [];\n"
         "    const bytes = (value) => quantity(value, \"bytes\");\n"
         "    if (isNumber(phase.peak_bytes)) {\n"
-        "        texts.push(`At most ${bytes(phase.peak_bytes)} of the device's memory were in use, ` +\n"
+        "        texts.push(`At most ${bytes(phase.peak_bytes)} of the device's memory were in use, ` +\n",
         "            `${bytes(phase.end_bytes)} at the end.`);\n"
         "    }\n"
         "    if (phase.allocations > 0) {\n"
         "        const unfreed = `of which ${COUNT.format(phase.unfreed)} (${bytes(phase.unfreed_bytes)}) not freed`;\n"
         "        texts.push(`${plural(phase.allocations, \"allocation\")}, ${phase.unfreed > 0 ? unfreed : \"all freed\"}.`);\n"
-        "    }\n",
+        "    }\n"
         "    return texts.join(\" \");\n"
         "}\n"
         "\n"
@@ -39900,7 +40106,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (!description) {\n"
         "        cell.textContent = name;\n"
         "        return;\n"
-        "    }\n"
+        "    }\n",
         "    const details = add(cell, \"details\");\n"
         "    add(details, \"summary\", \"\", name);\n"
         "    add(details, \"p\", \"\", description);\n"
@@ -39911,7 +40117,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const names = Object.keys(region.streamed || {});\n"
         "    if (names.length === 0) {\n"
         "        return;\n"
-        "    }\n",
+        "    }\n"
         "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);\n"
         "    const body = addTable(box, [[\"Streamed metric\"], ...numbers, [\"Unit\"], [\"Component\"]]);\n"
         "    for (const name of names) {\n"
@@ -39995,11 +40201,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addMarker(svg, plot, \"median\", time.median, \"end\");\n"
         "    addMarker(svg, plot, \"p95\", time.p95, \"start\");\n"
         "}\n"
-        "\n"
+        "\n",
         "/* If fewer samples are `kept` than there were, the drawing is of these. */\n"
         "function addCaption(svg, plot, time, kept, word) {\n"
         "    const samples = plural(Math.max(kept, time.count || 0), word);\n"
-        "    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;\n",
+        "    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;\n"
         "    addSvg(svg, \"text\", {x: plot.left, y: 10, class: \"muted\"}, `GPU time of ${text}, logarithmic`);\n"
         "}\n"
         "\n"
@@ -40073,12 +40279,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const peaks = [bytes ? quantity(bytes, \"B/s\") : \"\", most ? quantity(most, unit) : \"\"].filter(Boolean).join(\", \");\n"
         "    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +\n"
         "        \"Larger points have a larger share of GPU time. \" +\n"
-        "        `Peak, ${source || \"of unknown source\"}: ${peaks}.`;\n"
+        "        `Peak, ${source || \"of unknown source\"}: ${peaks}.`;\n",
         "    return kind === \"operations\" ? text : `${text} Instructions are those of the vector and matrix engines, each of ` +\n"
         "        \"which does several operations: zt_set_operations states how many of these a region does.\";\n"
         "}\n"
         "\n"
-        "/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */\n",
+        "/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */\n"
         "function plotOf(points, {bytes, most}) {\n"
         "    const width = window.innerWidth < 900 ? 640 : 960;\n"
         "    const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};\n"
@@ -40153,7 +40359,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "}\n"
         "\n"
-        "/* Returns where the name of a point stands. Its width is estimated. */\n"
+        "/* Returns where the name of a point stands. Its width is estimated. */\n",
         "function placeName(text, x, y, distance, isOnLeft) {\n"
         "    const width = 7 * text.length;\n"
         "    return isOnLeft\n"
@@ -40165,7 +40371,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const TIMELINE_ROWS = 8;\n"
         "const BINS = 1000;\n"
-        "\n",
+        "\n"
         "/* Adds a span to the bins, each of which holds how much of it is covered. */\n"
         "function cover(bins, from, to) {\n"
         "    const last = Math.min(BINS - 1, Math.floor(to));\n"
@@ -40254,12 +40460,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    return overlap.kernel_ns > 0 ? `${kernelTime}. ${idle}` : idle;\n"
         "}\n"
-        "\n"
+        "\n",
         "function timelineText(spans, duration, samples) {\n"
         "    const lost = spans.filter((span) => span.isLost).length;\n"
         "    const shown = samples > spans.length\n"
         "        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, \"sample\")},` : plural(spans.length, \"sample\");\n"
-        "    const texts = [\n",
+        "    const texts = [\n"
         "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,\n"
         "        \"A row's figure is how much of the time its region runs.\",\n"
         "        lost ? `${COUNT.format(lost)} lost, in the second colour.` : \"\",\n"
@@ -40349,13 +40555,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Answers in a sentence each: where the time goes, and what limits it there. */\n"
         "function showSummary() {\n"
-        "    const summary = byId(\"summary\");\n"
+        "    const summary = byId(\"summary\");\n",
         "    if (regions.length === 0) {\n"
         "        summary.textContent = \"No region was measured.\";\n"
         "        return;\n"
         "    }\n"
         "    const samples = plural((doc.counts || {}).collected || 0, \"sample\");\n"
-        "    if (hasOwnTimes) {\n",
+        "    if (hasOwnTimes) {\n"
         "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(measured, (region) => region.own_ns);\n"
         "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);\n"
         "        summary.append(\" in \");\n"
@@ -40445,10 +40651,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    summary.append(` ${percent(kernel.share)} of the samples`);\n"
         "    const linesOf = (source) => source.lines || [];\n"
         "    const weight = (source) => sumOf(linesOf(source), (line) => line.samples);\n"
-        "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {\n"
+        "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {\n",
         "        add(details, \"h3\", \"\", source.file);\n"
         "        addHotTable(details, kernel, kinds, \"Line\", linesOf(source), (row) => String(row.line));\n"
-        "    }\n",
+        "    }\n"
         "    const unknown = (kernel.instructions || []).filter((row) => !row.file);\n"
         "    if (unknown.length) {\n"
         "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;\n"
@@ -40530,10 +40736,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap((one) => calls.map((call) => figureOfCall(call, one))));\n"
         "    const total = scaleOf([\"sum\"]);\n"
         "    const others = scaleOf([\"mean\", \"median\", \"p95\", \"max\"]);\n"
-        "    const figures = [\n"
+        "    const figures = [\n",
         "        [\"Total\", \"sum\", total], [\"Mean\", \"mean\", others], [\"Median\", \"median\", others], [\"p95\", \"p95\", others],\n"
         "        [\"Max\", \"max\", others],\n"
-        "    ];\n",
+        "    ];\n"
         "    const body = addTable(byId(\"calls\"), [\n"
         "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n"
         "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),\n"
@@ -40629,14 +40835,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        }\n"
         "    });\n"
         "    byId(\"more\").querySelector(\"button\").addEventListener(\"click\", () => {\n"
-        "        view.rowLimit += MORE_ROWS;\n"
+        "        view.rowLimit += MORE_ROWS;\n",
         "        showRows();\n"
         "    });\n"
         "}\n"
         "\n"
         "function listenToKeys() {\n"
         "    const filter = byId(\"filter\");\n"
-        "    const choice = byId(\"choice\");\n",
+        "    const choice = byId(\"choice\");\n"
         "    document.addEventListener(\"keydown\", (event) => {\n"
         "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;\n"
         "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n"
@@ -41091,7 +41297,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        A file begins with the same facts about program and device as JSON. A region has a line for its GPU
        time, for "own GPU time", "total GPU time" and "share" (in percent), and for each metric, also without
-       samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
+       samples. `tile` and `pass` are "all" or a number. The column `kind` says what a line is of:
+       "region", "phase", "path of region", "path of phase", "kernel", "hotspot", "call" (of the host) or
+       "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where they
+       apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
        - "entries", "incomplete entries", "host time", "own host time", "host wait time" and "busy GPU time" of
@@ -41104,7 +41313,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
          these lines for each path with samples, too, and a text "path of" with its name. In paths, a ';' in a name is
          written as ':'
-       - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
+       - the component "profiler": a count or, with the aggregation "none", a text, such
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
          "notes" of JSON
@@ -41119,7 +41328,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
-               if line["metric"] == "GPU_BUSY" and line["tile"] == "all":
+               if line["kind"] == "region" and line["metric"] == "GPU_BUSY" and line["tile"] == "all":
                    print(line["region"], line["mean"])
 */
 
@@ -41141,7 +41350,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        `unitrace -q`, so that scripts for unitrace read them: "=== Device #0 Metrics ===", a blank line, and
        CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
        such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of
-       collection.
+       collection. The last two columns, which unitrace has not, are DeviceBegin[ns] and DeviceEnd[ns]: times
+       of the device's clock.
 
            import pandas
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
@@ -41190,11 +41400,33 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    OPENMETRICS
 
-       A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway
-       or the textfile collector of its node exporter. A program that serves it calls zt_write with
-       ZT_FORMAT_OPENMETRICS for each request. Its families, which begin with zetools_, are
+       A report to "run.prom" is OpenMetrics text. Prometheus reads it from an endpoint, and so do the
+       Pushgateway and the textfile collector of the node exporter, which know fewer types: no family is an
+       "info". A program that serves it calls zt_write with ZT_FORMAT_OPENMETRICS for each request, and answers
+       with the header
 
-       info                                1, with version, device and availability of metrics as labels
+           Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8
+
+       Prometheus scrapes it with
+
+           scrape_configs:
+             - job_name: zetools
+               scrape_interval: 15s
+               static_configs:
+                 - targets: ["localhost:9464"]
+
+       A program that serves nothing replaces a file in the directory of the textfile collector
+
+           zt_report(profiler, "/var/lib/prometheus/node-exporter/program.prom");
+
+       or sends it to a Pushgateway
+
+           curl --data-binary @run.prom localhost:9091/metrics/job/program
+
+       The families, which begin with zetools_, are
+
+       info                                1, with version, device and availability of metrics ("available",
+                                           "library_missing" ...) as labels
        region_gpu_time_seconds             a summary by region. The quantiles 0 and 1 are minimum and
                                            maximum
        region_own_gpu_time_seconds_total   by region: can be added up. Left out while not known; see OWN
@@ -41234,7 +41466,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        for its lost and dropped samples. A phase always has that label. In it, a ';' in a name is written as
        ':'.
 
-       Names are in snake case and units are base units: GPU_BUSY in percent is
+       Names of C++ are demangled; then the label "symbol" has the mangled one.
+
+       Names of families are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
        are not combined are left out, and so are kernels and hot spots. Counters begin at 0 with each
        profiler.
@@ -41948,4 +42182,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 36f22c2e7fba002a */
+/* Joined from src/ by src/join.py: 6f0093cdecf4d0b5 */

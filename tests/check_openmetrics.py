@@ -28,7 +28,7 @@ META = re.compile(rf"# (TYPE|UNIT|HELP) ({NAME}) (.*)")
 SAMPLE = re.compile(rf'({NAME})(?:\{{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\.)*",?)*)\}})? (\S+)')
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
-SUFFIXES = {"counter": ["_total"], "gauge": [""], "info": ["_info"], "summary": ["", "_sum", "_count"]}
+SUFFIXES = {"counter": ["_total"], "gauge": [""], "summary": ["", "_sum", "_count"]}
 UNITS = {"ns": ("_seconds", 1e-9), "ms": ("_seconds", 1e-3), "%": ("_ratio", 0.01), "GHz": ("_hertz", 1e9),
          "KBpS": ("_bytes_per_second", 1e3), "percent": ("_ratio", 0.01), "MHz": ("_hertz", 1e6), "bytes": ("_bytes", 1),
          "cycles": ("_cycles", 1), "GBpS": ("_bytes_per_second", 1e9), "": ("", 1)}
@@ -154,10 +154,11 @@ def compare(families, expected_path):
             expect(int(fields[1]), "zetools_in_flight_samples")
             expect(int(fields[2]), "zetools_unobserved_lists_total")
         elif kind == "info":
-            name, labels = next(iter(families["zetools"].samples))
+            name, labels = next(iter(families["zetools_info"].samples))
             labels = dict(labels)
             assert labels.pop("version") and labels == {"device": fields[0], "availability": fields[1]}, labels
-            expected[name, frozenset(next(iter(families["zetools"].samples))[1])] += 1
+            assert families["zetools_info"].type == "gauge" and re.fullmatch("[a-z_]+", fields[1]), fields
+            expected[next(iter(families["zetools_info"].samples))] += 1
         elif kind == "call":
             expect(int(fields[1]), "zetools_call_seconds_count", call=fields[0])
             expect(int(fields[2]), "zetools_call_errors_total", call=fields[0])

@@ -77,7 +77,14 @@ def read_csv(path):
     with open(path, encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file, strict=True))
     assert [line["metric"] for line in lines[:4]] == ["zetools", "program", "date", "opened"], lines[:4]
+    phases = {line["region"] for line in lines if line["kind"] == "phase"}
     for line in lines:
+        if not line["region"]:
+            assert line["kind"] in ("profiler", "region", "phase"), line
+        elif line["metric"] == "path of":
+            assert line["kind"] == ("path of phase" if line["text"] in phases else "path of region"), line
+        else:
+            assert line["kind"] in ("region", "phase", "path of region", "path of phase"), line
         assert None not in line and None not in line.values(), line
         assert line["metric"], line
         if line["component"] == "profiler":

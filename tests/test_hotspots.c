@@ -1614,7 +1614,7 @@ static void a_table_of_many_places(void **state) {
         text++;
     }
     assert_contains(written_report(profiler, ZT_FORMAT_FOLDED), "warm;+0x10 50\n");
-    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",\"+0x10\"\n");
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",\"+0x10\",hotspot,\n");
     end_tool(path);
     close_given(w, profiler, &of);
 }

@@ -725,11 +725,11 @@ static void test_latencies_in_reports(void **state) {
     expect_no(profiler, ZT_FORMAT_TABLE, "queued");
     expect_report(profiler, ZT_FORMAT_CSV,
                   "\n\"work\",\"queue latency\",\"\",\"\",\"ns\",duration,sum,3,30000000000,10000000000,0,"
-                  "10000000000,10000000000,10000000000,10000000000,all,all,no,\n");
+                  "10000000000,10000000000,10000000000,10000000000,all,all,no,,region,\n");
     expect_report(
         profiler, ZT_FORMAT_CSV,
         "\n\"work\",\"launch latency\",\"\",\"\",\"ns\",duration,sum,3,9000000000,3000000000,1000000000,"
-        "2000000000,4000000000,3000000000,3900000000,all,all,no,\n");
+        "2000000000,4000000000,3000000000,3900000000,all,all,no,,region,\n");
     expect_report(profiler, ZT_FORMAT_JSON,
                   "\n\"queue_latency_ns\":{\"count\":3,\"sum\":30000000000,\"mean\":10000000000,");
     expect_report(profiler, ZT_FORMAT_JSON,
@@ -749,8 +749,9 @@ static void test_uncertain_latencies_in_reports(void **state) {
     world *w = *state;
     zt_profiler *profiler = measure(w, 100, execute_at_once);
     expect_no(profiler, ZT_FORMAT_TABLE, "launch");
-    expect_report(profiler, ZT_FORMAT_CSV,
-                  "\n\"work\",\"launch latency\",\"\",\"\",\"ns\",duration,sum,1,,,,,,,,all,all,no,\n");
+    expect_report(
+        profiler, ZT_FORMAT_CSV,
+        "\n\"work\",\"launch latency\",\"\",\"\",\"ns\",duration,sum,1,,,,,,,,all,all,no,,region,\n");
     expect_report(profiler, ZT_FORMAT_JSON, "\n\"launch_latency_ns\":{\"count\":1,\"sum\":null,");
     expect_no(profiler, ZT_FORMAT_OPENMETRICS, "launch_latency_seconds{");
     expect_no(profiler, ZT_FORMAT_TRACE, "launch latency");

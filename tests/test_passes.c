@@ -517,8 +517,8 @@ static void test_reports_say_which_pass(void **state) {
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "          passes  ");
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "\nonce      100      1  missing  ");
     assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "\nWhere passes differ, metrics ");
-    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",all,1,missing,\n");
-    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",tile,pass,differs,text\n");
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",all,1,missing,,region,\n");
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), ",tile,pass,differs,text,kind,symbol\n");
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"differs\":\"missing\"");
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"pass_time_ns\":[");
 }

@@ -53,6 +53,22 @@ static const char *simulate(void) {
     return path;
 }
 
+/* A program is named by its file, whatever is in the path of that. */
+static void test_a_path_with_a_space(void **state) {
+    char command[2 * PATH_MAX];
+    (void)state;
+    snprintf(command, sizeof command, "cd '%s' && mkdir 'a b' && cp '%s' 'a b/c d'", test_directory,
+             simulate());
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command,
+             "KERNELS='%.*s/../kernels' LD_LIBRARY_PATH='%.*s':\"$LD_LIBRARY_PATH\" 'a b/c d'",
+             (int)(strrchr(simulate(), '/') - simulate()), simulate(),
+             (int)(strrchr(simulate(), '/') - simulate()), simulate());
+    assert_int_equal(run_preloaded("ZT_AUTO=run.trace.json,run.json", command), 0);
+    assert_contains(text_of("run.trace.json"), "\"args\":{\"name\":\"c d\"}");
+    assert_contains(text_of("run.json"), "\"program\":\"\\\"a b/c d\\\"\"");
+}
+
 static void test_program_that_nobody_recompiled(void **state) {
     (void)state;
     int status = run_preloaded("ZT_AUTO=run.csv,run.prom,run.trace.json", simulate());
@@ -102,6 +118,7 @@ static void test_program_without_gpu_work(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_program_that_nobody_recompiled),
+        IN_DIRECTORY(test_a_path_with_a_space),
         IN_DIRECTORY(test_table_without_variables),
         IN_DIRECTORY(test_kernels_are_chosen),
         IN_DIRECTORY(test_switched_off),

@@ -421,6 +421,47 @@ static void test_files_without_regions(void **state) {
     assert_null(strstr(first_buffer.bytes, "---"));
 }
 
+/* A table has 30 rows, or as many as ZT_ROWS says. What is left out is counted, with its share. */
+static void test_most_rows(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    double hidden = 0, all = 0;
+    for (int i = 0; i < 33; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "row %d", i);
+        run(w, profiler, name);
+    }
+    collect_all(profiler);
+    const char *text = written(profiler, ZT_FORMAT_TABLE), *note;
+    for (uint32_t i = 0; i < 33; i++) {
+        char name[16];
+        zt_region_info info;
+        snprintf(name, sizeof name, "\nrow %u ", i);
+        ok(zt_get_region(profiler, i, &info));
+        all += info.time_ns.sum;
+        hidden += strstr(text, name) ? 0 : info.time_ns.sum;
+    }
+    assert_true(hidden > 0);
+    note = strstr(text, "\n3 more rows are left out, with ");
+    assert_non_null(note);
+    assert_true(fabs(atof(note + strlen("\n3 more rows are left out, with ")) - 100 * hidden / all) <= 0.051);
+    assert_contains(note, "% of the GPU time: set ZT_ROWS=0");
+    setenv("ZT_ROWS", "0", 1);
+    assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "left out"));
+    for (uint32_t i = 0; i < 33; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "\nrow %u ", i);
+        assert_contains(first_buffer.bytes, name);
+    }
+    setenv("ZT_ROWS", "32", 1);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n1 more row is left out, with ");
+    setenv("ZT_ROWS", "some", 1);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n3 more rows are left out, with ");
+    unsetenv("ZT_ROWS");
+}
+
 static void test_names_of_all_kinds(void **state) {
     world *w = *state;
     static char longest[10001];
@@ -1229,7 +1270,8 @@ static void test_long_names_are_cut_in_the_middle(void **state) {
     assert_contains(text, "float32  ");
 }
 
-/* C++ names are shown as people write them, where the process has a C++ library. Files keep them. */
+/* C++ names are shown as people write them, where the process has a C++ library. Files for scripts
+   have the symbol, too. */
 static void test_names_of_cpp(void **state) {
     world *w = *state;
     const char *names[] = {"_Z5scalePfi", "_Zebra", "_ZTS4Blur" /* as SYCL names kernels */};
@@ -1237,12 +1279,29 @@ static void test_names_of_cpp(void **state) {
         puts("skipped: there is no C++ library in the process");
         skip();
     }
-    zt_profiler *profiler = measure_regions(w, "ComputeBasic", names, 3);
+    zt_config config = config_of(w);
+    config.timeline = 3;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 3; i++)
+        run(w, profiler, names[i]);
+    collect_all(profiler);
     const char *text = written(profiler, ZT_FORMAT_TABLE);
     assert_contains(text, "\nscale(float*, int)");
     assert_contains(text, "\nBlur  ");
     assert_contains(text, "\n_Zebra  ");
-    assert_contains(written(profiler, ZT_FORMAT_CSV), "\"_Z5scalePfi\"");
+    assert_contains(written(profiler, ZT_FORMAT_CSV), "\n\"scale(float*, int)\",\"GPU time\"");
+    assert_contains(first_buffer.bytes, "\n\"_Zebra\",\"GPU time\"");
+    assert_contains(first_buffer.bytes, ",region,\"_Z5scalePfi\"\n");
+    assert_contains(written(profiler, ZT_FORMAT_JSON),
+                    "\n{\"name\":\"_Z5scalePfi\",\"shown\":\"scale(float*, int)\",\"count\":");
+    assert_contains(first_buffer.bytes, "\n{\"name\":\"_Zebra\",\"count\":");
+    assert_contains(written(profiler, ZT_FORMAT_OPENMETRICS),
+                    "_seconds_count{region=\"scale(float*, int)\",symbol=\"_Z5scalePfi\"} 1\n");
+    assert_contains(first_buffer.bytes, "_seconds_count{region=\"_Zebra\"} 1\n");
+    assert_contains(written(profiler, ZT_FORMAT_FOLDED), "scale(float*, int) ");
+    assert_contains(written(profiler, ZT_FORMAT_INSTANCES), "\n\"scale(float*, int)\",1,0,");
+    assert_contains(written(profiler, ZT_FORMAT_TRACE), "\"ph\":\"X\",\"name\":\"scale(float*, int)\",");
+    assert_null(strstr(first_buffer.bytes, "_Z5scale"));
     hide_symbol("__cxa_demangle");
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n_Z5scalePfi");
     hide_symbol(NULL);
@@ -1706,7 +1765,7 @@ static void keep_sample(const zt_sample *sample, void *user) {
     memcpy(samples.values[samples.count++], sample->values, sample->metric_count * sizeof *sample->values);
 }
 
-/* Checks a row, which ends with the metrics from `first` on, and returns the next one. */
+/* Checks a row, which ends with metrics and the times of begin and end, and returns the next one. */
 static const char *check_row(const char *row, const char *beginning, const double *values, uint32_t count) {
     char *end;
     if (strncmp(row, beginning, strlen(beginning)) != 0)
@@ -1719,8 +1778,11 @@ static const char *check_row(const char *row, const char *beginning, const doubl
         assert_true(strtod(row, &end) == values[i]);
         row = end;
     }
-    assert_int_equal(*row, '\n');
-    return row + 1;
+    assert_int_equal(*row++, ',');
+    uint64_t begin_ns = strtoull(row, &end, 10), end_ns = *end == ',' ? strtoull(end + 1, &end, 10) : 0;
+    assert_true(begin_ns > 0 && begin_ns <= end_ns);
+    assert_int_equal(*end, '\n');
+    return end + 1;
 }
 
 /* The newest samples, numbered from the first, in the columns of other tools. */
@@ -1773,8 +1835,9 @@ static void test_instances_of_odd_metrics(void **state) {
     config.timeline = KEPT_SAMPLES;
     assert_true(gpu.list_metrics("Odd", metrics, 4));
     zt_profiler *profiler = measure_region(w, &config);
-    assert_contains(written(profiler, ZT_FORMAT_INSTANCES),
-                    ",\"A,B[a,b]\",\"two\nlines\",\"\"\"quoted\"\"[\xef\xbf\xbd]\",invalid\xef\xbf\xbd\n\"");
+    assert_contains(
+        written(profiler, ZT_FORMAT_INSTANCES),
+        ",\"A,B[a,b]\",\"two\nlines\",\"\"\"quoted\"\"[\xef\xbf\xbd]\",invalid\xef\xbf\xbd,DeviceBegin[ns],");
     close_profiler(w, profiler);
     assert_true(gpu.list_metrics("Odd", NULL, 0));
 }
@@ -1789,8 +1852,14 @@ static void test_instances_of_times(void **state) {
     zt_profiler *profiler = measure_region(w, &config);
     ok(zt_get_region(profiler, 0, &info));
     const char *text = written(profiler, ZT_FORMAT_INSTANCES);
-    assert_contains(text, "\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns]\n");
-    check_row(strstr(text, "\"region\""), "\"region\",1,0", &info.time_ns.sum, 1);
+    assert_contains(text,
+                    "\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns],DeviceBegin[ns],DeviceEnd[ns]\n");
+    const char *row = strstr(text, "\"region\"");
+    assert_string_equal(check_row(row, "\"region\",1,0", &info.time_ns.sum, 1), "");
+    row = strchr(row + strlen("\"region\",1,0,"), ',') +
+          1; /* the times are on the device, and their difference is the GPU time */
+    uint64_t begin_ns = strtoull(row, NULL, 10), end_ns = strtoull(strchr(row, ',') + 1, NULL, 10);
+    assert_close((double)(end_ns - begin_ns), info.time_ns.sum);
 }
 
 /* Each tile has a row. */
@@ -2278,6 +2347,7 @@ static void test_a_terminal_that_does_not_block(void **state) {
     }
     collect_all(measuring);
     profiler = repacked(measuring); /* its reports are all alike */
+    setenv("ZT_ROWS", "0", 1);
     size_t expected = strlen(written(profiler, ZT_FORMAT_TABLE));
     for (int is_read = 0; is_read < 2; is_read++) {
         pthread_t thread;
@@ -2306,6 +2376,7 @@ static void test_a_terminal_that_does_not_block(void **state) {
             assert_contains(zt_get_info(profiler).error, strerror(EAGAIN));
         }
     }
+    unsetenv("ZT_ROWS");
     zt_close(profiler);
 }
 
@@ -2625,6 +2696,7 @@ int main(void) {
         IN_DIRECTORY(test_files_of_known_metrics),
         IN_DIRECTORY(test_units_beside_a_region_that_was_dropped),
         IN_DIRECTORY(test_files_without_regions),
+        IN_DIRECTORY(test_most_rows),
         IN_DIRECTORY(test_names_of_all_kinds),
         IN_DIRECTORY(test_table_is_aligned_and_fits),
         IN_DIRECTORY(test_table_has_units_and_figures),

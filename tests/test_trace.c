@@ -2131,6 +2131,35 @@ static void check_fields(const char *csv) {
     }
 }
 
+/* Calls are ordered by their total time, whichever was first. */
+static void test_order_of_calls(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    config.calls = "zeCommandList*";
+    config.no_launches = 1;
+    zt_profiler *profiler = open_traced(w, &config);
+    for (int i = 0; i < 5; i++) {
+        ok(zeCommandListClose(w->list));
+        reset_list(w->list);
+        ok(zeCommandListAppendBarrier(w->list, NULL, 0, NULL));
+    }
+    const char *text = strstr(written_report(profiler, ZT_FORMAT_TABLE), "Host time of calls\n"), *row;
+    double longer_ns = 1e18;
+    assert_non_null(text);
+    assert_int_equal(zt_get_info(profiler).call_count, 3);
+    for (row = strstr(text, "\nze"); row; row = strstr(row + 1, "\nze")) {
+        zt_call_info call = {0};
+        for (uint32_t i = 0; i < 3; i++) {
+            ok(zt_get_call(profiler, i, &call));
+            if (strncmp(row + 1, call.name, strlen(call.name)) == 0 && row[1 + strlen(call.name)] == ' ')
+                break;
+        }
+        assert_true(call.time_ns.sum <= longer_ns);
+        longer_ns = call.time_ns.sum;
+    }
+    assert_true(longer_ns < 1e18);
+}
+
 static void test_calls_in_reports(void **state) {
     world *w = *state;
     const char *text;
@@ -2142,11 +2171,19 @@ static void test_calls_in_reports(void **state) {
         reset_list(w->list);
     text = written_report(profiler, ZT_FORMAT_TABLE);
     assert_contains(text, "Host time of calls\n");
-    assert_contains(text, "zeCommandListReset  ");
+    char headings[5][16];
+    assert_int_equal(sscanf(strstr(text, "Host time of calls\n"),
+                            "Host time of calls %15s %15s %15s %15s %15s", headings[0], headings[1],
+                            headings[2], headings[3], headings[4]),
+                     5);
+    assert_string_equal(headings[0], "share");
+    assert_string_equal(headings[1], "total");
+    assert_string_equal(headings[2], "mean");
+    assert_contains(text, "\nzeCommandListReset    100 ");
     text = written_report(profiler, ZT_FORMAT_CSV);
     assert_contains(text, "\"zeCommandListReset\",\"host time\",\"\",\"host\",\"ns\",duration,sum,7,");
     assert_contains(text, "\"zeCommandListReset\",\"errors\",\"\",\"host\",\"calls\",event,sum,7,0,,,,,,,"
-                          "all,all,no,\n");
+                          "all,all,no,,call,\n");
     check_fields(text);
     text = written_report(profiler, ZT_FORMAT_JSON);
     assert_contains(text,
@@ -4088,6 +4125,7 @@ int main(void) {
         TEST(test_calls_are_timed),
         TEST(test_results_that_are_no_errors),
         TEST(test_many_calls),
+        TEST(test_order_of_calls),
         TEST(test_calls_in_reports),
         TEST(test_calls_on_the_timeline),
         TEST(test_calls_on_the_timeline_after_another_start),

@@ -241,14 +241,19 @@ ZT__PRIVATE const char *zt__find_permission_remedy(void) {
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
     FILE *file = fopen("/proc/self/cmdline", "re");
-    size_t i, size = 0;
+    char arguments[1024]; /* with a 0 after each */
+    size_t at, used = 0, size = 0;
     if (file) {
-        size = fread(program, 1, room - 1, file);
+        size = fread(arguments, 1, sizeof arguments - 1, file);
         fclose(file);
     }
-    program[size] = 0;
-    for (i = 0; i + 1 < size; i++) {
-        program[i] = program[i] ? program[i] : ' ';
+    arguments[size] = 0;
+    program[0] = 0;
+    for (at = 0; at < size && used < room; at += strlen(arguments + at) + 1) {
+        const char *quote = strchr(arguments + at, ' ') ? "\"" : "";
+        int length =
+            snprintf(program + used, room - used, "%s%s%s%s", at ? " " : "", quote, arguments + at, quote);
+        used += length > 0 ? (size_t)length : 0;
     }
 }
 

@@ -31,6 +31,11 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
     return text;
 }
 
+ZT__PRIVATE const char *zt__show_name(const char *name, char **demangled) {
+    *demangled = zt__demangle(name);
+    return *demangled ? *demangled : name;
+}
+
 /* ---- other programs -------------------------------------------------------------------------------------- */
 
 #ifndef _WIN32

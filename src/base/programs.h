@@ -32,6 +32,10 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
    not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name);
 
+/* Returns a name as reports show it: demangled, if that is possible. `*demangled` is to be freed with free(); it is
+   NULL if the name is returned as it is. */
+ZT__PRIVATE const char *zt__show_name(const char *name, char **demangled);
+
 /* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
    that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
    must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could

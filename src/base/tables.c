@@ -3,6 +3,7 @@
 #include "base/tables.h"
 
 #include "base/compiler.h"
+#include "base/numbers.h"
 #include "base/platform.h"
 #include "base/text.h"
 #include "base/writer.h"
@@ -117,6 +118,13 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
         zt__fill_cells(table, i);
         zt__write_cells(writer, table);
     }
+}
+
+ZT__PRIVATE uint32_t zt__get_most_rows(void) {
+    enum { DEFAULT = 30 };
+    const char *rows = zt__get_variable("ZT_ROWS");
+    uint32_t most = zt__is_uint32(rows) ? (uint32_t)strtoull(rows, NULL, 10) : (uint32_t)DEFAULT;
+    return most ? most : UINT32_MAX;
 }
 
 ZT__PRIVATE size_t zt__get_room(int to_standard_output) {

@@ -38,3 +38,6 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table);
 /* Returns how many columns a line has, at least 40: on standard output, those of the terminal if it is one,
    or COLUMNS of the environment; else 80. */
 ZT__PRIVATE size_t zt__get_room(int to_standard_output);
+
+/* Returns how many rows a table has at the most: ZT_ROWS of the environment, or 30. */
+ZT__PRIVATE uint32_t zt__get_most_rows(void);

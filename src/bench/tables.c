@@ -6,6 +6,7 @@
 #include "base/figures.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "base/platform.h"
 #include "base/writer.h"
 #include "bench/bench.h"
 #include "metrics/statistics.h"
@@ -39,6 +40,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     zt__figure_table table;
     zt__paragraph note;
     zt__advice advice;
+    char sysman[8];
     int is_complete;
     memset(&table, 0, sizeof table);
     table.heading = "benchmark";
@@ -103,7 +105,10 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     }
     if (are_unknown > 0) {
         note = zt__begin_paragraph(writer, room, 0, 0);
-        zt__add_text(&note, "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
+        zt__add_text(&note,
+                     zt__read_variable("ZES_ENABLE_SYSMAN", sysman, sizeof sysman) && strcmp(sysman, "1") == 0
+                         ? "The frequency is not known: set config.frequency."
+                         : "The frequency is not known: set ZES_ENABLE_SYSMAN=1, or config.frequency.");
         zt__end_paragraph(&note);
     }
     zt__free(allocator, table.columns);

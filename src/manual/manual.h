@@ -354,6 +354,7 @@
        ZT_HOTSPOTS              zt_auto_config. Like ZT_POWER: "0" and "off" are off, all else is on
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
+       ZT_ROWS                  the most rows of a table. Default: 30; "0": all
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
 
        ZT_REPORT, ZT_LOG, ZT_TIMELINE, ZT_PEAKS, ZT_PHASES_AT and ZT_POWER count as not set if they are

@@ -6,6 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "base/programs.h"
 #include "base/text.h"
 #include "base/writer.h"
 #include "metrics/groups.h"
@@ -42,9 +43,28 @@ ZT__PRIVATE void zt__write_csv_number(zt__writer *writer, double number) {
     }
 }
 
+/* What a line is of. */
+typedef struct zt__csv_subject {
+    const char *kind;   /* "region", "call" ... */
+    const char *name;   /* as reports show it */
+    const char *symbol; /* its name, if `demangled` is set */
+    char *demangled;
+} zt__csv_subject;
+
+static const zt__csv_subject zt__csv_whole = {"profiler", "", "", NULL};
+
+/* Describes what has a name, which may be mangled. `demangled` is to be freed with free(). */
+static zt__csv_subject zt__describe_csv_subject(const char *kind, const char *name) {
+    zt__csv_subject subject;
+    subject.kind = kind;
+    subject.symbol = name;
+    subject.name = zt__show_name(name, &subject.demangled);
+    return subject;
+}
+
 /* A line of CSV. Figures that do not apply are empty. */
 typedef struct zt__csv_line {
-    const char *region;
+    const zt__csv_subject *subject;
     const zt_metric *metric;
     const zt_stats *stats;
     const char *tile, *pass;
@@ -54,7 +74,8 @@ typedef struct zt__csv_line {
 
 static void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
     const zt_metric *metric = line->metric;
-    const char *const texts[] = {line->region, metric->name, metric->group, metric->component, metric->units};
+    const char *const texts[] = {line->subject->name, metric->name, metric->group, metric->component,
+                                 metric->units};
     zt__figures figures = zt__list_figures(line->stats);
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(texts); i++) {
@@ -71,50 +92,61 @@ static void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
     if (line->text) {
         zt__write_csv_field(writer, line->text);
     }
+    zt__print(writer, ",%s,", line->subject->kind);
+    if (line->subject->demangled) {
+        zt__write_csv_field(writer, line->subject->symbol);
+    }
     zt__write_text(writer, "\n");
 }
 
-/* Writes a line that has a count, a sum (NaN: none) or a text, and no other figures. `region` is "" for the
-   whole profiler. */
-static void zt__write_csv_value(zt__writer *writer, const char *region, const zt_metric *metric,
+/* Writes a line that has a count, a sum (NaN: none) or a text, and no other figures. */
+static void zt__write_csv_value(zt__writer *writer, const zt__csv_subject *subject, const zt_metric *metric,
                                 uint64_t count, double sum, const char *text) {
     zt_stats stats;
-    zt__csv_line line = {region, metric, &stats, "all", "all", 0, text};
+    zt__csv_line line = {subject, metric, &stats, "all", "all", 0, text};
     zt__clear_stats(&stats);
     stats.count = count;
     stats.sum = sum;
     zt__write_csv_line(writer, &line);
 }
 
-static void zt__write_csv_count(zt__writer *writer, const char *region, const char *name, const char *units,
-                                uint64_t count) {
+static void zt__write_csv_count(zt__writer *writer, const zt__csv_subject *subject, const char *name,
+                                const char *units, uint64_t count) {
     zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
-    zt__write_csv_value(writer, region, &metric, count, zt__nan(), NULL);
+    zt__write_csv_value(writer, subject, &metric, count, zt__nan(), NULL);
 }
 
-static void zt__write_csv_text(zt__writer *writer, const char *region, const char *name, const char *units,
-                               const char *text) {
+static void zt__write_csv_text(zt__writer *writer, const zt__csv_subject *subject, const char *name,
+                               const char *units, const char *text) {
     zt_metric metric = {name, "", "profiler", units, "", -1, ZT_AGGREGATE_NONE, 0};
-    zt__write_csv_value(writer, region, &metric, 0, zt__nan(), text);
+    zt__write_csv_value(writer, subject, &metric, 0, zt__nan(), text);
+}
+
+/* Writes the name of another region. */
+static void zt__write_csv_name(zt__writer *writer, const zt__csv_subject *subject, const char *name,
+                               const char *region) {
+    char *demangled;
+    zt__write_csv_text(writer, subject, name, "", zt__show_name(region, &demangled));
+    free(demangled);
 }
 
 static void zt__write_csv_note(zt__document *document, const char *text) {
-    zt__write_csv_text(&document->writer, "", "note", "", text);
+    zt__write_csv_text(&document->writer, &zt__csv_whole, "note", "", text);
 }
 
 /* Writes one figure, which has been summed over `count` samples. */
-static void zt__write_csv_sum(zt__writer *writer, const char *region, const char *name, const char *units,
-                              int type, uint64_t count, double sum) {
+static void zt__write_csv_sum(zt__writer *writer, const zt__csv_subject *subject, const char *name,
+                              const char *units, int type, uint64_t count, double sum) {
     zt_metric metric = {name, "", "", units, "", type, ZT_AGGREGATE_SUM, 0};
-    zt__write_csv_value(writer, region, &metric, count, sum, NULL);
+    zt__write_csv_value(writer, subject, &metric, count, sum, NULL);
 }
 
 /* Writes a figure of the device, if it is known: a sum, a mean, or with the aggregation "none" the highest. */
-static void zt__write_csv_device(zt__writer *writer, const char *region, const char *name, const char *units,
-                                 int type, zt_aggregation aggregation, double figure) {
+static void zt__write_csv_device(zt__writer *writer, const zt__csv_subject *subject, const char *name,
+                                 const char *units, int type, zt_aggregation aggregation, double figure) {
     zt_metric metric = {name, "", "device", units, "", type, aggregation, 0};
     zt_stats stats;
-    zt__csv_line line = {region, &metric, &stats, "all", "all", 0, NULL};
+    zt__csv_line line = {subject, &metric, &stats, "all", "all", 0, NULL};
     if (zt__is_nan(figure)) {
         return;
     }
@@ -130,30 +162,30 @@ static void zt__write_csv_device(zt__writer *writer, const char *region, const c
 }
 
 /* Writes what is known of energy and clock, of a phase or of all. */
-static void zt__write_csv_power(zt__writer *writer, const char *region, double joules, double watts,
-                                double throttled, const double *throttled_by, double mhz) {
+static void zt__write_csv_power(zt__writer *writer, const zt__csv_subject *subject, double joules,
+                                double watts, double throttled, const double *throttled_by, double mhz) {
     uint32_t i;
-    zt__write_csv_device(writer, region, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, joules);
-    zt__write_csv_device(writer, region, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN, watts);
-    zt__write_csv_device(writer, region, "throttled", "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
+    zt__write_csv_device(writer, subject, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, joules);
+    zt__write_csv_device(writer, subject, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN, watts);
+    zt__write_csv_device(writer, subject, "throttled", "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
                          100 * throttled);
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         char name[64];
         snprintf(name, sizeof name, "throttled: %s", zt__throttle_reasons[i]);
-        zt__write_csv_device(writer, region, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
+        zt__write_csv_device(writer, subject, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
                              zt__is_positive(throttled_by[i]) ? 100 * throttled_by[i] : zt__nan());
     }
-    zt__write_csv_device(writer, region, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN, mhz);
+    zt__write_csv_device(writer, subject, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN, mhz);
 }
 
-/* Writes the figures of the region or path that was read last, under this name. */
-static void zt__write_csv_region(zt__document *document, const char *name) {
+/* Writes the figures of the region or path that was read last. */
+static void zt__write_csv_region(zt__document *document, const zt__csv_subject *subject) {
     zt_profiler *profiler = document->profiler;
     const zt_metric *gpu_time = zt_get_metric(profiler, ZT_GPU_TIME);
     const zt_region_info *region = &document->region;
     const zt__nesting *nesting = document->nesting;
     zt__writer *writer = &document->writer;
-    zt__csv_line line = {name, gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
+    zt__csv_line line = {subject, gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
     uint64_t count = document->stats[0].count;
     uint32_t metric, part, parent = nesting->parent;
     char tile[16] = "all", pass[16] = "all";
@@ -164,17 +196,19 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
     }
     zt__write_csv_line(writer, &line);
     if (document->subject.path) {
-        zt__write_csv_text(writer, name, "path of", "", region->name);
+        zt__write_csv_name(writer, subject, "path of", region->name);
     }
-    zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
-    zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+    zt__write_csv_sum(writer, subject, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->own_ns);
+    zt__write_csv_sum(writer, subject, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
                       nesting->total_ns);
-    zt__write_csv_sum(writer, name, "share", "percent", ZET_METRIC_TYPE_RATIO, count, 100 * nesting->share);
+    zt__write_csv_sum(writer, subject, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
+                      100 * nesting->share);
     if (parent != UINT32_MAX) {
-        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, parent)->name);
+        zt__write_csv_name(writer, subject, "parent", zt__record_at(profiler, parent)->name);
     }
     for (part = 0; part < ZT__LATENCY_COUNT; part++) {
-        zt__csv_line latency_line = {name, NULL, NULL, "all", "all", 0, NULL};
+        zt__csv_line latency_line = {subject, NULL, NULL, "all", "all", 0, NULL};
         latency_line.metric = zt_get_metric(profiler, ZT_QUEUE_LATENCY + part);
         latency_line.stats = &document->stats[zt__latency_column(profiler, part)];
         if (latency_line.stats->count) {
@@ -182,9 +216,9 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
         }
     }
     if (region->bytes) {
-        zt__write_csv_sum(writer, name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
+        zt__write_csv_sum(writer, subject, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
                           (double)region->bytes);
-        zt__write_csv_sum(writer, name, "copied bytes a second", "bytes/s", ZET_METRIC_TYPE_THROUGHPUT,
+        zt__write_csv_sum(writer, subject, "copied bytes a second", "bytes/s", ZET_METRIC_TYPE_THROUGHPUT,
                           region->count, region->bytes_per_second);
     }
 
@@ -210,50 +244,50 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
     }
     for (metric = 0; metric < zt__get_streamed_count(profiler); metric++) {
         zt_stats stats;
-        zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
+        zt__csv_line streamed_line = {subject, NULL, &stats, "all", "stream", 0, NULL};
         streamed_line.metric = zt_get_metric(profiler, ZT_STREAMED(metric));
         zt_get_stats(profiler, nesting->index, ZT_STREAMED(metric), &stats);
         if (stats.count) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
-    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    zt__write_csv_count(writer, subject, "lost", "samples", region->lost);
+    zt__write_csv_count(writer, subject, "dropped", "samples", region->dropped);
     if (region->is_phase) {
-        zt__write_csv_count(writer, name, "entries", "", region->entered);
-        zt__write_csv_count(writer, name, "incomplete entries", "", region->incomplete);
-        zt__write_csv_sum(writer, name, "host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+        zt__write_csv_count(writer, subject, "entries", "", region->entered);
+        zt__write_csv_count(writer, subject, "incomplete entries", "", region->incomplete);
+        zt__write_csv_sum(writer, subject, "host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_ns);
-        zt__write_csv_sum(writer, name, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+        zt__write_csv_sum(writer, subject, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_own_ns);
-        zt__write_csv_sum(writer, name, "host wait time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
+        zt__write_csv_sum(writer, subject, "host wait time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
                           region->host_wait_ns);
-        zt__write_csv_sum(writer, name, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
+        zt__write_csv_sum(writer, subject, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
                           region->busy_ns);
-        zt__write_csv_power(writer, name, region->joules, region->watts, region->throttled,
+        zt__write_csv_power(writer, subject, region->joules, region->watts, region->throttled,
                             region->throttled_by, region->mhz);
     }
     if (!zt__is_nan(region->unfreed_bytes)) {
-        zt__write_csv_sum(writer, name, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
+        zt__write_csv_sum(writer, subject, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
                           region->peak_bytes);
-        zt__write_csv_sum(writer, name, "memory at the end", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
+        zt__write_csv_sum(writer, subject, "memory at the end", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
                           region->end_bytes);
-        zt__write_csv_count(writer, name, "allocations", "", region->allocations);
-        zt__write_csv_sum(writer, name, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
+        zt__write_csv_count(writer, subject, "allocations", "", region->allocations);
+        zt__write_csv_sum(writer, subject, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
                           region->unfreed_bytes);
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
-    zt__write_csv_text(writer, name, "limit", "", limit.name);
-    zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
+    zt__write_csv_text(writer, subject, "limit", "", limit.name);
+    zt__write_csv_text(writer, subject, "limit: reason", "", limit.text);
 }
 
 #ifdef ZETOOLS_TRACER
 
 /* Writes a line about a kernel. Its index is the group, because several kernels may have one name. A number
    that is not known has no line. */
-static void zt__write_csv_kernel_line(zt__document *document, const char *kernel, const char *group,
-                                      const char *const metric_and_units[2], uint64_t launches, double value,
-                                      const char *text) {
+static void zt__write_csv_kernel_line(zt__document *document, const zt__csv_subject *kernel,
+                                      const char *group, const char *const metric_and_units[2],
+                                      uint64_t launches, double value, const char *text) {
     zt_metric metric = {metric_and_units[0], group, "kernel", metric_and_units[1], "", -1,
                         ZT_AGGREGATE_NONE,   0};
     zt_stats stats;
@@ -278,45 +312,50 @@ static void zt__write_csv_traced(zt__document *document) {
     char group[32], text[4096 + 64];
     uint32_t i, j, count;
     for (i = 0; i < zt__get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
+        zt__csv_subject kernel;
         zt_kernel_info info;
         zt__kernel_values list;
         zt_get_kernel(profiler, i, &info);
         list = zt__list_kernel_values(&info);
+        kernel = zt__describe_csv_subject("kernel", info.name);
         snprintf(group, sizeof group, "kernel %u", (unsigned)i);
-        zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
+        zt__write_csv_kernel_line(document, &kernel, group, launched, info.launches, (double)info.launches,
                                   NULL);
-        zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
+        zt__write_csv_kernel_line(document, &kernel, group, from, info.launches, zt__nan(),
                                   zt__format_module(&info).text);
         for (j = 0; j < ZT__COUNT_OF(list.values); j++) {
-            zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[j], info.launches,
+            zt__write_csv_kernel_line(document, &kernel, group, zt__kernel_numbers[j], info.launches,
                                       list.values[j] == UINT32_MAX ? zt__nan() : list.values[j], NULL);
         }
         for (j = 0; j < info.shape_count; j++) {
             const zt_kernel_shape *shape = &info.shapes[j];
             snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
                      zt__format_sizes(shape->group_size).text);
-            zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches,
+            zt__write_csv_kernel_line(document, &kernel, group, shaped, shape->launches,
                                       100 * shape->occupancy, text);
         }
         if (info.advice[0]) {
-            zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(),
+            zt__write_csv_kernel_line(document, &kernel, group, advice, info.launches, zt__nan(),
                                       info.advice);
         }
+        free(kernel.demangled);
     }
     for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
                                ZT_AGGREGATE_SUM, 0};
         zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
         zt_call_info call;
-        zt__csv_line line = {NULL, &host_time, &call.time_ns, "all", "all", 0, NULL};
+        zt__csv_subject subject = {"call", NULL, "", NULL};
+        zt__csv_line line = {&subject, &host_time, &call.time_ns, "all", "all", 0, NULL};
         zt_get_call(profiler, i, &call);
-        line.region = call.name;
+        subject.name = call.name;
         zt__write_csv_line(writer, &line);
-        zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
+        zt__write_csv_value(writer, &subject, &errors, call.count, (double)call.errors, NULL);
     }
 
     rows = zt__read_hot_rows(document, 0, &count, &counts);
     for (i = 0; i < count; i++) { /* of each instruction, a line for each kind of sample that it has */
+        zt__csv_subject kernel = zt__describe_csv_subject("hotspot", rows[i].kernel->name);
         int used = snprintf(text, sizeof text, "+0x%llx", (unsigned long long)rows[i].offset);
         if (*rows[i].file) {
             snprintf(text + used, sizeof text - (size_t)used, " %.4000s:%u", rows[i].file,
@@ -326,10 +365,11 @@ static void zt__write_csv_traced(zt__document *document) {
             zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
                                 ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
             if (rows[i].counts[j] > 0) {
-                zt__write_csv_value(writer, rows[i].kernel->name, &metric, rows[i].samples,
-                                    (double)rows[i].counts[j], text);
+                zt__write_csv_value(writer, &kernel, &metric, rows[i].samples, (double)rows[i].counts[j],
+                                    text);
             }
         }
+        free(kernel.demangled);
     }
     if (rows) {
         zt__free(&hotspots->allocator, rows);
@@ -344,18 +384,18 @@ static void zt__write_csv_memory(zt__document *document) {
     zt__writer *writer = &document->writer;
     const zt_memory_info info = zt__get_memory_info(document->profiler);
     if (info.is_watched) {
-        zt__write_csv_count(writer, "", "allocations", "", info.allocations);
-        zt__write_csv_count(writer, "", "allocations not watched", "", info.unseen);
-        zt__write_csv_sum(writer, "", "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, info.unfreed,
-                          (double)info.unfreed_bytes);
-        zt__write_csv_sum(writer, "", "memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
+        zt__write_csv_count(writer, &zt__csv_whole, "allocations", "", info.allocations);
+        zt__write_csv_count(writer, &zt__csv_whole, "allocations not watched", "", info.unseen);
+        zt__write_csv_sum(writer, &zt__csv_whole, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW,
+                          info.unfreed, (double)info.unfreed_bytes);
+        zt__write_csv_sum(writer, &zt__csv_whole, "memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
                           (double)info.bytes);
-        zt__write_csv_sum(writer, "", "peak memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
-                          (double)info.peak_bytes);
-        zt__write_csv_sum(writer, "", "host memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
-                          (double)info.host_bytes);
-        zt__write_csv_sum(writer, "", "peak host memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
-                          (double)info.host_peak_bytes);
+        zt__write_csv_sum(writer, &zt__csv_whole, "peak memory", "bytes", ZET_METRIC_TYPE_RAW,
+                          info.allocations, (double)info.peak_bytes);
+        zt__write_csv_sum(writer, &zt__csv_whole, "host memory", "bytes", ZET_METRIC_TYPE_RAW,
+                          info.allocations, (double)info.host_bytes);
+        zt__write_csv_sum(writer, &zt__csv_whole, "peak host memory", "bytes", ZET_METRIC_TYPE_RAW,
+                          info.allocations, (double)info.host_peak_bytes);
     }
 }
 #endif
@@ -371,34 +411,39 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     char text[64];
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
-                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
+                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text,kind,symbol\n");
     /* Lines without a region are of the whole profiler. */
-    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, "", "program", "", facts->program);
-    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
-    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    zt__write_csv_text(writer, &zt__csv_whole, "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, &zt__csv_whole, "program", "", facts->program);
+    zt__write_csv_text(writer, &zt__csv_whole, "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, &zt__csv_whole, "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, &zt__csv_whole, "device", "", profiler->device_name);
+    zt__write_csv_text(writer, &zt__csv_whole, "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, &zt__csv_whole, "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, &zt__csv_whole, "PCI address", "", facts->pci_address);
     snprintf(text, sizeof text, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? text : "");
+    zt__write_csv_text(writer, &zt__csv_whole, "core clock", "MHz", facts->core_clock_mhz ? text : "");
     snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? text : "");
-    zt__write_csv_text(writer, "", "availability", "", zt__get_availability_text(profiler));
+    zt__write_csv_text(writer, &zt__csv_whole, "timer", "Hz", facts->timer_hz ? text : "");
+    zt__write_csv_text(writer, &zt__csv_whole, "availability", "", zt__get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
         zt__read_region(document, &document->regions[i]);
         if (!document->out_of_memory) { /* those without samples are written, as in JSON */
-            zt__write_csv_region(document, document->region.name);
+            zt__csv_subject subject = zt__describe_csv_subject(document->region.is_phase ? "phase" : "region",
+                                                               document->region.name);
+            zt__write_csv_region(document, &subject);
+            free(subject.demangled);
         }
     }
     for (i = 0; i < document->path_count; i++) {
         const zt__nesting *path = &document->paths[i];
         if (zt__is_one_of_several(document, path) && zt__read_region(document, path)) {
             char *name = zt__name_path(document, document->subject.path);
+            const zt__csv_subject subject = {path->is_phase ? "path of phase" : "path of region", name, "",
+                                             NULL};
             if (name) {
-                zt__write_csv_region(document, name);
+                zt__write_csv_region(document, &subject);
             }
             zt__free(&profiler->config.allocator, name);
         }
@@ -410,33 +455,33 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
     counts = zt__get_counts(profiler);
-    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    zt__write_csv_count(writer, &zt__csv_whole, "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, &zt__csv_whole, "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, &zt__csv_whole, "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, &zt__csv_whole, "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, &zt__csv_whole, "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, &zt__csv_whole, "unobserved lists", "lists", counts.unobserved_lists);
     for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+        zt__write_csv_sum(writer, &zt__csv_whole, zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
                           overlap->samples, times.ns[i]);
     }
     if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
-                          (double)overlap->missing);
+        zt__write_csv_sum(writer, &zt__csv_whole, "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
+                          overlap->samples, (double)overlap->missing);
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         uint64_t count = zt__get_cause(profiler, (zt_cause)i);
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
                  zt__cause_name((zt_cause)i));
         if (count) {
-            zt__write_csv_count(writer, "", text, "samples", count);
+            zt__write_csv_count(writer, &zt__csv_whole, text, "samples", count);
         }
     }
     power = zt__get_power_info(profiler);
-    zt__write_csv_power(writer, "", power.joules, power.watts, power.throttled, power.throttled_by,
-                        power.mhz);
-    zt__write_csv_device(writer, "", "temperature", "degrees C", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_NONE,
-                         power.max_celsius);
+    zt__write_csv_power(writer, &zt__csv_whole, power.joules, power.watts, power.throttled,
+                        power.throttled_by, power.mhz);
+    zt__write_csv_device(writer, &zt__csv_whole, "temperature", "degrees C", ZET_METRIC_TYPE_RAW,
+                         ZT_AGGREGATE_NONE, power.max_celsius);
     zt__list_notes(document, zt__write_csv_note);
 }
 
@@ -467,15 +512,18 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
             zt__write_shown(writer, heading);
         }
     }
-    zt__write_text(writer, "\n");
+    zt__write_text(writer, ",DeviceBegin[ns],DeviceEnd[ns]\n"); /* unitrace has neither */
     zt__get_kept_samples(profiler, &i, &end);
     for (; i < end && values; i++) {
         zt__timeline_sample sample;
+        const char *name;
+        char *demangled;
         if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
             continue; /* replaced by a newer one */
         }
+        name = zt__show_name(zt__record_at(profiler, sample.region)->name, &demangled);
         for (tile = 0; tile < tiles; tile++) {
-            zt__write_csv_field(writer, zt__record_at(profiler, sample.region)->name);
+            zt__write_csv_field(writer, name);
             zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
             if (has_own_time) {
                 zt__write_text(writer, ",");
@@ -488,8 +536,10 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
                 zt__write_text(writer, ",");
                 zt__write_csv_number(writer, is_time ? values[0] : values[column]);
             }
-            zt__write_text(writer, "\n");
+            zt__print(writer, ",%llu,%llu\n", (unsigned long long)sample.begin_ns,
+                      (unsigned long long)sample.end_ns);
         }
+        free(demangled);
     }
     zt__free(allocator, values);
 }

@@ -7,6 +7,7 @@
 #include "base/numbers.h"
 #include "base/paths.h"
 #include "base/platform.h"
+#include "base/programs.h"
 #include "metrics/driver.h"
 #include "metrics/statistics.h"
 #include "regions/columns.h"
@@ -161,22 +162,26 @@ ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
     const zt__path *outer;
     size_t length = path->depth == 1 ? 1 : 0, used, i;
-    char *name;
+    char *name, *demangled;
     for (outer = path; outer->depth > 0; outer = outer->key.outer) {
-        length += strlen(outer->key.region->name) + 1;
+        length += strlen(zt__show_name(outer->key.region->name, &demangled)) + 1;
+        free(demangled);
     }
     name = (char *)zt__allocate(&document->profiler->config.allocator, length, 1);
     document->out_of_memory |= !name;
     for (outer = path, used = length - 1; outer->depth > 0 && name; outer = outer->key.outer) {
-        length = strlen(outer->key.region->name);
+        const char *shown = zt__show_name(outer->key.region->name, &demangled);
+        length = strlen(shown);
+        length = length < used ? length
+                               : used; /* the C++ library may have had no memory for the one or the other */
         used -= length;
         for (i = 0; i < length; i++) {
-            char character = outer->key.region->name[i];
-            name[used + i] = character == ';' ? ':' : character;
+            name[used + i] = shown[i] == ';' ? ':' : shown[i];
         }
         if (used > 0) {
             name[--used] = ';';
         }
+        free(demangled);
     }
     return name;
 }

@@ -47,7 +47,8 @@ typedef struct zt__nesting {
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
-    size_t room; /* columns of a line, for tables */
+    size_t room;        /* columns of a line, for tables */
+    uint32_t most_rows; /* of a table */
     zt__advice advice;
     uint32_t region_count, path_count; /* when the report was begun */
     zt__nesting *regions, *paths;      /* all of one moment */

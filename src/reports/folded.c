@@ -16,8 +16,8 @@
 
 /* Writes a name as one frame of a stack: ';' separates frames, and a line feed ends the stack. */
 static void zt__write_frame(zt__writer *writer, const char *name) {
-    char *demangled = zt__demangle(name);
-    const char *text = demangled ? demangled : name;
+    char *demangled;
+    const char *text = zt__show_name(name, &demangled);
     zt__character character;
     while (zt__next_character(&text, &character)) {
         if (character.code == ';') {

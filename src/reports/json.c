@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
+#include "base/programs.h"
 #include "base/text.h"
 #include "base/writer.h"
 #include "metrics/groups.h"
@@ -296,13 +297,23 @@ static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase
     zt__write_text(writer, "}");
 }
 
+/* Writes the name of a region or a kernel and, if it can be demangled, how it is shown. */
+static void zt__write_json_name(zt__writer *writer, const char *name) {
+    char *demangled = zt__demangle(name);
+    zt__write_json_text(writer, "name", name);
+    if (demangled) {
+        zt__write_json_text(writer, "shown", demangled);
+    }
+    free(demangled);
+}
+
 /* Writes the region that was read last. */
 static void zt__write_json_region(zt__document *document, const zt__json *json) {
     const zt_region_info *region = &document->region;
     zt__writer *writer = &document->writer;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", region->name);
+    zt__write_json_name(writer, region->name);
     zt__write_json_count(writer, "count", region->count);
     zt__write_json_count(writer, "lost", region->lost);
     zt__write_json_count(writer, "dropped", region->dropped);
@@ -544,7 +555,7 @@ static uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *r
     }
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", kernel->name);
+    zt__write_json_name(writer, kernel->name);
     zt__write_json_count(writer, "size", kernel->code.size);
     zt__write_json_count(writer, "samples", rows[0].kernel_samples);
     zt__write_json_figure(writer, "share", (double)rows[0].kernel_samples / (double)all);
@@ -649,7 +660,7 @@ static void zt__write_json_traced(zt__document *document) {
         list = zt__list_kernel_values(&info);
         zt__write_comma(writer);
         zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", info.name);
+        zt__write_json_name(writer, info.name);
         zt__write_json_text(writer, "module", zt__format_module(&info).text);
         zt__write_json_index(writer, "region",
                              info.region < document->region_count ? info.region : UINT32_MAX);

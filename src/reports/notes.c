@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/phase_stack.h"
 #include "base/platform.h"
+#include "base/programs.h"
 #include "base/shared.h"
 #include "modules/kernel_facts.h"
 #include "regions/names.h"
@@ -365,8 +366,10 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     zt__append(text, sizeof text, " in which any ran:");
     for (i = 0; i < count; i++) {
         zt__subject subject = zt__subject_at(profiler, ZT_PATH(named[i] - document->at_once));
+        char *demangled;
         zt__append(text, sizeof text, "%s \"%.100s\" for %.0f%% of its time", i ? "," : "",
-                   subject.region->name, 100 * named[i]->ns / named[i]->of_ns);
+                   zt__show_name(subject.region->name, &demangled), 100 * named[i]->ns / named[i]->of_ns);
+        free(demangled);
     }
     zt__append(
         text, sizeof text,

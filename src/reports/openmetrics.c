@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
+#include "base/programs.h"
 #include "base/text.h"
 #include "base/writer.h"
 #include "metrics/statistics.h"
@@ -78,6 +79,16 @@ static void zt__write_label(zt__writer *writer, const char *name, const char *va
     zt__write_text(writer, "\"");
 }
 
+/* Writes the name of a region or a call. Beside a demangled name, which another name may be, too, stands the symbol. */
+static void zt__write_name_label(zt__writer *writer, const char *label, const char *name) {
+    char *demangled;
+    zt__write_label(writer, label, zt__show_name(name, &demangled));
+    if (demangled) {
+        zt__write_label(writer, "symbol", name);
+    }
+    free(demangled);
+}
+
 static void zt__write_number_label(zt__writer *writer, const char *name, uint32_t number) {
     char text[16];
     snprintf(text, sizeof text, "%u", (unsigned)number);
@@ -98,7 +109,7 @@ static void zt__end_count(zt__writer *writer, uint64_t count) {
 static void zt__write_counter_sample(zt__writer *writer, zt__family *family, const char *label,
                                      const char *value, uint64_t count) {
     zt__begin_sample(writer, family, "_total");
-    zt__write_label(writer, label, value);
+    zt__write_name_label(writer, label, value);
     zt__end_count(writer, count);
 }
 
@@ -109,7 +120,7 @@ typedef struct zt__family_labels {
 } zt__family_labels;
 
 static void zt__write_labels(zt__writer *writer, const zt__family_labels *labels) {
-    zt__write_label(writer, labels->label, labels->value);
+    zt__write_name_label(writer, labels->label, labels->value);
     if (labels->path) {
         zt__write_label(writer, "path", labels->path);
     }
@@ -570,8 +581,16 @@ static void zt__write_metric_families(zt__document *document, zt__family_kind ki
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
+/* Of zt_availability. */
+static const char *const zt__availability_names[ZT_AVAILABILITY_UNKNOWN + 1] = {
+    "available",     "times_by_choice", "not_enabled",     "library_missing", "no_permission", "in_use",
+    "no_such_group", "no_such_metric",  "groups_conflict", "not_supported",   "device_lost",   "no_profiler"};
+
 ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
-    zt__family info = {"zetools", "info", "", "Version of zetools.h, device, and availability of metrics", 0};
+    /* Not of the type "info", which the text format before OpenMetrics, and so the Pushgateway and the textfile
+       collector, do not have. */
+    zt__family info = {"zetools_info", "gauge", "",
+                       "Version of zetools.h, device, and availability of metrics", 0};
     zt__family collected = {"zetools_collected_samples", "counter", "samples", "Samples that were collected",
                             0};
     zt__family lost = {"zetools_lost_samples", "counter", "samples",
@@ -616,10 +635,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     uint32_t calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
-    zt__begin_sample(writer, &info, "_info");
+    zt__begin_sample(writer, &info, "");
     zt__write_label(writer, "version", ZETOOLS_VERSION);
     zt__write_label(writer, "device", profiler->device_name);
-    zt__write_label(writer, "availability", zt__get_availability_text(profiler));
+    zt__write_label(writer, "availability", zt__availability_names[zt__get_availability(profiler)]);
     zt__end_count(writer, 1);
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);

@@ -273,8 +273,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         if (!zt__read_region(document, nesting)) {
             continue;
         }
-        row->demangled = zt__demangle(document->region.name);
-        row->name = row->demangled ? row->demangled : document->region.name;
+        row->name = zt__show_name(document->region.name, &row->demangled);
         row->figures = figures;
         zt__note_if_skewed(document, table);
         /* Regions that were begun on no path yet come after the paths. */
@@ -509,7 +508,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt_limit_info limits[LIMITS_SHOWN];
     zt__paragraph paragraph;
     const char *group = NULL;
-    uint32_t i, place, count = 0, known = 0;
+    double hidden_share = 0; /* of rows that are left out */
+    uint32_t i, place, row_count, count = 0, known = 0;
     int is_same = 1;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
@@ -521,7 +521,15 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt__prepare_advice(profiler, &table.advice);
     zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
     document->out_of_memory |= !zt__order_rows(document, &table);
+    row_count = shown->row_count;
     table.left_out = zt__count_metric_columns(shown);
+    for (i = document->most_rows; i < row_count; i++) { /* shares of phases are those of regions inside */
+        double share = shown->rows[i].figures[ZT__ROW_SHARE];
+        if (!zt__is_nan(share) && !zt__subject_of_row(document, &shown->rows[i]).region->is_phase) {
+            hidden_share += share;
+        }
+    }
+    shown->row_count = row_count < document->most_rows ? row_count : document->most_rows;
     zt__fit_columns(shown, document->room);
     table.left_out -= zt__count_metric_columns(shown);
 
@@ -541,7 +549,9 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     if (shown->row_count > 0) {
         zt__write_figures(&document->writer, shown, document->room);
     }
+    zt__write_left_out(document, row_count - shown->row_count, hidden_share, "the GPU time");
     zt__write_footer(document, &table);
+    shown->row_count = row_count;
 
     /* what limits the regions with the largest shares, a paragraph each */
     for (i = 0; i < shown->row_count; i++) {

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
+#include "base/programs.h"
 #include "base/shared.h"
 #include "base/text.h"
 #include "base/writer.h"
@@ -623,6 +624,7 @@ static void zt__write_device(zt__trace *trace) {
         }
     }
     for (i = 0; i < trace->missing_count; i++) {
+        char *demangled = NULL;
         const zt__missing *missing = &trace->missing[i];
         const zt__track *track = missing->list ? zt__find_track(trace, missing) : NULL;
         int is_uncertain = missing->cause == ZT_CAUSE_COUNT;
@@ -630,7 +632,8 @@ static void zt__write_device(zt__trace *trace) {
                  is_uncertain                           ? "uncertain time"
                  : missing->cause < ZT_DROPPED_NO_PROBE ? "lost"
                                                         : "dropped",
-                 missing->region ? missing->region->name : "a region");
+                 missing->region ? zt__show_name(missing->region->name, &demangled) : "a region");
+        free(demangled);
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
         zt__write_json_text(writer, "cause",
                             is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
@@ -883,7 +886,8 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
 
     /* The program is named by the file that it was started from, and a thread as the system names it, if it
        still runs. */
-    end = strcspn(program, " ");
+    program += *program == '"';
+    end = strcspn(program, program > profiler->facts.program ? "\"" : " ");
     for (begin = end; begin > 0 && !zt__is_separator(program[begin - 1]);) {
         begin--;
     }
@@ -894,11 +898,14 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     }
     for (i = 0; i < trace.slice_count; i++) { /* without memory there are none */
         const zt__host_slice *slice = &trace.slices[i];
+        char *demangled;
         if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
             zt__read_thread_name(slice->thread, name, sizeof name);
             zt__write_name(writer, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
         }
-        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
+        snprintf(name, sizeof name, "append %.240s",
+                 zt__show_name(slice->name ? slice->name : "", &demangled));
+        free(demangled);
         zt__begin_event(writer, "X",
                         slice->kind == ZT__SLICE_APPEND    ? name
                         : slice->kind == ZT__SLICE_EXECUTE ? "execute lists"

@@ -3,14 +3,17 @@
 #include "reports/trace_events.h"
 
 #include "base/compiler.h"
+#include "base/programs.h"
 #include "base/writer.h"
 #include "reports/json.h"
 
 ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
                                  uint32_t track) {
+    char *demangled;
     zt__write_comma(writer);
     zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
-    zt__write_json_string(writer, name);
+    zt__write_json_string(writer, zt__show_name(name, &demangled));
+    free(demangled);
     zt__print(writer, ",\"pid\":%ld", process);
     if (*phase != 'C') { /* counters are of a process */
         zt__print(writer, ",\"tid\":%u", (unsigned)track);

@@ -34,6 +34,21 @@ ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) 
     zt__end_paragraph(&paragraph);
 }
 
+ZT__PRIVATE void zt__write_left_out(zt__document *document, uint32_t count, double percent,
+                                    const char *what) {
+    char text[256], share[64] = "";
+    if (count == 0) {
+        return;
+    }
+    if (zt__is_positive(percent)) {
+        snprintf(share, sizeof share, ", with %.1f%% of %.40s", percent, what);
+    }
+    snprintf(text, sizeof text,
+             "%u more %s left out%s: set ZT_ROWS=0, or write CSV, JSON or HTML, which have all.",
+             (unsigned)count, count == 1 ? "row is" : "rows are", share);
+    zt__write_table_note(document, text);
+}
+
 /* ---- tables of a tracer: kernels, calls, hot spots ------------------------------------------------------- */
 
 #ifdef ZETOOLS_TRACER
@@ -54,6 +69,19 @@ enum {
     ZT__KERNEL_ROW_FIGURES
 };
 
+/* The figures of a call. */
+enum {
+    ZT__CALL_ROW_SHARE,
+    ZT__CALL_ROW_COUNT,
+    ZT__CALL_ROW_ERRORS,
+    ZT__CALL_ROW_TOTAL,
+    ZT__CALL_ROW_MEAN,
+    ZT__CALL_ROW_MEDIAN,
+    ZT__CALL_ROW_P95,
+    ZT__CALL_ROW_MAX,
+    ZT__CALL_ROW_FIGURES
+};
+
 static const struct {
     uint32_t figure;
     const char *name, *units;
@@ -71,13 +99,35 @@ static double zt__known_or_nan(uint32_t number) {
     return number == UINT32_MAX ? zt__nan() : number;
 }
 
-/* Writes a table below a heading, if it has rows. */
-static void zt__show_table(zt__document *document, zt__figure_table *table, const char *heading) {
-    if (table->row_count > 0) {
-        zt__fit_columns(table, document->room);
-        zt__print(&document->writer, "\n%s\n", heading);
-        zt__write_figures(&document->writer, table, document->room);
+/* Writes a table below a heading, if it has rows: no more than document->most_rows. `share` is the index of a figure that
+   is a share of `what`; UINT32_MAX: none adds up. */
+static void zt__show_table(zt__document *document, zt__figure_table *table, const char *heading,
+                           uint32_t share, const char *what) {
+    const uint32_t count = table->row_count;
+    double percent = 0;
+    uint32_t i;
+    if (count == 0) {
+        return;
     }
+    for (i = document->most_rows; i < count && share != UINT32_MAX; i++) {
+        percent += zt__is_nan(table->rows[i].figures[share]) ? 0 : table->rows[i].figures[share];
+    }
+    table->row_count = count < document->most_rows ? count : document->most_rows;
+    zt__fit_columns(table, document->room);
+    zt__print(&document->writer, "\n%s\n", heading);
+    zt__write_figures(&document->writer, table, document->room);
+    zt__write_left_out(document, count - table->row_count, percent, what);
+    table->row_count = count;
+}
+
+/* Compares rows for qsort: by the total time, in descending order, and then in the order in which they were first called. */
+static int zt__compare_call_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    double left = one->figures[ZT__CALL_ROW_TOTAL], right = other->figures[ZT__CALL_ROW_TOTAL];
+    if (left > right || left < right) {
+        return left > right ? -1 : 1;
+    }
+    return (int)one->index - (int)other->index;
 }
 
 /* Compares rows for qsort: by share, and then by launches, in descending order. */
@@ -153,8 +203,7 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         zt__figure_row *row = &table.rows[i];
         double *figure = figures + (size_t)i * ZT__KERNEL_ROW_FIGURES;
         zt_get_kernel(document->profiler, i, &info);
-        row->demangled = zt__demangle(info.name);
-        row->name = row->demangled ? row->demangled : info.name;
+        row->name = zt__show_name(info.name, &row->demangled);
         row->figures = figure;
         row->index = i;
         figure[ZT__KERNEL_ROW_SHARE] =
@@ -193,7 +242,8 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
             zt__add_texts(&table, figure, name, figure == ZT__KERNEL_ROW_SIZE ? size_texts : module_texts);
         }
     }
-    zt__show_table(document, &table, "Kernels; group size and occupancy are those of most launches");
+    zt__show_table(document, &table, "Kernels; group size and occupancy are those of most launches",
+                   UINT32_MAX, "");
     for (i = 0; i < table.row_count; i++) {
         zt_get_kernel(document->profiler, table.rows[i].index, &info);
         if (info.advice[0] && shown < ADVISED) {
@@ -217,41 +267,53 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
 }
 
 ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
-    enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
-    static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
+    static const char *const names[ZT__CALL_ROW_FIGURES] = {"share", "count",  "errors", "total",
+                                                            "mean",  "median", "p95",    "max"};
     const zt_allocator *allocator = &document->profiler->config.allocator;
     uint32_t i, count = zt__calls_to_report(document->profiler);
-    zt__figure_column columns[FIGURES];
+    zt__figure_column columns[ZT__CALL_ROW_FIGURES];
     zt__figure_table table;
-    double *figures;
+    double *figures, all_ns = 0;
     if (count == 0) {
         return;
     }
     memset(&table, 0, sizeof table);
-    figures = (double *)zt__allocate(allocator, count, FIGURES * sizeof *figures);
+    figures = (double *)zt__allocate(allocator, count, ZT__CALL_ROW_FIGURES * sizeof *figures);
     table.heading = "call";
     table.columns = columns;
     table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
     document->out_of_memory |= !figures || !table.rows;
     for (i = 0; i < count && figures && table.rows; i++) {
-        double *row = figures + (size_t)i * FIGURES;
+        double *row = figures + (size_t)i * ZT__CALL_ROW_FIGURES;
         zt_call_info call;
         zt_get_call(document->profiler, i, &call);
         table.rows[i].name = call.name;
         table.rows[i].figures = row;
-        row[COUNT] = (double)call.count;
-        row[ERRORS] = (double)call.errors;
-        row[TOTAL] = call.time_ns.sum;
-        row[MEDIAN] = call.time_ns.median;
-        row[P95] = call.time_ns.p95;
-        row[MAX] = call.time_ns.max;
+        table.rows[i].index = i;
+        all_ns += call.time_ns.sum;
+        row[ZT__CALL_ROW_COUNT] = (double)call.count;
+        row[ZT__CALL_ROW_ERRORS] = (double)call.errors;
+        row[ZT__CALL_ROW_TOTAL] = call.time_ns.sum;
+        row[ZT__CALL_ROW_MEAN] = call.time_ns.mean;
+        row[ZT__CALL_ROW_MEDIAN] = call.time_ns.median;
+        row[ZT__CALL_ROW_P95] = call.time_ns.p95;
+        row[ZT__CALL_ROW_MAX] = call.time_ns.max;
         table.row_count++;
     }
-    zt__choose_time_unit(&table, MEDIAN, TOTAL);
-    for (i = 0; i < FIGURES; i++) {
-        zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
+    for (i = 0; i < table.row_count; i++) {
+        double *row = figures + (size_t)i * ZT__CALL_ROW_FIGURES;
+        row[ZT__CALL_ROW_SHARE] = all_ns > 0 ? 100 * row[ZT__CALL_ROW_TOTAL] / all_ns : zt__nan();
     }
-    zt__show_table(document, &table, "Host time of calls");
+    qsort(table.rows, table.row_count, sizeof *table.rows, zt__compare_call_rows);
+    zt__choose_time_unit(&table, ZT__CALL_ROW_MEDIAN, ZT__CALL_ROW_TOTAL);
+    for (i = 0; i < ZT__CALL_ROW_FIGURES; i++) {
+        zt__add_figures(&table, i, names[i],
+                        i == ZT__CALL_ROW_SHARE  ? "percent"
+                        : i < ZT__CALL_ROW_TOTAL ? ""
+                                                 : "ns",
+                        i != ZT__CALL_ROW_SHARE, i > ZT__CALL_ROW_MEAN);
+    }
+    zt__show_table(document, &table, "Host time of calls", ZT__CALL_ROW_SHARE, "the host time of calls");
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
 }
@@ -293,10 +355,9 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
                 stall = j;
             }
         }
-        demangled = zt__demangle(rows[i].kernel->name);
         zt__begin_writing(&name, NULL, NULL);
         name.stopped = 1; /* it only keeps the bytes */
-        zt__write_shortened(&name, demangled ? demangled : rows[i].kernel->name, SHORTENED);
+        zt__write_shortened(&name, zt__show_name(rows[i].kernel->name, &demangled), SHORTENED);
         zt__write_text(&name, " ");
         zt__write_text(&name, zt__describe_hot_place(&rows[i]).text);
         zt__write_bytes(&name, "", 1);
@@ -319,7 +380,8 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     zt__add_texts(&table, STALL, "main stall", stalls);
     zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
     zt__show_table(document, &table,
-                   "Hot spots in kernels: where threads were, and whether they executed or waited");
+                   "Hot spots in kernels: where threads were, and whether they executed or waited", SHARE,
+                   "the samples");
     if (count > SHOWN) {
         zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
                   (unsigned)(count - SHOWN));

@@ -11,6 +11,9 @@ ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *n
 
 ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text);
 
+/* Says how many rows of a table are left out, if any, and their share of `what`, if it is known: "the GPU time". */
+ZT__PRIVATE void zt__write_left_out(zt__document *document, uint32_t count, double percent, const char *what);
+
 #ifdef ZETOOLS_TRACER
 
 /* Writes a table of kernels, and below it the advice about those with the largest shares, a paragraph each. */

@@ -147,6 +147,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
+    document->most_rows = zt__get_most_rows();
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);

@@ -91,9 +91,8 @@ static void zt__list_kernels(const zt__graph_content *content, char *text, size_
     uint32_t i;
     text[0] = 0;
     for (i = 0; i < content->kernel_count; i++) {
-        const char *name = zt__shown_name(content->kernels[i].name->text);
-        char *demangled = zt__demangle(name);
-        name = demangled ? demangled : name;
+        char *demangled;
+        const char *name = zt__show_name(zt__shown_name(content->kernels[i].name->text), &demangled);
         used += (size_t)snprintf(text + used, room - used, "%s%.*s%s", i ? ", " : " (", (int)LONGEST, name,
                                  strlen(name) > LONGEST ? "..." : "");
         if (content->kernels[i].launches > 1) {

@@ -6,6 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/paths.h"
 #include "base/platform.h"
+#include "base/programs.h"
 #include "base/shared.h"
 #include "base/writer.h"
 #include "regions/names.h"
@@ -116,8 +117,10 @@ static ze_result_t zt__write_hang_text(const void *text, FILE *file) {
 
 /* Writes what hangs: a sentence. */
 static void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
+    char *demangled;
     text[0] = 0;
-    zt__append(text, room, "'%.256s' has run for ", hang->region);
+    zt__append(text, room, "'%.256s' has run for ", zt__show_name(hang->region, &demangled));
+    free(demangled);
     zt__append_number(text, room, (double)hang->running_ns / 1e9);
     zt__append(text, room, " s, and has not ended.");
 }
@@ -138,7 +141,8 @@ static void zt__write_hang(zt__watch *watch, const zt_hang *hang, uint32_t runni
     text[0] = 0;
     zt__append(text, room, "%s\n", sentence);
     if (hang->others) {
-        zt__append(text, room, "On %u other lists regions run, or wait for it.\n", (unsigned)hang->others);
+        zt__append(text, room, "Regions run on %u other list%s, or wait to run there.\n",
+                   (unsigned)hang->others, hang->others == 1 ? "" : "s");
     }
     zt__append(text, room, "\ndevice    %s\nprogram   %s\nprocess   %ld\ndate      %s\n",
                profiler->device_name, profiler->facts.program, zt__get_process_id(), date.text);
@@ -147,9 +151,11 @@ static void zt__write_hang(zt__watch *watch, const zt_hang *hang, uint32_t runni
                "submitted  first since  list                region\n");
     for (i = 0; i < shown; i++) {
         const zt__running *running = &watch->running[i];
+        char *demangled;
         zt__append(text, room, "%7.2f s  %9.2f s  %-18p  %.256s\n",
                    (double)(now - running->submission_ns) / 1e9, (double)(now - running->since_ns) / 1e9,
-                   (void *)running->list, running->region->name);
+                   (void *)running->list, zt__show_name(running->region->name, &demangled));
+        free(demangled);
     }
     if (shown < running_count) {
         zt__append(text, room, "and %u more\n", (unsigned)(running_count - shown));

@@ -3,7 +3,10 @@
 
        A file begins with the same facts about program and device as JSON. A region has a line for its GPU
        time, for "own GPU time", "total GPU time" and "share" (in percent), and for each metric, also without
-       samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
+       samples. `tile` and `pass` are "all" or a number. The column `kind` says what a line is of:
+       "region", "phase", "path of region", "path of phase", "kernel", "hotspot", "call" (of the host) or
+       "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where they
+       apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
        - "entries", "incomplete entries", "host time", "own host time", "host wait time" and "busy GPU time" of
@@ -16,7 +19,7 @@
        - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
          these lines for each path with samples, too, and a text "path of" with its name. In paths, a ';' in a name is
          written as ':'
-       - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
+       - the component "profiler": a count or, with the aggregation "none", a text, such
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
          "notes" of JSON
@@ -31,6 +34,6 @@
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
-               if line["metric"] == "GPU_BUSY" and line["tile"] == "all":
+               if line["kind"] == "region" and line["metric"] == "GPU_BUSY" and line["tile"] == "all":
                    print(line["region"], line["mean"])
 */

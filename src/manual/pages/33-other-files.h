@@ -16,7 +16,8 @@
        `unitrace -q`, so that scripts for unitrace read them: "=== Device #0 Metrics ===", a blank line, and
        CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
        such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of
-       collection.
+       collection. The last two columns, which unitrace has not, are DeviceBegin[ns] and DeviceEnd[ns]: times
+       of the device's clock.
 
            import pandas
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())

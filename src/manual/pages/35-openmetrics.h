@@ -1,11 +1,33 @@
 /* ----------------------------------------------------------------------------------------------------------
    OPENMETRICS
 
-       A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway
-       or the textfile collector of its node exporter. A program that serves it calls zt_write with
-       ZT_FORMAT_OPENMETRICS for each request. Its families, which begin with zetools_, are
+       A report to "run.prom" is OpenMetrics text. Prometheus reads it from an endpoint, and so do the
+       Pushgateway and the textfile collector of the node exporter, which know fewer types: no family is an
+       "info". A program that serves it calls zt_write with ZT_FORMAT_OPENMETRICS for each request, and answers
+       with the header
 
-       info                                1, with version, device and availability of metrics as labels
+           Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8
+
+       Prometheus scrapes it with
+
+           scrape_configs:
+             - job_name: zetools
+               scrape_interval: 15s
+               static_configs:
+                 - targets: ["localhost:9464"]
+
+       A program that serves nothing replaces a file in the directory of the textfile collector
+
+           zt_report(profiler, "/var/lib/prometheus/node-exporter/program.prom");
+
+       or sends it to a Pushgateway
+
+           curl --data-binary @run.prom localhost:9091/metrics/job/program
+
+       The families, which begin with zetools_, are
+
+       info                                1, with version, device and availability of metrics ("available",
+                                           "library_missing" ...) as labels
        region_gpu_time_seconds             a summary by region. The quantiles 0 and 1 are minimum and
                                            maximum
        region_own_gpu_time_seconds_total   by region: can be added up. Left out while not known; see OWN
@@ -45,7 +67,9 @@
        for its lost and dropped samples. A phase always has that label. In it, a ';' in a name is written as
        ':'.
 
-       Names are in snake case and units are base units: GPU_BUSY in percent is
+       Names of C++ are demangled; then the label "symbol" has the mangled one.
+
+       Names of families are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
        are not combined are left out, and so are kernels and hot spots. Counters begin at 0 with each
        profiler.

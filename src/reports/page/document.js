@@ -128,7 +128,12 @@ const calls = doc.calls || [];
 
 function readDocument() {
     try {
-        return JSON.parse(byId("data").textContent);
+        return JSON.parse(byId("data").textContent, (key, value) => {
+            if (value && value.shown) { /* a demangled name */
+                value.name = value.shown;
+            }
+            return value;
+        });
     } catch (error) {
         byId("summary").textContent = `The data of this page cannot be read: ${error.message}. Write the report again.`;
         throw error;
