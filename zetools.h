@@ -31760,7 +31760,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
             zt__write_shown(writer, heading);
         }
     }
-    zt__write_text(writer, ",DeviceBegin[ns],DeviceEnd[ns]\n"); /* unitrace has neither */
+    zt__write_text(writer, ",Begin[ns],End[ns]\n"); /* unitrace has neither */
     zt__get_kept_samples(profiler, &i, &end);
     for (; i < end && values; i++) {
         zt__timeline_sample sample;
@@ -41350,8 +41350,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        `unitrace -q`, so that scripts for unitrace read them: "=== Device #0 Metrics ===", a blank line, and
        CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
        such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of
-       collection. The last two columns, which unitrace has not, are DeviceBegin[ns] and DeviceEnd[ns]: times
-       of the device's clock.
+       collection. The last two columns, which unitrace has not, are Begin[ns] and End[ns]: when the sample
+       ran, on the host's CLOCK_MONOTONIC.
 
            import pandas
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
@@ -42182,4 +42182,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6f0093cdecf4d0b5 */
+/* Joined from src/ by src/join.py: a995a57ecbba61fa */

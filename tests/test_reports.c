@@ -1837,7 +1837,7 @@ static void test_instances_of_odd_metrics(void **state) {
     zt_profiler *profiler = measure_region(w, &config);
     assert_contains(
         written(profiler, ZT_FORMAT_INSTANCES),
-        ",\"A,B[a,b]\",\"two\nlines\",\"\"\"quoted\"\"[\xef\xbf\xbd]\",invalid\xef\xbf\xbd,DeviceBegin[ns],");
+        ",\"A,B[a,b]\",\"two\nlines\",\"\"\"quoted\"\"[\xef\xbf\xbd]\",invalid\xef\xbf\xbd,Begin[ns],");
     close_profiler(w, profiler);
     assert_true(gpu.list_metrics("Odd", NULL, 0));
 }
@@ -1853,7 +1853,7 @@ static void test_instances_of_times(void **state) {
     ok(zt_get_region(profiler, 0, &info));
     const char *text = written(profiler, ZT_FORMAT_INSTANCES);
     assert_contains(text,
-                    "\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns],DeviceBegin[ns],DeviceEnd[ns]\n");
+                    "\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns],Begin[ns],End[ns]\n");
     const char *row = strstr(text, "\"region\"");
     assert_string_equal(check_row(row, "\"region\",1,0", &info.time_ns.sum, 1), "");
     row = strchr(row + strlen("\"region\",1,0,"), ',') +

@@ -512,7 +512,7 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
             zt__write_shown(writer, heading);
         }
     }
-    zt__write_text(writer, ",DeviceBegin[ns],DeviceEnd[ns]\n"); /* unitrace has neither */
+    zt__write_text(writer, ",Begin[ns],End[ns]\n"); /* unitrace has neither */
     zt__get_kept_samples(profiler, &i, &end);
     for (; i < end && values; i++) {
         zt__timeline_sample sample;

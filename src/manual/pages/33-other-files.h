@@ -16,8 +16,8 @@
        `unitrace -q`, so that scripts for unitrace read them: "=== Device #0 Metrics ===", a blank line, and
        CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
        such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of
-       collection. The last two columns, which unitrace has not, are DeviceBegin[ns] and DeviceEnd[ns]: times
-       of the device's clock.
+       collection. The last two columns, which unitrace has not, are Begin[ns] and End[ns]: when the sample
+       ran, on the host's CLOCK_MONOTONIC.
 
            import pandas
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
