@@ -77,14 +77,12 @@ def read_csv(path):
     with open(path, encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file, strict=True))
     assert [line["metric"] for line in lines[:4]] == ["zetools", "program", "date", "opened"], lines[:4]
-    phases = {line["region"] for line in lines if line["kind"] == "phase"}
+    owners = {(line["kind"], line["region"]) for line in lines}  # a phase and a region may have one name
     for line in lines:
-        if not line["region"]:
-            assert line["kind"] in ("profiler", "region", "phase"), line
-        elif line["metric"] == "path of":
-            assert line["kind"] == ("path of phase" if line["text"] in phases else "path of region"), line
-        else:
-            assert line["kind"] in ("region", "phase", "path of region", "path of phase"), line
+        assert line["kind"] in ("profiler", "region", "phase", "path of region", "path of phase", "kernel", "hotspot", "call"), line
+        assert line["kind"] != "profiler" or not line["region"], line
+        if line["metric"] == "path of" and line["kind"].startswith("path"):
+            assert (line["kind"].rpartition(" ")[2], line["text"]) in owners, line
         assert None not in line and None not in line.values(), line
         assert line["metric"], line
         if line["component"] == "profiler":
