@@ -39933,10 +39933,24 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const around = phases.length ? ` and ${plural(phases.length, \"phase\")}` : \"\";\n"
         "    summary.append(`${plural(measured.length, \"region\")}${around}, ${samples}. `);\n"
         "    if (hasOwnTimes) {\n"
-        "        summary.append(limitsText());\n"
+        "        summary.append(headline(), limitsText());\n"
         "    }\n"
         "}\n"
         "\n"
+        "/* Returns the region with the largest own time: its share, its time, and what limits it. */\n"
+        "function headline() {\n"
+        "    const timed = measured.filter((region) => region.ownShare > 0);\n"
+        "    if (timed.length === 0) {\n"
+        "        return \"\";\n"
+        "    }\n"
+        "    const largest = timed.reduce((most, region) => region.ownShare > most.ownShare ? region : most);\n"
+        "    const limit = largest.limit.what ? `, limited by ${largest.limit.what}` : \"; what limits it is not known\";\n"
+        "    const time = isNumber(largest.own_ns) ? quantity(largest.own_ns, \"ns\") : \"estimated\";\n"
+        "    const own = `${percent(largest.ownShare)} (${time})`;\n"
+        "    return `The largest own time is that of ${shortName(largest.name, nameLength())}: ${own}${limit}. `;\n"
+        "}\n"
+        "\n"
+        "/* Returns what limits all regions. Regions of which that is not known are left out. */\n"
         "function limitsText() {\n"
         "    const shares = new Map();\n"
         "    for (const {limit, share} of measured) {\n"
@@ -39948,11 +39962,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return \"\";\n"
         "    }\n"
         "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n"
-        "    const unknown = sumOf(measured, (region) => region.limit.what ? 0 : region.share);\n"
-        "    if (unknown >= 0.0005) {\n"
-        "        largest.push([\"not known\", unknown]);\n"
-        "    }\n"
-        "    return `What limits it: ${largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`).join(\", \")}.`;\n"
+        "    const texts = largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`);\n"
+        "    return `What limits it, where known: ${texts.join(\", \")}.`;\n"
         "}\n"
         "\n"
         "function showNotes() {\n"
@@ -40007,7 +40018,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Adds the source of a kernel and, where that is not known, its instructions. */\n"
-        "function addHotKernel(parent, kernel, kinds, isOpen) {\n"
+        "function addHotKernel(parent, kernel, kinds, isOpen) {\n",
         "    const details = add(parent, \"details\");\n"
         "    const summary = add(details, \"summary\");\n"
         "    details.open = isOpen;\n"
@@ -40018,7 +40029,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {\n"
         "        add(details, \"h3\", \"\", source.file);\n"
         "        addHotTable(details, kernel, kinds, \"Line\", linesOf(source), (row) => String(row.line));\n"
-        "    }\n",
+        "    }\n"
         "    const unknown = (kernel.instructions || []).filter((row) => !row.file);\n"
         "    if (unknown.length) {\n"
         "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;\n"
@@ -40089,7 +40100,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(row, \"td\", \"description\", kernel.advice || \"\");\n"
         "    }\n"
         "}\n"
-        "\n"
+        "\n",
         "function showCalls() {\n"
         "    if (calls.length === 0) {\n"
         "        return;\n"
@@ -40103,7 +40114,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const figures = [\n"
         "        [\"Total\", \"sum\", total], [\"Mean\", \"mean\", others], [\"Median\", \"median\", others], [\"p95\", \"p95\", others],\n"
         "        [\"Max\", \"max\", others],\n"
-        "    ];\n",
+        "    ];\n"
         "    const body = addTable(byId(\"calls\"), [\n"
         "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n"
         "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),\n"
@@ -40188,7 +40199,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        if (row && (isKey || !window.getSelection().toString())) {\n"
         "            toggle(row);\n"
         "        }\n"
-        "    });\n"
+        "    });\n",
         "    body.addEventListener(\"keydown\", (event) => {\n"
         "        const all = rowButtons();\n"
         "        const at = all.indexOf(event.target);\n"
@@ -40206,7 +40217,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function listenToKeys() {\n"
         "    const filter = byId(\"filter\");\n"
-        "    const choice = byId(\"choice\");\n",
+        "    const choice = byId(\"choice\");\n"
         "    document.addEventListener(\"keydown\", (event) => {\n"
         "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;\n"
         "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n"
@@ -41518,4 +41529,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 85e249b686cb7685 */
+/* Joined from src/ by src/join.py: 0d2e3d7cd70a258c */
