@@ -40569,10 +40569,24 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const around = phases.length ? ` and ${plural(phases.length, \"phase\")}` : \"\";\n"
         "    summary.append(`${plural(measured.length, \"region\")}${around}, ${samples}. `);\n"
         "    if (hasOwnTimes) {\n"
-        "        summary.append(limitsText());\n"
+        "        summary.append(headline(), limitsText());\n"
         "    }\n"
         "}\n"
         "\n"
+        "/* Returns the region with the largest own time: its share, its time, and what limits it. */\n"
+        "function headline() {\n"
+        "    const timed = measured.filter((region) => region.ownShare > 0);\n"
+        "    if (timed.length === 0) {\n"
+        "        return \"\";\n"
+        "    }\n"
+        "    const largest = timed.reduce((most, region) => region.ownShare > most.ownShare ? region : most);\n"
+        "    const limit = largest.limit.what ? `, limited by ${largest.limit.what}` : \"; what limits it is not known\";\n"
+        "    const time = isNumber(largest.own_ns) ? quantity(largest.own_ns, \"ns\") : \"estimated\";\n"
+        "    const own = `${percent(largest.ownShare)} (${time})`;\n"
+        "    return `The largest own time is that of ${shortName(largest.name, nameLength())}: ${own}${limit}. `;\n"
+        "}\n"
+        "\n"
+        "/* Returns what limits all regions. Regions of which that is not known are left out. */\n"
         "function limitsText() {\n"
         "    const shares = new Map();\n"
         "    for (const {limit, share} of measured) {\n"
@@ -40584,11 +40598,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return \"\";\n"
         "    }\n"
         "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n"
-        "    const unknown = sumOf(measured, (region) => region.limit.what ? 0 : region.share);\n"
-        "    if (unknown >= 0.0005) {\n"
-        "        largest.push([\"not known\", unknown]);\n"
-        "    }\n"
-        "    return `What limits it: ${largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`).join(\", \")}.`;\n"
+        "    const texts = largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`);\n"
+        "    return `What limits it, where known: ${texts.join(\", \")}.`;\n"
         "}\n"
         "\n"
         "function showNotes() {\n"
@@ -40637,7 +40648,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        if (row.samples && active >= 0) {\n"
         "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);\n"
         "        }\n"
-        "        add(line, \"td\", \"number code\", labelOf(row));\n"
+        "        add(line, \"td\", \"number code\", labelOf(row));\n",
         "        add(line, \"td\", \"code source\", row.text || \"\");\n"
         "    }\n"
         "}\n"
@@ -40651,7 +40662,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    summary.append(` ${percent(kernel.share)} of the samples`);\n"
         "    const linesOf = (source) => source.lines || [];\n"
         "    const weight = (source) => sumOf(linesOf(source), (line) => line.samples);\n"
-        "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {\n",
+        "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {\n"
         "        add(details, \"h3\", \"\", source.file);\n"
         "        addHotTable(details, kernel, kinds, \"Line\", linesOf(source), (row) => String(row.line));\n"
         "    }\n"
@@ -40718,7 +40729,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        for (const [, figure] of figures) {\n"
         "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;\n"
         "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));\n"
-        "        }\n"
+        "        }\n",
         "        add(row, \"td\", \"\", sizesOf(shape.group_size));\n"
         "        add(row, \"td\", \"\", sizesOf(shape.group_count));\n"
         "        add(row, \"td\", \"number\", percent(kernel.occupancy));\n"
@@ -40736,7 +40747,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap((one) => calls.map((call) => figureOfCall(call, one))));\n"
         "    const total = scaleOf([\"sum\"]);\n"
         "    const others = scaleOf([\"mean\", \"median\", \"p95\", \"max\"]);\n"
-        "    const figures = [\n",
+        "    const figures = [\n"
         "        [\"Total\", \"sum\", total], [\"Mean\", \"mean\", others], [\"Median\", \"median\", others], [\"p95\", \"p95\", others],\n"
         "        [\"Max\", \"max\", others],\n"
         "    ];\n"
@@ -40818,7 +40829,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function listenToTable() {\n"
         "    const [body] = byId(\"regions\").tBodies;\n"
-        "    body.addEventListener(\"click\", (event) => {\n"
+        "    body.addEventListener(\"click\", (event) => {\n",
         "        const row = event.target.closest(\"tr[data-region]\");\n"
         "        const isKey = event.detail === 0; /* a click of the mouse may be the end of selecting text instead */\n"
         "        if (row && (isKey || !window.getSelection().toString())) {\n"
@@ -40835,7 +40846,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        }\n"
         "    });\n"
         "    byId(\"more\").querySelector(\"button\").addEventListener(\"click\", () => {\n"
-        "        view.rowLimit += MORE_ROWS;\n",
+        "        view.rowLimit += MORE_ROWS;\n"
         "        showRows();\n"
         "    });\n"
         "}\n"
@@ -42182,4 +42193,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a995a57ecbba61fa */
+/* Joined from src/ by src/join.py: aeacbf66a9fad6ca */

@@ -419,8 +419,28 @@ def test_heading(page):
     page.show("none", change=lambda made: made.update(availability="[TIMES_BY_CHOICE] zt_open: no metric groups are requested."))
     assert "MetricsNo metric groups are requested." in page.text("#facts"), page.text("#facts")
     made = page.show("many")
-    unknown = sum(region["share"] for region in made["regions"] if not limit_of(region))
-    assert unknown > 0.0005 and f"not known {100 * unknown:.1f} %" in page.text("#summary"), unknown
+    assert any(region["share"] > 0.0005 and not limit_of(region) for region in made["regions"])
+    assert "What limits it, where known: " in page.text("#summary") and not re.search("not known [0-9]", page.text("#summary")), page.text("#summary")
+
+
+def test_headline(page):
+    """The heading names the region with the largest own time: its share, its time, and what limits it, if that is known."""
+    def forget(made):
+        for region in made["regions"]:
+            region["limit"]["what"] = "unknown"
+
+    for change in (None, forget):
+        made = page.show("ten", change=change)
+        largest = max(made["regions"], key=lambda region: region["share"] or 0)
+        limit = limit_of(largest)
+        summary = page.text("#summary")
+        found = re.search(r"The largest own time is that of (.*): ([0-9.]+) % \((.*)\)(.*?)\. ", summary)
+        assert found, summary
+        name, share, time, rest = found.groups()
+        assert name == largest["name"] and share == f"{100 * largest['share']:.1f}", summary
+        check_quantity(time, largest["own_ns"], "ns", summary)
+        assert rest == (f", limited by {limit}" if limit else "; what limits it is not known"), summary
+        assert bool(limit) == ("What limits it, where known: " in summary) == (change is None), summary
 
 
 def test_losses(page):
@@ -540,7 +560,7 @@ def test_phases_of_library(page):
     check_quantity(summary.split(" of GPU time")[0], made["gpu_time_ns"], "ns", "summary")
     assert f"in {len(measured)} regions and 6 phases, " in summary, summary
     assert page.text("#shown") == f"{len(made['regions'])} rows", page.text("#shown")
-    for what, share in re.findall(r"([a-z][a-z -]*) ([0-9.]+) %", summary.split("What limits it:")[-1]):
+    for what, share in re.findall(r"([a-z][a-z -]*) ([0-9.]+) %", summary.split("What limits it, where known:")[-1]):
         assert float(share) <= 100.05, (what, summary)
     assert "Bold rows are phases" in page.text("#legend"), page.text("#legend")
     page.run(f"document.querySelectorAll('tr[data-region]')[{names.index('output')}].click()")

@@ -65,10 +65,24 @@ function showSummary() {
     const around = phases.length ? ` and ${plural(phases.length, "phase")}` : "";
     summary.append(`${plural(measured.length, "region")}${around}, ${samples}. `);
     if (hasOwnTimes) {
-        summary.append(limitsText());
+        summary.append(headline(), limitsText());
     }
 }
 
+/* Returns the region with the largest own time: its share, its time, and what limits it. */
+function headline() {
+    const timed = measured.filter((region) => region.ownShare > 0);
+    if (timed.length === 0) {
+        return "";
+    }
+    const largest = timed.reduce((most, region) => region.ownShare > most.ownShare ? region : most);
+    const limit = largest.limit.what ? `, limited by ${largest.limit.what}` : "; what limits it is not known";
+    const time = isNumber(largest.own_ns) ? quantity(largest.own_ns, "ns") : "estimated";
+    const own = `${percent(largest.ownShare)} (${time})`;
+    return `The largest own time is that of ${shortName(largest.name, nameLength())}: ${own}${limit}. `;
+}
+
+/* Returns what limits all regions. Regions of which that is not known are left out. */
 function limitsText() {
     const shares = new Map();
     for (const {limit, share} of measured) {
@@ -80,11 +94,8 @@ function limitsText() {
         return "";
     }
     const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);
-    const unknown = sumOf(measured, (region) => region.limit.what ? 0 : region.share);
-    if (unknown >= 0.0005) {
-        largest.push(["not known", unknown]);
-    }
-    return `What limits it: ${largest.map(([what, share]) => `${what}\u00a0${percent(share)}`).join(", ")}.`;
+    const texts = largest.map(([what, share]) => `${what}\u00a0${percent(share)}`);
+    return `What limits it, where known: ${texts.join(", ")}.`;
 }
 
 function showNotes() {
