@@ -654,6 +654,46 @@ static void test_figures_of_two_passes(void **state) {
     zt_close(profiler);
 }
 
+/* A conclusion stands with the name of its region and the figures of that region alone. */
+static void test_each_region_has_its_own_figures(void **state) {
+    (void)state;
+    static const given_value values[][METRICS] = {
+        {BUSY, {"XVE_ACTIVE", 91}},
+        {BUSY, {"XVE_ACTIVE", 83}},
+        {BUSY, {"XVE_STALL", 61}, {"XVE_THREADS_OCCUPANCY_ALL", 37}}};
+    static const char *const own[] = {"EU active 91%", "EU active 83%", "EU stall 61%, EU occupancy 37%"};
+    zt_profiler *profiler = profiler_of(XE2, 1e6, values, COUNT(values));
+    char path[96];
+    char table[16384], joined[16384];
+    size_t length = 0;
+    for (uint32_t i = 0; i < COUNT(values); i++) {
+        zt_limit_info info;
+        ok(zt_get_limit(profiler, i, &info));
+        for (uint32_t k = 0; k < COUNT(own); k++)
+            assert_int_equal(strstr(info.text, own[k]) != NULL, i == k);
+    }
+    snprintf(path, sizeof path, "%s/table.txt", test_directory);
+    ok(zt_report(profiler, path));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    table[fread(table, 1, sizeof table - 1, file)] = 0;
+    fclose(file);
+    for (const char *from = strstr(table, "What limits"); from && *from; from++)
+        if (!(*from == ' ' || *from == '\n') || (length > 0 && joined[length - 1] != ' '))
+            joined[length++] = *from == '\n' ? ' ' : *from; /* lines that were broken, and no two spaces */
+    joined[length] = 0;
+    for (uint32_t i = 0; i < COUNT(values); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "region %u: ", (unsigned)i);
+        const char *conclusion = strstr(joined, name);
+        assert_non_null(conclusion);
+        const char *next = strstr(conclusion + 1, "region "), *figure = strstr(conclusion, own[i]);
+        assert_non_null(figure);
+        assert_true(!next || figure < next);
+    }
+    zt_close(profiler);
+}
+
 /* For figures that no metric has. */
 static zt_limit_info apply(const zt__advice *advice, zt__role role, double figure, zt__role other,
                            double of_other) {
@@ -1449,6 +1489,8 @@ static void test_a_b580(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_rule),
+        cmocka_unit_test_setup_teardown(test_each_region_has_its_own_figures, make_directory,
+                                        remove_directory),
         cmocka_unit_test(test_measured_launches),
         cmocka_unit_test(test_figures_in_texts),
         cmocka_unit_test(test_numbers_in_texts),
