@@ -5826,7 +5826,7 @@ ZT__PRIVATE void zt__start_timing(uint32_t *count, zt__timing *timing) {
     enum { ONE_IN = 16, ONE_IN_BITS = 4 };
     uint32_t number = zt__load(count);
     zt__store(count, number + 1);
-    timing->weight = 0;
+    memset(timing, 0, sizeof *timing);
     if (number < ONE_IN) {
         zt__start_slow_timing(timing);
     } else if (number * UINT32_C(2654435769) >> (32 - ONE_IN_BITS) == 0) {
@@ -35698,7 +35698,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     for (i = 0; i < count; i++) {
         zt__find_limit(profiler, &table.advice, zt__subject_of_row(document, largest[i]), &limits[i]);
         known += limits[i].limit != ZT_LIMIT_UNKNOWN;
-        is_same &= strcmp(limits[i].text, limits[0].text) == 0;
+        /* A text with figures is of one region. */
+        is_same &= strcmp(limits[i].text, limits[0].text) == 0 && !strchr(limits[0].text, '%');
     }
     if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
         zt__write_text(&document->writer, "\n");
@@ -39214,7 +39215,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "<details id=\"choice\"><summary>Columns</summary><div></div></details>\n"
         "</div>\n"
         "<table id=\"regions\"><thead></thead><tbody></tbody></table>\n"
-        "<p class=\"more fixed\" id=\"more\" hidden><span></span> <button type=\"button\">Show 500 more</button></p>\n"
+        "<p class=\"more fixed\" id=\"more\" hidden><span></span> <button type=\"button\">Previous</button> <button type=\"button\">Next</button></p>\n"
         "<p class=\"muted fixed\" id=\"legend\"></p>\n"
         "<section class=\"fixed\" id=\"hotspots\" hidden><h2>Hot spots in kernels</h2></section>\n"
         "<section class=\"fixed\" id=\"roofline\" hidden><h2>Roofline</h2></section>\n"
@@ -39502,9 +39503,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* The table of regions: its columns, rows, details, and how it is sorted and filtered. */\n"
         "/* ---- columns of the table of regions ---- */\n"
         "\n"
-        "/* The table shows a part of its rows at once, so that 5,000 regions are as fast as 10. */\n"
-        "const FIRST_ROWS = 100;\n"
-        "const MORE_ROWS = 500;\n"
+        "/* The most rows in the document at a time, so that 5,000 regions are as fast as 10. */\n"
+        "const MOST_ROWS = 200;\n"
         "\n"
         "function timeColumn(label, figure, description, isHidden) {\n"
         "    return {\n"
@@ -39523,8 +39523,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function metricColumn(name, isHidden) {\n"
         "    const metric = metrics[name];\n"
-        "    return {\n",
-        "        label: metric.label || name,\n"
+        "    return {\n"
+        "        label: metric.label || name,\n",
         "        units: metric.aggregation === \"flag\" ? \"samples\" : metric.units || \"\",\n"
         "        metric: name,\n"
         "        isHidden,\n"
@@ -39584,14 +39584,23 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    ].filter((one) => regions.some((region) => isNumber(one.value(region))));\n"
         "}\n"
         "\n"
+        "/* The share of a region and those inside it, by which nested rows are sorted. */\n"
+        "const withInside = {\n"
+        "    label: \"With inside\", units: \"percent\",\n"
+        "    description: \"Own times of a region and of those inside it, as a share of the time in which any region ran\",\n"
+        "    value: (region) => 100 * region.shareWithChildren,\n"
+        "};\n"
+        "\n"
+        "const ownLabel = () => hasNesting ? \"Own share\" : \"Share\";\n"
+        "\n"
         "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one\n"
         "   unit. */\n"
         "function makeColumns() {\n"
         "    const isChosen = new Set(doc.columns || []);\n"
         "    return [\n"
         "        {\n"
-        "            label: hasOwnTimes ? \"Share\" : \"GPU time\", kind: \"share\",\n"
-        "            description: hasOwnTimes\n"
+        "            label: hasOwnTimes ? ownLabel() : \"GPU time\", kind: \"share\",\n"
+        "            description: hasOwnTimes\n",
         "                ? \"Own time as a share of the time in which any region ran\" : \"Total GPU time, nested regions included\",\n"
         "            value: (region) => region.share,\n"
         "        },\n"
@@ -39600,7 +39609,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            value: (region) => region.name,\n"
         "        },\n"
         "        {\n"
-        "            label: \"Count\", units: \"\",\n",
+        "            label: \"Count\", units: \"\",\n"
         "            description: phases.length ? \"Collected samples; how often a phase was entered\" : \"Collected samples\",\n"
         "            value: (region) => region.phase ? region.phase.entered : region.count,\n"
         "        },\n"
@@ -39619,6 +39628,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            description: \"GPU time outside of nested regions\",\n"
         "            value: (region) => region.own_ns,\n"
         "        },\n"
+        "        ...hasNesting && hasOwnTimes ? [withInside] : [],\n"
         "        ...phaseColumns(),\n"
         "        timeColumn(\"Mean\", \"mean\", \"Mean GPU time of a sample\"),\n"
         "        timeColumn(\"Median\", \"median\", \"Half of the samples take less\"),\n"
@@ -39636,7 +39646,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "const columns = makeColumns();\n"
-        "const view = {sortBy: columns[0], isAscending: false, rowLimit: FIRST_ROWS, opened: new Set(), rows: [], fullBar: 1};\n"
+        "const view = {sortBy: columns[0], isAscending: false, firstRow: 0, opened: new Set(), rows: [], fullBar: 1};\n"
         "\n"
         "const shownColumns = () => columns.filter((column) => !column.isHidden);\n"
         "\n"
@@ -39691,7 +39701,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        button.title = column.description || \"\";\n"
         "        if (column.units !== undefined) {\n"
         "            column.scale = column.scale || scaleOfColumn(column);\n"
-        "        }\n"
+        "        }\n",
         "        fillHeading(button, column.label, unitOfHeading(column));\n"
         "        button.addEventListener(\"click\", () => {\n"
         "            view.isAscending = view.sortBy === column ? !view.isAscending : Boolean(column.isText);\n"
@@ -39703,7 +39713,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Marks the column that the rows are sorted by. */\n"
-        "function markSorted() {\n",
+        "function markSorted() {\n"
         "    for (const column of shownColumns()) {\n"
         "        if (column === view.sortBy) {\n"
         "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");\n"
@@ -39719,13 +39729,19 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const isNested = () => hasNesting && byId(\"nested\").checked;\n"
         "\n"
+        "/* Sorts by the share that the bars show, where the rows are sorted by a share. */\n"
+        "function sortByShare() {\n"
+        "    if (view.sortBy === columns[0] || view.sortBy === withInside) {\n"
+        "        view.sortBy = isNested() && hasOwnTimes ? withInside : columns[0];\n"
+        "    }\n"
+        "}\n"
+        "\n"
         "/* What is missing comes last in either order. */\n"
         "function compare(a, b) {\n"
         "    const column = view.sortBy;\n"
         "    const direction = view.isAscending ? 1 : -1;\n"
-        "    const isTree = column.kind === \"share\" && isNested();\n"
-        "    const left = isTree ? a.shareWithChildren : column.value(a);\n"
-        "    const right = isTree ? b.shareWithChildren : column.value(b);\n"
+        "    const left = column.value(a);\n"
+        "    const right = column.value(b);\n"
         "    const isMissing = column.isText ? (value) => value === \"\" : (value) => !isNumber(value);\n"
         "    const difference = column.isText ? collator.compare : (one, other) => one - other;\n"
         "    if (isMissing(left) || isMissing(right)) {\n"
@@ -39770,7 +39786,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return rows;\n"
         "}\n"
         "\n"
-        "const nameLength = () => window.innerWidth < 900 ? 30 : 56;\n"
+        "const nameLength = () => window.innerWidth < 900 ? Math.floor(window.innerWidth / 25) : 56;\n"
         "\n"
         "/* Shortens a long name: first by the arguments of a C++ signature, which say least, then in its middle, because names\n"
         "   differ at both ends. */\n"
@@ -39790,7 +39806,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addShare(row, region) {\n"
         "    const cell = add(row, \"td\", \"share\");\n"
-        "    if (hasOwnTimes) {\n"
+        "    if (hasOwnTimes) {\n",
         "        add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));\n"
         "    }\n"
         "    const bar = add(cell, \"span\", \"bar\");\n"
@@ -39802,7 +39818,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function addName(row, region, depth) {\n"
-        "    const cell = add(row, \"th\", \"name pinned\");\n",
+        "    const cell = add(row, \"th\", \"name pinned\");\n"
         "    const button = add(cell, \"button\", \"\", shortName(region.name, nameLength()));\n"
         "    cell.scope = \"row\";\n"
         "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;\n"
@@ -39873,7 +39889,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    view.fullBar = Math.max(1e-9, ...regions.map(barOf));\n"
         "    view.rows = orderRows(matching);\n"
         "    body.replaceChildren();\n"
-        "    view.rows.slice(0, view.rowLimit).forEach((row) => addRow(body, row));\n"
+        "    if (view.firstRow >= view.rows.length) {\n"
+        "        view.firstRow = 0;\n"
+        "    }\n"
+        "    const end = view.firstRow + MOST_ROWS;\n"
+        "    view.rows.slice(view.firstRow, end).forEach((row) => addRow(body, row));\n"
         "    const first = body.querySelector(\"button\");\n"
         "    if (first) {\n"
         "        first.tabIndex = 0;\n"
@@ -39882,9 +39902,38 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    byId(\"shown\").textContent = matching.length === regions.length\n"
         "        ? all : `${COUNT.format(matching.length)} of ${all}${shareText(\", \", matching)}`;\n"
         "    byId(\"legend\").textContent = legendText();\n"
-        "    const hidden = view.rows.slice(view.rowLimit).map((row) => row.region);\n"
+        "    showMore([...view.rows.slice(0, view.firstRow), ...view.rows.slice(end)].map((row) => row.region));\n"
+        "}\n"
+        "\n",
+        "/* Hides columns, from the right, until the table fits the window: what limits a region last. The choice of columns has\n"
+        "   them. */\n"
+        "function fitColumns() {\n"
+        "    const table = byId(\"regions\");\n"
+        "    const margin = table.getBoundingClientRect().left;\n"
+        "    const room = document.documentElement.clientWidth - 2 * margin;\n"
+        "    let width = table.scrollWidth;\n"
+        "    const shown = shownColumns().reverse();\n"
+        "    const isFree = (column) => !column.kind && column !== view.sortBy;\n"
+        "    for (const column of [...shown.filter(isFree), ...shown.filter((one) => one.kind === \"limit\")]) {\n"
+        "        if (width > room) {\n"
+        "            width -= column.heading.offsetWidth;\n"
+        "            column.isHidden = true;\n"
+        "        }\n"
+        "    }\n"
+        "    showHeadings();\n"
+        "    showRows();\n"
+        "}\n"
+        "\n"
+        "/* Says which rows are in the table, and what share the hidden ones have. */\n"
+        "function showMore(hidden) {\n"
+        "    const [text, previous, next] = byId(\"more\").children;\n"
+        "    const end = Math.min(view.firstRow + MOST_ROWS, view.rows.length);\n"
+        "    const numbers = [view.firstRow + 1, end, view.rows.length].map((number) => COUNT.format(number));\n"
+        "    const shown = `Rows ${numbers[0]} to ${numbers[1]} of ${numbers[2]}`;\n"
         "    byId(\"more\").hidden = hidden.length === 0;\n"
-        "    byId(\"more\").firstElementChild.textContent = `${plural(hidden.length, \"more row\")}${shareText(\" with \", hidden)}.`;\n"
+        "    text.textContent = `${shown}; ${plural(hidden.length, \"more row\")}${shareText(\" with \", hidden)}.`;\n"
+        "    previous.disabled = view.firstRow === 0;\n"
+        "    next.disabled = end === view.rows.length;\n"
         "}\n"
         "\n"
         "/* Opens or closes the details of the region of a row. */\n"
@@ -39903,7 +39952,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */\n"
         "function focusRow(button) {\n"
-        "    if (button) {\n",
+        "    if (button) {\n"
         "        byId(\"regions\").querySelectorAll(\"tbody .name > button[tabindex='0']\").forEach((other) => {\n"
         "            other.tabIndex = -1;\n"
         "        });\n"
@@ -39917,10 +39966,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    byId(\"filter\").value = \"\";\n"
         "    showRows();\n"
         "    const position = view.rows.findIndex((row) => row.region === region);\n"
-        "    if (position >= view.rowLimit) {\n"
-        "        view.rowLimit = position + 1;\n"
-        "        showRows();\n"
-        "    }\n"
+        "    view.firstRow = position - position % MOST_ROWS;\n"
+        "    showRows();\n"
         "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n"
         "    if (!view.opened.has(region)) {\n"
         "        toggle(row);\n"
@@ -39966,7 +40013,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        for (const text of [phaseText(region), powerText(region.phase), memoryText(region.phase)].filter(Boolean)) {\n"
         "            add(box, \"p\", \"\", text);\n"
         "        }\n"
-        "    }\n"
+        "    }\n",
         "    const rates = ratesOf(region);\n"
         "    if (rates.length) {\n"
         "        add(box, \"p\", \"\", `While it runs: ${rates.join(\", \")}.`);\n"
@@ -40005,7 +40052,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const texts = [];\n"
         "    const bytes = (value) => quantity(value, \"bytes\");\n"
         "    if (isNumber(phase.peak_bytes)) {\n"
-        "        texts.push(`At most ${bytes(phase.peak_bytes)} of the device's memory were in use, ` +\n",
+        "        texts.push(`At most ${bytes(phase.peak_bytes)} of the device's memory were in use, ` +\n"
         "            `${bytes(phase.end_bytes)} at the end.`);\n"
         "    }\n"
         "    if (phase.allocations > 0) {\n"
@@ -40063,7 +40110,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        description: region.phase\n"
         "            ? \"GPU time of what was submitted in one entry of the phase.\"\n"
         "            : \"Time from the begin to the end of the region on the device.\",\n"
-        "    };\n"
+        "    };\n",
         "    addFigureRow(body, region.phase ? \"GPU time of an entry\" : \"GPU time\", time, (figure) => region.time_ns[figure]);\n"
         "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];\n"
         "    const withMetrics = {\n"
@@ -40106,7 +40153,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (!description) {\n"
         "        cell.textContent = name;\n"
         "        return;\n"
-        "    }\n",
+        "    }\n"
         "    const details = add(cell, \"details\");\n"
         "    add(details, \"summary\", \"\", name);\n"
         "    add(details, \"p\", \"\", description);\n"
@@ -40158,7 +40205,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade,\n"
         "   equal steps. */\n"
         "function ticksOf(low, high) {\n"
-        "    const decades = Math.log10(high / low);\n"
+        "    const decades = Math.log10(high / low);\n",
         "    const ticks = [];\n"
         "    if (decades < 1) {\n"
         "        const step = stepOf(high - low);\n"
@@ -40201,7 +40248,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addMarker(svg, plot, \"median\", time.median, \"end\");\n"
         "    addMarker(svg, plot, \"p95\", time.p95, \"start\");\n"
         "}\n"
-        "\n",
+        "\n"
         "/* If fewer samples are `kept` than there were, the drawing is of these. */\n"
         "function addCaption(svg, plot, time, kept, word) {\n"
         "    const samples = plural(Math.max(kept, time.count || 0), word);\n"
@@ -40245,7 +40292,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* ---- roofline ---- */\n"
-        "\n"
+        "\n",
         "const ROOFLINE_POINTS = 150;\n"
         "const ROOFLINE_NAMES = 12;\n"
         "\n"
@@ -40279,7 +40326,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const peaks = [bytes ? quantity(bytes, \"B/s\") : \"\", most ? quantity(most, unit) : \"\"].filter(Boolean).join(\", \");\n"
         "    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +\n"
         "        \"Larger points have a larger share of GPU time. \" +\n"
-        "        `Peak, ${source || \"of unknown source\"}: ${peaks}.`;\n",
+        "        `Peak, ${source || \"of unknown source\"}: ${peaks}.`;\n"
         "    return kind === \"operations\" ? text : `${text} Instructions are those of the vector and matrix engines, each of ` +\n"
         "        \"which does several operations: zt_set_operations states how many of these a region does.\";\n"
         "}\n"
@@ -40322,7 +40369,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const {lowX, highX, right} = plot;\n"
         "    const ridge = bytes ? Math.min(highX, (most || plot.highY) / bytes) : lowX;\n"
         "    if (bytes) {\n"
-        "        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];\n"
+        "        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];\n",
         "        addSvg(svg, \"path\", {d: `M${x} ${y}L${plot.x(ridge)} ${plot.y(ridge * bytes)}`, class: \"roof\"});\n"
         "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));\n"
         "    }\n"
@@ -40359,7 +40406,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "}\n"
         "\n"
-        "/* Returns where the name of a point stands. Its width is estimated. */\n",
+        "/* Returns where the name of a point stands. Its width is estimated. */\n"
         "function placeName(text, x, y, distance, isOnLeft) {\n"
         "    const width = 7 * text.length;\n"
         "    return isOnLeft\n"
@@ -40418,7 +40465,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns how long at least one of the spans lasts. */\n"
         "function coveredTime(spans) {\n"
-        "    let covered = 0;\n"
+        "    let covered = 0;\n",
         "    let latest = -Infinity;\n"
         "    for (const {begin, end} of spans.slice().sort((a, b) => a.begin - b.begin)) {\n"
         "        covered += Math.max(0, end - Math.max(latest, begin));\n"
@@ -40460,7 +40507,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    return overlap.kernel_ns > 0 ? `${kernelTime}. ${idle}` : idle;\n"
         "}\n"
-        "\n",
+        "\n"
         "function timelineText(spans, duration, samples) {\n"
         "    const lost = spans.filter((span) => span.isLost).length;\n"
         "    const shown = samples > spans.length\n"
@@ -40504,7 +40551,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "/* The sections of the page but for the table of regions: heading, hot spots, kernels, calls; and the start. */\n"
         "/* ---- heading ---- */\n"
-        "\n"
+        "\n",
         "const readable = (date) => String(date || \"\").replace(\"T\", \" \").replace(\"Z\", \" UTC\");\n"
         "\n"
         "/* Shows a part of the page, with a link to it at the top. */\n"
@@ -40555,7 +40602,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Answers in a sentence each: where the time goes, and what limits it there. */\n"
         "function showSummary() {\n"
-        "    const summary = byId(\"summary\");\n",
+        "    const summary = byId(\"summary\");\n"
         "    if (regions.length === 0) {\n"
         "        summary.textContent = \"No region was measured.\";\n"
         "        return;\n"
@@ -40604,7 +40651,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function showNotes() {\n"
         "    const list = byId(\"notes\").querySelector(\"ul\");\n"
-        "    for (const note of doc.notes || []) {\n"
+        "    for (const note of doc.notes || []) {\n",
         "        add(list, \"li\", \"\", note);\n"
         "    }\n"
         "    byId(\"notes\").hidden = list.childElementCount === 0;\n"
@@ -40648,7 +40695,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        if (row.samples && active >= 0) {\n"
         "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);\n"
         "        }\n"
-        "        add(line, \"td\", \"number code\", labelOf(row));\n",
+        "        add(line, \"td\", \"number code\", labelOf(row));\n"
         "        add(line, \"td\", \"code source\", row.text || \"\");\n"
         "    }\n"
         "}\n"
@@ -40694,7 +40741,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Returns sizes as \"128\", \"128x2\" or \"128x2x3\". */\n"
         "function sizesOf(sizes) {\n"
         "    if (!Array.isArray(sizes)) {\n"
-        "        return MISSING;\n"
+        "        return MISSING;\n",
         "    }\n"
         "    const dimensions = sizes.findLastIndex((size) => size > 1) + 1;\n"
         "    return sizes.slice(0, Math.max(1, dimensions)).join(\"x\");\n"
@@ -40729,7 +40776,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        for (const [, figure] of figures) {\n"
         "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;\n"
         "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));\n"
-        "        }\n",
+        "        }\n"
         "        add(row, \"td\", \"\", sizesOf(shape.group_size));\n"
         "        add(row, \"td\", \"\", sizesOf(shape.group_count));\n"
         "        add(row, \"td\", \"number\", percent(kernel.occupancy));\n"
@@ -40778,7 +40825,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const texts = [\"Metric\", \"Description\", \"Units\", \"Combined by\", \"Component\", \"Group\"].map((text) => [text]);\n"
         "    const body = addTable(details, [...texts, [\"Pass\", \"number\"]]);\n"
         "    for (const name of names) {\n"
-        "        const metric = metrics[name];\n"
+        "        const metric = metrics[name];\n",
         "        const row = add(body, \"tr\");\n"
         "        add(row, \"th\", \"name\", name).scope = \"row\";\n"
         "        add(row, \"td\", \"description\", metric.description || MISSING);\n"
@@ -40812,7 +40859,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function listenToFilter() {\n"
         "    const filter = byId(\"filter\");\n"
         "    filter.addEventListener(\"input\", () => {\n"
-        "        view.rowLimit = FIRST_ROWS;\n"
+        "        view.firstRow = 0;\n"
         "        showRows();\n"
         "    });\n"
         "    filter.addEventListener(\"keydown\", (event) => {\n"
@@ -40824,12 +40871,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            showRows();\n"
         "        }\n"
         "    });\n"
-        "    byId(\"nested\").addEventListener(\"change\", showRows);\n"
+        "    byId(\"nested\").addEventListener(\"change\", () => {\n"
+        "        sortByShare();\n"
+        "        showRows();\n"
+        "    });\n"
         "}\n"
         "\n"
         "function listenToTable() {\n"
         "    const [body] = byId(\"regions\").tBodies;\n"
-        "    body.addEventListener(\"click\", (event) => {\n",
+        "    body.addEventListener(\"click\", (event) => {\n"
         "        const row = event.target.closest(\"tr[data-region]\");\n"
         "        const isKey = event.detail === 0; /* a click of the mouse may be the end of selecting text instead */\n"
         "        if (row && (isKey || !window.getSelection().toString())) {\n"
@@ -40845,10 +40895,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            focusRow(all[targets.get(event.key)]);\n"
         "        }\n"
         "    });\n"
-        "    byId(\"more\").querySelector(\"button\").addEventListener(\"click\", () => {\n"
-        "        view.rowLimit += MORE_ROWS;\n"
+        "    byId(\"more\").querySelectorAll(\"button\").forEach((button, index) => button.addEventListener(\"click\", () => {\n"
+        "        view.firstRow += index ? MOST_ROWS : -MOST_ROWS;\n"
         "        showRows();\n"
-        "    });\n"
+        "    }));\n"
         "}\n"
         "\n"
         "function listenToKeys() {\n"
@@ -40872,10 +40922,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "showHeading();\n"
         "if (regions.length) {\n"
         "    byId(\"nesting\").hidden = !hasNesting;\n"
-        "    byId(\"nested\").checked = regions.length <= FIRST_ROWS; /* many small children would hide the large regions */\n"
-        "    showChoice();\n"
+        "    byId(\"nested\").checked = regions.length <= MOST_ROWS; /* many small children would hide the large regions */\n"
+        "    sortByShare();\n"
         "    showHeadings();\n"
         "    showRows();\n"
+        "    fitColumns();\n"
+        "    showChoice();\n"
         "    showRoofline();\n"
         "    showTimeline();\n"
         "    listenToFilter();\n"
@@ -41248,6 +41300,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        ran, or null. Shares are of the latter, or else of the former
        "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
        "power"         zt_power_info, with config.power
+       "open_ns"       as in zt_info, like "library_busy_ns"
        "counts"        zt_counts; "causes": of each zt_cause, by its name
        "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
        "overlap"       zt_overlap, with config.timeline
@@ -41273,6 +41326,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        source {"file", "lines"}; a line {"line", "text", "samples", "kinds"}. Their "kinds"
                        are counts in the order of the names. Lines without samples are around others. "text"
                        is missing if the file cannot be read
+
+       Regions, kernels and calls whose names can be demangled also have "shown", the name as other formats show it.
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
        "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is 1 for all, "limit"
@@ -42193,4 +42248,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: aeacbf66a9fad6ca */
+/* Joined from src/ by src/join.py: 397c2ab0e76aec08 */

@@ -1852,8 +1852,7 @@ static void test_instances_of_times(void **state) {
     zt_profiler *profiler = measure_region(w, &config);
     ok(zt_get_region(profiler, 0, &info));
     const char *text = written(profiler, ZT_FORMAT_INSTANCES);
-    assert_contains(text,
-                    "\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns],Begin[ns],End[ns]\n");
+    assert_contains(text, "\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns],Begin[ns],End[ns]\n");
     const char *row = strstr(text, "\"region\"");
     assert_string_equal(check_row(row, "\"region\",1,0", &info.time_ns.sum, 1), "");
     row = strchr(row + strlen("\"region\",1,0,"), ',') +

@@ -16,7 +16,7 @@ ZT__PRIVATE void zt__start_timing(uint32_t *count, zt__timing *timing) {
     enum { ONE_IN = 16, ONE_IN_BITS = 4 };
     uint32_t number = zt__load(count);
     zt__store(count, number + 1);
-    timing->weight = 0;
+    memset(timing, 0, sizeof *timing);
     if (number < ONE_IN) {
         zt__start_slow_timing(timing);
     } else if (number * UINT32_C(2654435769) >> (32 - ONE_IN_BITS) == 0) {

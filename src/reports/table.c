@@ -573,7 +573,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     for (i = 0; i < count; i++) {
         zt__find_limit(profiler, &table.advice, zt__subject_of_row(document, largest[i]), &limits[i]);
         known += limits[i].limit != ZT_LIMIT_UNKNOWN;
-        is_same &= strcmp(limits[i].text, limits[0].text) == 0;
+        /* A text with figures is of one region. */
+        is_same &= strcmp(limits[i].text, limits[0].text) == 0 && !strchr(limits[0].text, '%');
     }
     if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
         zt__write_text(&document->writer, "\n");

@@ -22,7 +22,8 @@ from chromium import Browser
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MISSING = "\u2013"
-WIDTHS = (1400, 700)
+WIDTHS = (1920, 1280, 600)
+WIDE = 3000 # all columns of a sample fit
 UNITS = {"ns": 1, "\u00b5s": 1e3, "ms": 1e6, "s": 1e9, "%": 1, "GB/s": 1, "MHz": 1, "samples": 1}
 LATENCIES = {"Queued": "queue_latency_ns", "Launch": "launch_latency_ns"}
 PHASE_FIGURES = {"Host": ("host_ns", "ns"), "Host own": ("host_own_ns", "ns"), "Host wait": ("host_wait_ns", "ns"),
@@ -139,7 +140,10 @@ def metric_names(made, names):
 def value_of(made, region, heading):
     """What the document says about a column of a region: the value, and its units."""
     time = region["time_ns"]
-    if heading == "Share":
+    if heading == "With inside":
+        inside = {index for index, other in enumerate(made["regions"]) if is_inside(made, other, region)}
+        return 100 * sum(made["regions"][index]["share"] or 0 for index in inside if made["regions"][index]["count"] and not made["regions"][index].get("phase")), "percent"
+    if heading in ("Share", "Own share"):
         return (None if region["share"] is None or not region["count"] else 100 * region["share"]), "percent"
     if heading in FIGURES:
         return time[FIGURES[heading]], "ns"
@@ -164,10 +168,20 @@ def value_of(made, region, heading):
     return region.get("metrics", {}).get(name, {}).get(figure), units
 
 
+def is_inside(made, region, outer):
+    """Whether a region is another, or inside of it."""
+    seen = set()
+    while region is not outer and region.get("parent") is not None and id(region) not in seen:
+        seen.add(id(region))
+        region = made["regions"][region["parent"]]
+    return region is outer
+
+
 def count_columns(made):
     """The number of columns that can be shown: those of latencies and copies only where a region has them."""
     known = [*((name, "median") for name in LATENCIES.values()), ("copied_bytes_per_second", None)]
-    return 13 + len(made["metrics"]) + sum(
+    is_nested = any(region.get("parent") is not None for region in made["regions"])
+    return 13 + is_nested + len(made["metrics"]) + sum(
         any((region.get(name, {}).get(figure) if figure else region.get(name)) is not None for region in made["regions"])
         for name, figure in known)
 
@@ -336,7 +350,7 @@ def test_library(page):
             page.show_library(width, scheme)
             page.run("document.querySelector('tr[data-region=\"0\"]').click()")
             page.browser.screenshot(os.path.join(page.directory, f"library-{width}-{scheme}.png"))
-    made = page.show_library()
+    made = page.show_library(WIDE)
     shown = page.check_figures()
     assert len(shown["rows"]) == len(made["regions"]) == 5
     headings = [heading for heading, _, _ in shown["headings"]]
@@ -381,7 +395,7 @@ def test_all_columns(page):
     page.run("document.querySelectorAll('#choice input').forEach((box) => { if (!box.checked) { box.click(); } })")
     shown = page.check_figures()
     assert len(shown["headings"]) == count_columns(page.made), shown["headings"]
-    assert count_columns(page.made) == 16 + len(page.made["metrics"])
+    assert count_columns(page.made) == 17 + len(page.made["metrics"])
 
 
 def test_arrays(page):
@@ -580,7 +594,7 @@ def test_energy_and_memory(page):
     page.browser.screenshot(os.path.join(page.directory, "energy.png"))
     shown = page.check_figures()
     headings = [heading for heading, _, _ in shown["headings"]]
-    assert headings[4:10] == ["Own", "Host", "Memory", "Energy", "Power", "Throttled"], headings
+    assert headings[4:11] == ["Own", "With inside", "Host", "Memory", "Energy", "Power", "Throttled"], headings
     page.run("document.querySelectorAll('#regions tr.phase').forEach((row) => row.click())")
     page.browser.screenshot(os.path.join(page.directory, "energy-details.png"))
     texts = page.run("[...document.querySelectorAll('.detail .pair > div:first-child')].map((node) => node.textContent)")
@@ -699,7 +713,7 @@ def test_columns_by_keyboard(page):
     page.press("/")
     page.tab_to("Columns")
     page.press("Enter")
-    for _ in range(8):
+    for _ in range(9):
         page.press("Tab")
     page.press(" ")
     assert "Min" in [heading for heading, _, _ in page.table()["headings"]], page.table()["headings"]
@@ -711,14 +725,21 @@ def test_columns_by_keyboard(page):
 def test_bounded(page):
     """5,000 regions and 100,000 spans make a page of bounded size, and the rest is a key away."""
     made = page.show("many")
-    assert page.count("#regions tr[data-region]") == 100
+    assert page.count("#regions tr[data-region]") == 200
     assert page.count("*") < 6000, page.count("*")
     shown = {row["region"] for row in page.table()["rows"]}
     rest = sum(region["share"] for index, region in enumerate(made["regions"]) if index not in shown)
-    assert page.text("#more span") == f"4,900 more rows with {100 * rest:.1f} % of GPU time."
-    page.run("document.querySelector('#more button').focus()")
+    assert page.text("#more span") == f"Rows 1 to 200 of 5,000; 4,800 more rows with {100 * rest:.1f} % of GPU time."
+    page.run("document.querySelector('#more button:last-child').focus()")
     page.press("Enter")
-    assert page.count("#regions tr[data-region]") == 600
+    assert page.count("#regions tr[data-region]") == 200
+    assert not shown & {row["region"] for row in page.table()["rows"]}
+    assert page.text("#more span").startswith("Rows 201 to 400 of 5,000; ")
+    for _ in range(30):
+        page.run("document.querySelector('#more button:last-child').click()")
+    assert page.text("#more span").startswith("Rows 4,801 to 5,000 of 5,000; ")
+    page.run("document.querySelector('#more button').click()")
+    assert page.text("#more span").startswith("Rows 4,601 to 4,800 of 5,000; ")
     page.check_figures()
 
 
@@ -967,7 +988,7 @@ def test_units(page):
         made["regions"][9].update(count=0, lost=1, share=0, time_ns=sample.stats_of([]))
         made["columns"].append("CoreFrequencyChanged")
 
-    page.show("ten", change=change)
+    page.show("ten", WIDE, change=change)
     shown = page.table()
     row = next(row for row in shown["rows"] if row["region"] == 9)
     assert row["cells"][0] == MISSING and row["cells"][2] == "0", row
@@ -1026,9 +1047,10 @@ def test_widths(page):
             assert right <= width, (name, width, right)
             wide = page.run("[...document.querySelectorAll('.fixed, .fixed *')].filter((node) => node.scrollWidth > innerWidth && !node.closest('.scroll, svg')).map((node) => node.outerHTML)")
             assert not wide, (name, width, wide)
+            assert page.run("document.documentElement.scrollWidth") <= width, (name, width, page.table()["headings"])
             page.run("scrollTo(100000, 0)")
             left = page.run("document.querySelector('#regions tbody .pinned').getBoundingClientRect().left")
-            assert 0 <= left < width and (width > 1000 or page.run("scrollX") > 300), (left, page.run("scrollX"))
+            assert 0 <= left < width and page.run("scrollX") == 0, (left, page.run("scrollX"))
             lines = page.run("Math.max(...[...document.querySelectorAll('#regions > thead th')].map((cell) => cell.querySelector('button').getBoundingClientRect().height))")
             assert lines <= 33, lines
             heights = page.run("[...document.querySelectorAll('#regions tr[data-region]')].map((row) => row.getBoundingClientRect().height)")

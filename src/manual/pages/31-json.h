@@ -12,6 +12,7 @@
                        ran, or null. Shares are of the latter, or else of the former
        "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
        "power"         zt_power_info, with config.power
+       "open_ns"       as in zt_info, like "library_busy_ns"
        "counts"        zt_counts; "causes": of each zt_cause, by its name
        "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
        "overlap"       zt_overlap, with config.timeline
@@ -37,6 +38,8 @@
                        source {"file", "lines"}; a line {"line", "text", "samples", "kinds"}. Their "kinds"
                        are counts in the order of the names. Lines without samples are around others. "text"
                        is missing if the file cannot be read
+
+       Regions, kernels and calls whose names can be demangled also have "shown", the name as other formats show it.
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
        "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is 1 for all, "limit"

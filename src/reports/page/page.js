@@ -308,7 +308,7 @@ const rowButtons = () => [...byId("regions").querySelectorAll("tbody .name > but
 function listenToFilter() {
     const filter = byId("filter");
     filter.addEventListener("input", () => {
-        view.rowLimit = FIRST_ROWS;
+        view.firstRow = 0;
         showRows();
     });
     filter.addEventListener("keydown", (event) => {
@@ -320,7 +320,10 @@ function listenToFilter() {
             showRows();
         }
     });
-    byId("nested").addEventListener("change", showRows);
+    byId("nested").addEventListener("change", () => {
+        sortByShare();
+        showRows();
+    });
 }
 
 function listenToTable() {
@@ -341,10 +344,10 @@ function listenToTable() {
             focusRow(all[targets.get(event.key)]);
         }
     });
-    byId("more").querySelector("button").addEventListener("click", () => {
-        view.rowLimit += MORE_ROWS;
+    byId("more").querySelectorAll("button").forEach((button, index) => button.addEventListener("click", () => {
+        view.firstRow += index ? MOST_ROWS : -MOST_ROWS;
         showRows();
-    });
+    }));
 }
 
 function listenToKeys() {
@@ -368,10 +371,12 @@ function listenToKeys() {
 showHeading();
 if (regions.length) {
     byId("nesting").hidden = !hasNesting;
-    byId("nested").checked = regions.length <= FIRST_ROWS; /* many small children would hide the large regions */
-    showChoice();
+    byId("nested").checked = regions.length <= MOST_ROWS; /* many small children would hide the large regions */
+    sortByShare();
     showHeadings();
     showRows();
+    fitColumns();
+    showChoice();
     showRoofline();
     showTimeline();
     listenToFilter();

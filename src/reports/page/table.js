@@ -1,9 +1,8 @@
 /* The table of regions: its columns, rows, details, and how it is sorted and filtered. */
 /* ---- columns of the table of regions ---- */
 
-/* The table shows a part of its rows at once, so that 5,000 regions are as fast as 10. */
-const FIRST_ROWS = 100;
-const MORE_ROWS = 500;
+/* The most rows in the document at a time, so that 5,000 regions are as fast as 10. */
+const MOST_ROWS = 200;
 
 function timeColumn(label, figure, description, isHidden) {
     return {
@@ -83,13 +82,22 @@ function phaseColumns() {
     ].filter((one) => regions.some((region) => isNumber(one.value(region))));
 }
 
+/* The share of a region and those inside it, by which nested rows are sorted. */
+const withInside = {
+    label: "With inside", units: "percent",
+    description: "Own times of a region and of those inside it, as a share of the time in which any region ran",
+    value: (region) => 100 * region.shareWithChildren,
+};
+
+const ownLabel = () => hasNesting ? "Own share" : "Share";
+
 /* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one
    unit. */
 function makeColumns() {
     const isChosen = new Set(doc.columns || []);
     return [
         {
-            label: hasOwnTimes ? "Share" : "GPU time", kind: "share",
+            label: hasOwnTimes ? ownLabel() : "GPU time", kind: "share",
             description: hasOwnTimes
                 ? "Own time as a share of the time in which any region ran" : "Total GPU time, nested regions included",
             value: (region) => region.share,
@@ -118,6 +126,7 @@ function makeColumns() {
             description: "GPU time outside of nested regions",
             value: (region) => region.own_ns,
         },
+        ...hasNesting && hasOwnTimes ? [withInside] : [],
         ...phaseColumns(),
         timeColumn("Mean", "mean", "Mean GPU time of a sample"),
         timeColumn("Median", "median", "Half of the samples take less"),
@@ -135,7 +144,7 @@ function makeColumns() {
 }
 
 const columns = makeColumns();
-const view = {sortBy: columns[0], isAscending: false, rowLimit: FIRST_ROWS, opened: new Set(), rows: [], fullBar: 1};
+const view = {sortBy: columns[0], isAscending: false, firstRow: 0, opened: new Set(), rows: [], fullBar: 1};
 
 const shownColumns = () => columns.filter((column) => !column.isHidden);
 
@@ -218,13 +227,19 @@ const collator = new Intl.Collator("en", {numeric: true});
 
 const isNested = () => hasNesting && byId("nested").checked;
 
+/* Sorts by the share that the bars show, where the rows are sorted by a share. */
+function sortByShare() {
+    if (view.sortBy === columns[0] || view.sortBy === withInside) {
+        view.sortBy = isNested() && hasOwnTimes ? withInside : columns[0];
+    }
+}
+
 /* What is missing comes last in either order. */
 function compare(a, b) {
     const column = view.sortBy;
     const direction = view.isAscending ? 1 : -1;
-    const isTree = column.kind === "share" && isNested();
-    const left = isTree ? a.shareWithChildren : column.value(a);
-    const right = isTree ? b.shareWithChildren : column.value(b);
+    const left = column.value(a);
+    const right = column.value(b);
     const isMissing = column.isText ? (value) => value === "" : (value) => !isNumber(value);
     const difference = column.isText ? collator.compare : (one, other) => one - other;
     if (isMissing(left) || isMissing(right)) {
@@ -269,7 +284,7 @@ function orderRows(matching) {
     return rows;
 }
 
-const nameLength = () => window.innerWidth < 900 ? 30 : 56;
+const nameLength = () => window.innerWidth < 900 ? Math.floor(window.innerWidth / 25) : 56;
 
 /* Shortens a long name: first by the arguments of a C++ signature, which say least, then in its middle, because names
    differ at both ends. */
@@ -372,7 +387,11 @@ function showRows() {
     view.fullBar = Math.max(1e-9, ...regions.map(barOf));
     view.rows = orderRows(matching);
     body.replaceChildren();
-    view.rows.slice(0, view.rowLimit).forEach((row) => addRow(body, row));
+    if (view.firstRow >= view.rows.length) {
+        view.firstRow = 0;
+    }
+    const end = view.firstRow + MOST_ROWS;
+    view.rows.slice(view.firstRow, end).forEach((row) => addRow(body, row));
     const first = body.querySelector("button");
     if (first) {
         first.tabIndex = 0;
@@ -381,9 +400,38 @@ function showRows() {
     byId("shown").textContent = matching.length === regions.length
         ? all : `${COUNT.format(matching.length)} of ${all}${shareText(", ", matching)}`;
     byId("legend").textContent = legendText();
-    const hidden = view.rows.slice(view.rowLimit).map((row) => row.region);
+    showMore([...view.rows.slice(0, view.firstRow), ...view.rows.slice(end)].map((row) => row.region));
+}
+
+/* Hides columns, from the right, until the table fits the window: what limits a region last. The choice of columns has
+   them. */
+function fitColumns() {
+    const table = byId("regions");
+    const margin = table.getBoundingClientRect().left;
+    const room = document.documentElement.clientWidth - 2 * margin;
+    let width = table.scrollWidth;
+    const shown = shownColumns().reverse();
+    const isFree = (column) => !column.kind && column !== view.sortBy;
+    for (const column of [...shown.filter(isFree), ...shown.filter((one) => one.kind === "limit")]) {
+        if (width > room) {
+            width -= column.heading.offsetWidth;
+            column.isHidden = true;
+        }
+    }
+    showHeadings();
+    showRows();
+}
+
+/* Says which rows are in the table, and what share the hidden ones have. */
+function showMore(hidden) {
+    const [text, previous, next] = byId("more").children;
+    const end = Math.min(view.firstRow + MOST_ROWS, view.rows.length);
+    const numbers = [view.firstRow + 1, end, view.rows.length].map((number) => COUNT.format(number));
+    const shown = `Rows ${numbers[0]} to ${numbers[1]} of ${numbers[2]}`;
     byId("more").hidden = hidden.length === 0;
-    byId("more").firstElementChild.textContent = `${plural(hidden.length, "more row")}${shareText(" with ", hidden)}.`;
+    text.textContent = `${shown}; ${plural(hidden.length, "more row")}${shareText(" with ", hidden)}.`;
+    previous.disabled = view.firstRow === 0;
+    next.disabled = end === view.rows.length;
 }
 
 /* Opens or closes the details of the region of a row. */
@@ -416,10 +464,8 @@ function reveal(region) {
     byId("filter").value = "";
     showRows();
     const position = view.rows.findIndex((row) => row.region === region);
-    if (position >= view.rowLimit) {
-        view.rowLimit = position + 1;
-        showRows();
-    }
+    view.firstRow = position - position % MOST_ROWS;
+    showRows();
     const row = byId("regions").querySelector(`tr[data-region='${region.index}']`);
     if (!view.opened.has(region)) {
         toggle(row);
