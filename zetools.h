@@ -41327,7 +41327,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        are counts in the order of the names. Lines without samples are around others. "text"
                        is missing if the file cannot be read
 
-       Regions, kernels and calls whose names can be demangled also have "shown", the name as other formats show it.
+       Regions and kernels whose names can be demangled also have "shown", the name as other formats show it.
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
        "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is 1 for all, "limit"
@@ -42248,4 +42248,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 397c2ab0e76aec08 */
+/* Joined from src/ by src/join.py: aa95e975da1418d4 */

@@ -39,7 +39,7 @@
                        are counts in the order of the names. Lines without samples are around others. "text"
                        is missing if the file cannot be read
 
-       Regions, kernels and calls whose names can be demangled also have "shown", the name as other formats show it.
+       Regions and kernels whose names can be demangled also have "shown", the name as other formats show it.
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
        "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is 1 for all, "limit"
