@@ -2123,6 +2123,11 @@ struct zt_config {
     int power; /* Not 0: a thread of the library's own reads energy, clock, throttling and temperature of the device;
                   see POWER. ZT_POWER=1 or =0 in the environment overrides this. */
 
+    const char
+        *baseline; /* The JSON report of an earlier run, "before.json": each report has the change of the GPU
+                             time of each path, what is new, and what is gone; see TWO RUNS. It is read by zt_open.
+                             NULL: none. ZT_BASELINE in the environment overrides this. */
+
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */
@@ -2898,6 +2903,212 @@ ZT__PRIVATE int zt__read_number(const char **text, double *number) {
     digits[used] = 0;
     *number = strtod(digits, &end);
     return used > 0 && !*end && zt__is_finite(*number) && *number >= 0;
+}
+
+/* ==== base/json_reader.h ================================================================================ */
+
+/* Reads JSON from memory, one value after the other, and never beyond its end, whatever it holds. Strings are decoded in
+   place. The first error stops all reading: what is read then is empty. */
+
+typedef struct zt__json_reader {
+    char *at, *end;
+    int is_damaged;
+} zt__json_reader;
+
+/* Enters an object ('{') or an array ('['). Returns 0, and skips the value, if it is something else. */
+ZT__PRIVATE int zt__enter_json(zt__json_reader *reader, char open);
+
+/* Returns whether the object or array that was entered has one more member; else leaves it. Of an object, `*key` receives
+   the name of the member. `key` is NULL in an array. */
+ZT__PRIVATE int zt__next_json(zt__json_reader *reader, char **key);
+
+/* Reads a string, which lives as long as the text; "" if the value is something else. */
+ZT__PRIVATE char *zt__read_json_string(zt__json_reader *reader);
+
+/* Reads a number; NaN if the value is something else. */
+ZT__PRIVATE double zt__read_json_number(zt__json_reader *reader);
+
+/* Skips a value of any kind. */
+ZT__PRIVATE void zt__skip_json(zt__json_reader *reader);
+
+/* ==== base/json_reader.c ================================================================================ */
+
+/* Reads JSON from memory. */
+
+/* Stops all reading. */
+static void zt__stop_json(zt__json_reader *reader) {
+    reader->is_damaged = 1;
+    reader->at = reader->end;
+}
+
+/* Returns the next character that is no space, or 0 at the end. */
+static char zt__peek_json(zt__json_reader *reader) {
+    while (reader->at < reader->end && *reader->at && strchr(" \t\r\n", *reader->at)) {
+        reader->at++;
+    }
+    return reader->at < reader->end ? *reader->at : 0;
+}
+
+ZT__PRIVATE int zt__enter_json(zt__json_reader *reader, char open) {
+    if (zt__peek_json(reader) != open) {
+        zt__skip_json(reader);
+        return 0;
+    }
+    reader->at++;
+    return 1;
+}
+
+ZT__PRIVATE int zt__next_json(zt__json_reader *reader, char **key) {
+    char close = key ? '}' : ']', next = zt__peek_json(reader);
+    if (next == ',') {
+        reader->at++;
+        next = zt__peek_json(reader);
+    }
+    if (next == close) {
+        reader->at++;
+        return 0;
+    }
+    if (next && key) {
+        *key = zt__read_json_string(reader);
+        if (zt__peek_json(reader) == ':') {
+            reader->at++;
+            next = zt__peek_json(reader);
+        } else {
+            next = 0;
+        }
+    }
+    if (!next) {
+        zt__stop_json(reader);
+    }
+    return !reader->is_damaged;
+}
+
+/* Reads four hexadecimal digits. */
+static int zt__read_code_unit(const char *text, uint32_t *unit) {
+    int i;
+    *unit = 0;
+    for (i = 0; i < 4; i++) {
+        const char *digits = "0123456789abcdef", *digit;
+        char letter = text[i] >= 'A' && text[i] <= 'F' ? (char)(text[i] - 'A' + 'a') : text[i];
+        digit = letter ? strchr(digits, letter) : NULL;
+        if (!digit) {
+            return 0;
+        }
+        *unit = *unit << 4 | (uint32_t)(digit - digits);
+    }
+    return 1;
+}
+
+/* Writes a character as UTF-8, and returns what follows it. */
+static char *zt__put_utf8(char *to, uint32_t code) {
+    static const unsigned char leads[] = {0, 0xC0, 0xE0, 0xF0};
+    int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    int i = more;
+    *to++ = (char)(leads[more] | code >> (6 * more));
+    for (; i > 0; i--) {
+        *to++ = (char)(0x80 | (code >> (6 * (i - 1)) & 0x3F));
+    }
+    return to;
+}
+
+/* Decodes the escape at `*from`, behind the backslash. It is longer than what it stands for. Returns 0 if there is no such
+   escape. */
+static int zt__decode_escape(const char **from, const char *end, char **to) {
+    static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    const char *letter = **from ? strchr(letters, **from) : NULL;
+    uint32_t code, low;
+    if (letter) {
+        *(*to)++ = meanings[letter - letters];
+        (*from)++;
+        return 1;
+    }
+    if (**from != 'u' || end - *from < 5 || !zt__read_code_unit(*from + 1, &code)) {
+        return 0;
+    }
+    *from += 5;
+    if (code >= 0xD800 && code < 0xDC00 && end - *from >= 6 && (*from)[0] == '\\' && (*from)[1] == 'u' &&
+        zt__read_code_unit(*from + 2, &low) && low >= 0xDC00 && low < 0xE000) {
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+        *from += 6;
+    }
+    *to = zt__put_utf8(*to, code ? code : 0xFFFD); /* 0 would end the text */
+    return 1;
+}
+
+ZT__PRIVATE char *zt__read_json_string(zt__json_reader *reader) {
+    static char none[1];
+    const char *from;
+    char *text, *to;
+    if (zt__peek_json(reader) != '"') {
+        zt__skip_json(reader);
+        return none;
+    }
+    from = text = to = reader->at + 1;
+    while (from < reader->end && *from != '"') {
+        if (*from != '\\') {
+            *to++ = *from++;
+            continue;
+        }
+        from++;
+        if (from == reader->end || !zt__decode_escape(&from, reader->end, &to)) {
+            from = reader->end;
+        }
+    }
+    if (from >= reader->end) {
+        zt__stop_json(reader);
+        return none;
+    }
+    *to = 0; /* at the latest where the quote was */
+    reader->at += from + 1 - reader->at;
+    return text;
+}
+
+ZT__PRIVATE double zt__read_json_number(zt__json_reader *reader) {
+    char next = zt__peek_json(reader), digits[64];
+    const char *text = digits;
+    size_t length = 0;
+    int is_negative = next == '-';
+    double number;
+    if (!is_negative && !(next >= '0' && next <= '9')) {
+        zt__skip_json(reader);
+        return zt__nan();
+    }
+    reader->at += is_negative;
+    while (reader->at < reader->end && *reader->at && strchr("0123456789.eE+-", *reader->at) &&
+           length + 1 < sizeof digits) {
+        digits[length++] = *reader->at++;
+    }
+    digits[length] = 0;
+    if (!zt__read_number(&text, &number)) {
+        zt__stop_json(reader);
+        return zt__nan();
+    }
+    return is_negative ? -number : number;
+}
+
+ZT__PRIVATE void zt__skip_json(zt__json_reader *reader) {
+    size_t depth = 0;
+    do {
+        char next = zt__peek_json(reader);
+        if (next == '"') {
+            zt__read_json_string(reader);
+        } else if (next == '{' || next == '[') {
+            depth++;
+            reader->at++;
+        } else if (depth > 0 && next && strchr("}],:", next)) {
+            depth -= next == '}' || next == ']';
+            reader->at++;
+        } else if (next && !strchr("}],:", next)) {
+            while (reader->at < reader->end && *reader->at && !strchr(" \t\r\n,:{}[]\"", *reader->at)) {
+                reader->at++;
+            }
+            if (reader->at < reader->end && !*reader->at) {
+                zt__stop_json(reader); /* no text has a character 0 */
+            }
+        } else {
+            zt__stop_json(reader);
+        }
+    } while (depth > 0 && !reader->is_damaged);
 }
 
 /* ==== base/platform.h =================================================================================== */
@@ -4214,7 +4425,7 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
 
 /* ==== base/files.h ====================================================================================== */
 
-/* Files that are written whole: beside the name, and then renamed. */
+/* Files that are read whole, and files that are written whole: beside the name, and then renamed. */
 
 /* Writes the content of a file. UNKNOWN: the file does not take it, and errno has the reason. Other failures
    are reported by the function itself. */
@@ -4230,9 +4441,14 @@ ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__co
    has the access rights of the one that it replaces. Returns as zt__write_content. */
 ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content);
 
+/* Reads a regular file of at most `most` bytes. A 0 follows its text. Returns NULL if it cannot be read, with the reason in
+   `*why`: NULL if there is no memory. */
+ZT__PRIVATE char *zt__read_file(const zt_allocator *allocator, const char *path, uint64_t most, size_t *size,
+                                const char **why);
+
 /* ==== base/files.c ====================================================================================== */
 
-/* Files that are written whole: beside the name, and then renamed. */
+/* Files that are read whole, and files that are written whole: beside the name, and then renamed. */
 
 ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
                                           const void *content) {
@@ -4279,6 +4495,38 @@ ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write,
         errno = reason;
     }
     return result;
+}
+
+ZT__PRIVATE char *zt__read_file(const zt_allocator *allocator, const char *path, uint64_t most, size_t *size,
+                                const char **why) {
+    zt__file_properties properties;
+    FILE *stream;
+    char *text;
+    *why = NULL;
+    if (!zt__get_file_properties(path, &properties)) {
+        *why = strerror(errno);
+    } else if (!properties.is_regular) {
+        *why = "it is no regular file";
+    } else if (properties.size > most) {
+        *why = "it is too large";
+    }
+    stream = *why ? NULL : zt__open_file(path, ZT__TO_READ);
+    if (!stream) {
+        *why = *why ? *why : strerror(errno);
+        return NULL;
+    }
+    text = (char *)zt__allocate(allocator, 1, (size_t)properties.size + 1);
+    if (text) {
+        *size = fread(text, 1, (size_t)properties.size, stream);
+        text[*size] = 0;
+        *why = ferror(stream) ? strerror(errno) : NULL;
+    }
+    fclose(stream);
+    if (*why) {
+        zt__free(allocator, text);
+        text = NULL;
+    }
+    return text;
 }
 
 /* ==== base/threads.h ==================================================================================== */
@@ -5239,6 +5487,11 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
                        "around the work, and make sure that the work ends.")                                 \
     X(BENCH_SUFFIX, "%s: the suffix of '%.512s' stands for none of its formats. Use %s.")                    \
+    X(BASELINE_UNREADABLE, "zt_open: cannot read config.baseline or ZT_BASELINE '%.512s': %s. Nothing is "   \
+                           "compared. Check the path.")                                                      \
+    X(BAD_BASELINE,                                                                                          \
+      "zt_open: config.baseline or ZT_BASELINE '%.512s' is no report of zetools in JSON, or is "             \
+      "damaged. Nothing is compared. Write it with zt_report, or ZT_REPORT=before.json.")                    \
     X(CANNOT_READ, "zt_compare_benches: cannot read '%.512s': %s. Check the path, or write the file with "   \
                    "zt_report_benches first.")                                                               \
     X(BAD_BENCHES, "zt_compare_benches: '%.512s' %s. Write it anew with zt_report_benches.")                 \
@@ -9419,6 +9672,7 @@ struct zt_profiler {
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
     uint32_t streamed_count;                  /* metrics of all of them */
     struct zt__power *power;                  /* NULL: it is not read */
+    struct zt__baseline *baseline;            /* NULL: no earlier run is compared */
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
@@ -9597,8 +9851,9 @@ ZT__PRIVATE int zt__is_phases_at(const char *value) {
 
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
-               *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE"),
-               *phases_at = zt__get_variable("ZT_PHASES_AT"), *power = zt__get_variable("ZT_POWER");
+               *columns = zt__get_variable("ZT_COLUMNS"), *baseline = zt__get_variable("ZT_BASELINE"),
+               *timeline = zt__get_variable("ZT_TIMELINE"), *phases_at = zt__get_variable("ZT_PHASES_AT"),
+               *power = zt__get_variable("ZT_POWER");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -9625,6 +9880,9 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     if (columns) {
         config.columns = columns;
+    }
+    if (baseline) {
+        config.baseline = baseline;
     }
     if (zt__is_uint32(timeline)) {
         config.timeline = (uint32_t)strtoull(timeline, NULL, 10);
@@ -14148,6 +14406,422 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
                                     (unsigned long long)timeout_ns);
 }
 
+/* ==== results/baseline.h ================================================================================ */
+
+/* An earlier run, whose JSON is read, and how much the GPU time of each path differs from it. */
+
+/* A region or phase of the earlier run. */
+typedef struct zt__baseline_region {
+    const char *name;
+    int is_phase;
+    double count, mean, stddev; /* GPU time of a sample in ns; NaN: not known */
+} zt__baseline_region;
+
+/* A path of the earlier run. */
+typedef struct zt__baseline_path {
+    struct {             /* the key of the map */
+        uint32_t outer;  /* index of the path around it; UINT32_MAX: none */
+        uint32_t region; /* index */
+    } place;
+    double count, mean, stddev; /* as those of a region */
+    int is_found;               /* this run has it, too. Atomic */
+} zt__baseline_path;
+
+typedef struct zt__baseline {
+    char *path;        /* of the file */
+    char failure[256]; /* why nothing is compared; "": it is */
+    char *text;        /* of which all names are part */
+    const char *date, *device, *driver_version;
+    double core_clock_mhz;
+    zt__baseline_region *regions;
+    zt__baseline_path *paths;
+    uint32_t region_count, path_count;
+    zt__map region_maps[2], path_map; /* to these: by the names of regions and of phases; by place */
+} zt__baseline;
+
+/* How the mean GPU time of a path differs from that of the earlier run, in percent of the latter: Welch's interval of 95%
+   for the difference of two means. */
+typedef struct zt__change {
+    int is_new;                /* the earlier run does not have the path */
+    double percent, low, high; /* NaN: not known; an interval takes two samples on either side */
+} zt__change;
+
+/* Reads the file that config.baseline names. If it cannot be read, a message says why, and each report does. Returns 0
+   without memory. */
+ZT__PRIVATE int zt__read_baseline(zt_profiler *profiler, const char *path);
+
+/* Returns the earlier run, or NULL: there is none, or it cannot be read. */
+ZT__PRIVATE const zt__baseline *zt__baseline_of(const zt_profiler *profiler);
+
+ZT__PRIVATE void zt__free_baseline(zt_profiler *profiler);
+
+/* Finds the path of the earlier run that has the same names; NULL: none. There is a baseline. */
+ZT__PRIVATE zt__baseline_path *zt__find_baseline_path(const zt_profiler *profiler, const zt__path *path);
+
+/* Compares the GPU time of a path. There is a baseline. */
+ZT__PRIVATE zt__change zt__compare_with_baseline(const zt_profiler *profiler, const zt__path *path,
+                                                 const zt_stats *time);
+
+/* Returns the change from one mean to another. */
+ZT__PRIVATE zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now);
+
+/* ==== results/baseline.c ================================================================================ */
+
+/* An earlier run, whose JSON is read, and how much the GPU time of each path differs from it. */
+
+/* ---- reading --------------------------------------------------------------------------------------------- */
+
+/* Makes room for one more item of an array, which doubles. Returns 0 without memory. */
+static int zt__grow_array(const zt_allocator *allocator, void **items, uint32_t count, size_t size) {
+    void *larger;
+    if (count & (count - 1) && count != 0) {
+        return 1; /* there is room up to the next power of two */
+    }
+    larger = zt__allocate(allocator, count ? (size_t)count * 2 : 1, size);
+    if (!larger) {
+        return 0;
+    }
+    if (count) {
+        memcpy(larger, *items, count * size);
+    }
+    zt__free(allocator, *items);
+    *items = larger;
+    return 1;
+}
+
+/* Reads count, mean and standard deviation of a time. */
+static void zt__read_baseline_time(zt__json_reader *reader, double *count, double *mean, double *stddev) {
+    char *key = NULL;
+    if (!zt__enter_json(reader, '{')) {
+        return;
+    }
+    while (zt__next_json(reader, &key)) {
+        if (strcmp(key, "count") == 0) {
+            *count = zt__read_json_number(reader);
+        } else if (strcmp(key, "mean") == 0) {
+            *mean = zt__read_json_number(reader);
+        } else if (strcmp(key, "stddev") == 0) {
+            *stddev = zt__read_json_number(reader);
+        } else {
+            zt__skip_json(reader);
+        }
+    }
+}
+
+static int zt__read_baseline_regions(const zt_allocator *allocator, zt__baseline *baseline,
+                                     zt__json_reader *reader) {
+    if (!zt__enter_json(reader, '[')) {
+        return 1;
+    }
+    while (zt__next_json(reader, NULL)) {
+        zt__baseline_region *region;
+        char *key = NULL;
+        if (!zt__enter_json(reader, '{')) {
+            continue;
+        }
+        if (baseline->region_count == UINT32_MAX / 2 ||
+            !zt__grow_array(allocator, (void **)&baseline->regions, baseline->region_count, sizeof *region)) {
+            return 0;
+        }
+        region = &baseline->regions[baseline->region_count++];
+        memset(region, 0, sizeof *region);
+        region->name = "";
+        region->mean = region->stddev = zt__nan();
+        while (zt__next_json(reader, &key)) {
+            if (strcmp(key, "name") == 0) {
+                region->name = zt__read_json_string(reader);
+            } else if (strcmp(key, "phase") == 0) {
+                region->is_phase = 1;
+                zt__skip_json(reader);
+            } else if (strcmp(key, "time_ns") == 0) {
+                zt__read_baseline_time(reader, &region->count, &region->mean, &region->stddev);
+            } else {
+                zt__skip_json(reader);
+            }
+        }
+    }
+    return 1;
+}
+
+/* Reads an index below `limit`; UINT32_MAX for anything else. */
+static uint32_t zt__read_baseline_index(zt__json_reader *reader, uint32_t limit) {
+    double number = zt__read_json_number(reader);
+    return !zt__is_nan(number) && number >= 0 && number < limit ? (uint32_t)number : UINT32_MAX;
+}
+
+static int zt__read_baseline_paths(const zt_allocator *allocator, zt__baseline *baseline,
+                                   zt__json_reader *reader) {
+    if (!zt__enter_json(reader, '[')) {
+        return 1;
+    }
+    while (zt__next_json(reader, NULL)) {
+        zt__baseline_path *path;
+        int has_time = 0;
+        char *key = NULL;
+        if (!zt__enter_json(reader, '{')) {
+            continue;
+        }
+        if (baseline->path_count == UINT32_MAX / 2 ||
+            !zt__grow_array(allocator, (void **)&baseline->paths, baseline->path_count, sizeof *path)) {
+            return 0;
+        }
+        path = &baseline->paths[baseline->path_count];
+        memset(path, 0, sizeof *path);
+        path->mean = path->stddev = zt__nan();
+        path->place.outer = path->place.region = UINT32_MAX;
+        while (zt__next_json(reader, &key)) {
+            if (strcmp(key, "region") == 0) {
+                path->place.region = zt__read_baseline_index(reader, baseline->region_count);
+            } else if (strcmp(key, "parent") ==
+                       0) { /* it stands before what is inside, so there is no circle */
+                path->place.outer = zt__read_baseline_index(reader, baseline->path_count);
+            } else if (strcmp(key, "time_ns") == 0) {
+                has_time = 1;
+                zt__read_baseline_time(reader, &path->count, &path->mean, &path->stddev);
+            } else {
+                zt__skip_json(reader);
+            }
+        }
+        if (path->place.region == UINT32_MAX) {
+            reader->is_damaged = 1;
+            return 1;
+        }
+        if (!has_time) { /* the region has no other path */
+            const zt__baseline_region *region = &baseline->regions[path->place.region];
+            path->count = region->count;
+            path->mean = region->mean;
+            path->stddev = region->stddev;
+        }
+        baseline->path_count++;
+    }
+    return 1;
+}
+
+/* Enters all that was read into the maps. Returns 0 without memory. */
+static int zt__index_baseline(zt_profiler *profiler, zt__baseline *baseline) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t i;
+    int has_room = 1;
+    zt__lock(&profiler->mutex); /* which maps unlock while they grow */
+    for (i = 0; i < baseline->region_count && has_room; i++) {
+        zt__baseline_region *region = &baseline->regions[i];
+        zt__map *map = &baseline->region_maps[region->is_phase];
+        has_room = zt__map_make_room(map, allocator, &profiler->mutex);
+        if (has_room && !zt__map_find(map, region->name, strlen(region->name))) {
+            zt__map_add(map, region->name, strlen(region->name), region);
+        }
+    }
+    for (i = 0; i < baseline->path_count && has_room; i++) {
+        zt__baseline_path *path = &baseline->paths[i];
+        has_room = zt__map_make_room(&baseline->path_map, allocator, &profiler->mutex);
+        if (has_room && !zt__map_find(&baseline->path_map, &path->place, sizeof path->place)) {
+            zt__map_add(&baseline->path_map, &path->place, sizeof path->place, path);
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return has_room;
+}
+
+static void zt__read_baseline_device(zt__baseline *baseline, zt__json_reader *reader) {
+    char *key = NULL;
+    if (!zt__enter_json(reader, '{')) {
+        return;
+    }
+    while (zt__next_json(reader, &key)) {
+        if (strcmp(key, "name") == 0) {
+            baseline->device = zt__read_json_string(reader);
+        } else if (strcmp(key, "driver_version") == 0) {
+            baseline->driver_version = zt__read_json_string(reader);
+        } else if (strcmp(key, "core_clock_mhz") == 0) {
+            baseline->core_clock_mhz = zt__read_json_number(reader);
+        } else {
+            zt__skip_json(reader);
+        }
+    }
+}
+
+/* Reads a document. Returns 0 without memory; `*is_report` is 0 if it is no report, or a damaged one. */
+static int zt__read_baseline_document(zt_profiler *profiler, zt__baseline *baseline, zt__json_reader *reader,
+                                      int *is_report) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    int has_memory = 1, has_version = 0, has_paths = 0;
+    char *key = NULL;
+    if (zt__enter_json(reader, '{')) {
+        while (has_memory && zt__next_json(reader, &key)) {
+            if (strcmp(key, "zetools") == 0) {
+                has_version = *zt__read_json_string(reader) != 0;
+            } else if (strcmp(key, "date") == 0) {
+                baseline->date = zt__read_json_string(reader);
+            } else if (strcmp(key, "device") == 0) {
+                zt__read_baseline_device(baseline, reader);
+            } else if (strcmp(key, "regions") == 0) {
+                has_memory = zt__read_baseline_regions(allocator, baseline, reader);
+            } else if (strcmp(key, "paths") == 0) {
+                has_paths = 1;
+                has_memory = zt__read_baseline_paths(allocator, baseline, reader);
+            } else {
+                zt__skip_json(reader);
+            }
+        }
+    }
+    *is_report = has_version && has_paths && !reader->is_damaged;
+    return has_memory;
+}
+
+/* Frees what was read. */
+static void zt__clear_baseline(const zt_allocator *allocator, zt__baseline *baseline) {
+    zt__map_free(&baseline->region_maps[0], allocator);
+    zt__map_free(&baseline->region_maps[1], allocator);
+    zt__map_free(&baseline->path_map, allocator);
+    zt__free(allocator, baseline->regions);
+    zt__free(allocator, baseline->paths);
+    zt__free(allocator, baseline->text);
+    baseline->regions = NULL;
+    baseline->paths = NULL;
+    baseline->text = NULL;
+    baseline->region_count = baseline->path_count = 0;
+}
+
+ZT__PRIVATE int zt__read_baseline(zt_profiler *profiler, const char *path) {
+    enum { MOST_BYTES = 1 << 30 };
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__baseline *baseline = (zt__baseline *)zt__allocate(allocator, 1, sizeof *baseline);
+    const char *why = NULL;
+    zt__json_reader reader;
+    size_t size = 0;
+    int has_memory, is_report = 1;
+    if (!baseline) {
+        return 0;
+    }
+    profiler->baseline = baseline;
+    baseline->date = baseline->device = baseline->driver_version = "";
+    baseline->core_clock_mhz = zt__nan();
+    baseline->path = zt__duplicate_text(allocator, path);
+    baseline->text = baseline->path ? zt__read_file(allocator, path, MOST_BYTES, &size, &why) : NULL;
+    has_memory = baseline->text || why;
+    if (baseline->text) {
+        reader.at = baseline->text;
+        reader.end = baseline->text + size;
+        reader.is_damaged = 0;
+        has_memory = zt__read_baseline_document(profiler, baseline, &reader, &is_report) &&
+                     (!is_report || zt__index_baseline(profiler, baseline));
+    }
+    if (why) {
+        zt__report(&profiler->diagnostics, BASELINE_UNREADABLE, ZE_RESULT_ERROR_UNKNOWN, path, why);
+        snprintf(baseline->failure, sizeof baseline->failure, "it cannot be read: %.200s", why);
+    } else if (has_memory && !is_report) {
+        zt__report(&profiler->diagnostics, BAD_BASELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
+        snprintf(baseline->failure, sizeof baseline->failure,
+                 "it is no report of zetools in JSON, or is damaged");
+    }
+    if (*baseline->failure) {
+        baseline->date = baseline->device = baseline->driver_version = "";
+        zt__clear_baseline(allocator, baseline);
+    }
+    return has_memory;
+}
+
+ZT__PRIVATE const zt__baseline *zt__baseline_of(const zt_profiler *profiler) {
+    return profiler->baseline && !*profiler->baseline->failure ? profiler->baseline : NULL;
+}
+
+ZT__PRIVATE void zt__free_baseline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    if (profiler->baseline) {
+        zt__clear_baseline(allocator, profiler->baseline);
+        zt__free(allocator, profiler->baseline->path);
+        zt__free(allocator, profiler->baseline);
+    }
+    profiler->baseline = NULL;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt__baseline_path *zt__find_baseline_path(const zt_profiler *profiler, const zt__path *path) {
+    const zt__baseline *baseline = profiler->baseline;
+    const zt__region_record *record = path->key.region;
+    const zt__baseline_path *outer;
+    const zt__baseline_region *region;
+    zt__baseline_path wanted;
+    memset(&wanted.place, 0, sizeof wanted.place);
+    wanted.place.outer = UINT32_MAX;
+    if (path->depth > 1) {
+        outer = zt__find_baseline_path(profiler, path->key.outer);
+        if (!outer) {
+            return NULL;
+        }
+        wanted.place.outer = (uint32_t)(outer - baseline->paths);
+    }
+    region = (const zt__baseline_region *)zt__map_find(&baseline->region_maps[record->is_phase], record->name,
+                                                       strlen(record->name));
+    if (!region) {
+        return NULL;
+    }
+    wanted.place.region = (uint32_t)(region - baseline->regions);
+    return (zt__baseline_path *)zt__map_find(&baseline->path_map, &wanted.place, sizeof wanted.place);
+}
+
+/* Returns the value that Student's t exceeds, in either direction, in one of twenty cases. The probability between 0 and
+   t is an integral of a power of the cosine, from 0 to the arc tangent of t / sqrt(freedom); it is summed up to 0.475. */
+static double zt__student_quantile(double freedom) {
+    enum { STEPS = 4096 };
+    const double half_pi = 1.57079632679489661923, farthest = 8 / sqrt(freedom);
+    const double step =
+        (farthest < half_pi ? farthest : half_pi) / STEPS; /* t is below 8 unless freedom is small */
+    double scale = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(2 * half_pi);
+    double wanted = 0.475 / scale, sum = 0, before = 1;
+    int i;
+    for (i = 1; i < STEPS; i++) {
+        /* Simpson's rule for one step */
+        double middle = pow(cos((i - 0.5) * step), freedom - 1), after = pow(cos(i * step), freedom - 1);
+        double part = (before + 4 * middle + after) * step / 6;
+        if (sum + part >= wanted) {
+            return sqrt(freedom) * tan((i - 1 + (wanted - sum) / part) * step);
+        }
+        sum += part;
+        before = after;
+    }
+    return zt__nan();
+}
+
+ZT__PRIVATE zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now) {
+    zt__change change = {0, 0, 0, 0};
+    double of_before, of_now, both, freedom, reach;
+    change.percent = change.low = change.high = zt__nan();
+    if (!zt__is_positive(before->mean) || !zt__is_positive(now->mean)) {
+        return change;
+    }
+    change.percent = 100 * (now->mean / before->mean - 1);
+    if (!zt__is_positive(before->count - 1) || now->count < 2 || zt__is_nan(before->stddev) ||
+        zt__is_nan(now->stddev)) {
+        return change;
+    }
+    of_before = before->stddev * before->stddev / before->count;
+    of_now = now->stddev * now->stddev / (double)now->count;
+    both = of_before + of_now;
+    reach = 0;
+    if (both > 0) {
+        freedom = both * both /
+                  (of_before * of_before / (before->count - 1) + of_now * of_now / ((double)now->count - 1));
+        reach = zt__is_finite(freedom) ? 100 * zt__student_quantile(freedom) * sqrt(both) / before->mean
+                                       : zt__nan();
+    }
+    if (!zt__is_finite(reach)) {
+        return change;
+    }
+    change.low = change.percent - reach < -100 ? -100 : change.percent - reach;
+    change.high = change.percent + reach;
+    return change;
+}
+
+ZT__PRIVATE zt__change zt__compare_with_baseline(const zt_profiler *profiler, const zt__path *path,
+                                                 const zt_stats *time) {
+    zt__baseline_path *before = zt__find_baseline_path(profiler, path);
+    zt__change change = {1, 0, 0, 0};
+    change.percent = change.low = change.high = zt__nan();
+    return before && zt__is_positive(before->count) ? zt__compare_means(before, time) : change;
+}
+
 /* ==== results/clocks.h ================================================================================== */
 
 /* Converts times of the device to times of the host and back, and unwraps time stamps. */
@@ -17485,6 +18159,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
     }
     unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+    unpacked->config.baseline = NULL;
     unpacked->strings = (char *)zt__allocate_unpacked(&packer, &complete.allocator, size, 1);
     if (!zt__keep_columns(unpacked, &complete)) {
         packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -29954,7 +30629,9 @@ typedef struct zt__document {
     zt__subject subject;
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each column */
+    int has_change;    /* there is a baseline, and it is one path */
+    zt__change change;
+    zt_stats *stats; /* of each column */
     zt__histogram histogram;
     uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
     int differs;           /* passes of one of them differ */
@@ -30019,6 +30696,10 @@ ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t
 
 /* Finds the widest gap between times. Returns 0 if it is not wide: then they are one group. */
 ZT__PRIVATE int zt__find_groups_of_times(const zt__histogram *histogram, zt__time_groups *groups);
+
+/* Returns the name of a path of the earlier run that this one does not have, from `*index` on, which moves behind it; NULL:
+   there are no more. The caller frees it. */
+ZT__PRIVATE char *zt__next_gone_path(zt__document *document, uint32_t *index);
 
 /* Returns whether the region that was read last also has samples without metrics, of which only the times are
    measured. Then the GPU time of those with metrics is written, too. */
@@ -30159,6 +30840,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     zt__kept_value *times;
     zt_stats pass_times[ZT__MAX_PASSES];
     zt__totals totals;
+    const zt__path *path;
     uint32_t column, pass, count;
     document->nesting = nesting;
     document->subject = zt__subject_at(profiler, nesting->index);
@@ -30187,6 +30869,14 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
         pass_times[pass] = *zt__pass_time(document, pass);
     }
     region->differs = zt__find_differences(profiler, pass_times);
+    path = document->subject.path;
+    if (!path && nesting->paths == 1) {
+        path = zt__path_at(profiler, nesting->path);
+    }
+    document->has_change = path && document->stats[0].count > 0 && zt__baseline_of(profiler);
+    if (document->has_change) {
+        document->change = zt__compare_with_baseline(profiler, path, &document->stats[0]);
+    }
     if (document->out_of_memory || !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }
@@ -30257,6 +30947,59 @@ ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
         free(demangled);
     }
     return name;
+}
+
+/* Returns the name of a path of the earlier run, as zt__name_path. */
+static char *zt__name_baseline_path(zt__document *document, const zt__baseline *baseline, uint32_t index) {
+    enum { DEEPEST = 64 };
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    const char *names[DEEPEST];
+    char *owned[DEEPEST], *text;
+    size_t length = 1, used = 0, i;
+    uint32_t depth = 0;
+    for (; index != UINT32_MAX && depth < DEEPEST; index = baseline->paths[index].place.outer) {
+        const zt__baseline_region *region = &baseline->regions[baseline->paths[index].place.region];
+        names[depth] = zt__show_name(region->name, &owned[depth]);
+        length += strlen(names[depth++]) + 1;
+    }
+    text = (char *)zt__allocate(allocator, length, 1);
+    document->out_of_memory |= !text;
+    while (depth-- > 0) {
+        for (i = 0; text && names[depth][i]; i++) {
+            text[used++] = names[depth][i] == ';' ? ':' : names[depth][i];
+        }
+        if (text && depth > 0) {
+            text[used++] = ';';
+        }
+        free(owned[depth]);
+    }
+    return text;
+}
+
+/* Marks the paths of the earlier run that this one has, too. */
+static void zt__find_gone_paths(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    uint32_t i;
+    for (i = 0; i < document->path_count; i++) {
+        zt__baseline_path *path = zt__find_baseline_path(profiler, zt__path_at(profiler, i));
+        if (path) {
+            zt__store(&path->is_found, 1);
+        }
+    }
+}
+
+ZT__PRIVATE char *zt__next_gone_path(zt__document *document, uint32_t *index) {
+    const zt__baseline *baseline = zt__baseline_of(document->profiler);
+    if (baseline && *index == 0) {
+        zt__find_gone_paths(document);
+    }
+    while (baseline && *index < baseline->path_count) {
+        const zt__baseline_path *path = &baseline->paths[(*index)++];
+        if (!zt__load(&path->is_found) && zt__is_positive(path->count)) {
+            return zt__name_baseline_path(document, baseline, *index - 1);
+        }
+    }
+    return NULL;
 }
 
 /* ---- names and texts that reports share ----------------------------------------------------------------- */
@@ -31087,6 +31830,47 @@ static void zt__note_waits(zt__document *document, zt__note_fn note) {
     zt__free(allocator, parts.paths);
 }
 
+/* Notes with which earlier run this one is compared, what is gone, and why nothing can be compared. */
+static void zt__note_baseline(zt__document *document, zt__note_fn note) {
+    enum { NAMED = 3 };
+    const zt_profiler *profiler = document->profiler;
+    const zt__baseline *baseline = profiler->baseline;
+    uint32_t i = 0, gone = 0;
+    char text[700] = "", *name;
+    if (!baseline) {
+        return;
+    }
+    if (*baseline->failure) {
+        zt__add_note(document, note, "Nothing is compared with '%.256s': %s.", baseline->path,
+                     baseline->failure);
+        return;
+    }
+    zt__add_note(document, note,
+                 "\"change\" is that of the mean GPU time since '%.256s' of %s, with an interval of 95%%.",
+                 baseline->path, baseline->date);
+    if (strcmp(baseline->device, profiler->device_name) != 0 ||
+        strcmp(baseline->driver_version, profiler->facts.driver_version) != 0 ||
+        baseline->core_clock_mhz != (double)profiler->facts.core_clock_mhz) {
+        zt__add_note(document, note,
+                     "That was another device, driver or clock: %.128s, driver %.32s, %.0f MHz. The change "
+                     "is not that of "
+                     "the program alone.",
+                     baseline->device, baseline->driver_version, baseline->core_clock_mhz);
+    }
+    while ((name = zt__next_gone_path(document, &i)) != NULL) {
+        if (gone++ < NAMED) {
+            zt__append(text, sizeof text, "%s'%.150s'", gone > 1 ? ", " : "", name);
+        }
+        zt__free(&profiler->config.allocator, name);
+    }
+    if (gone > NAMED) {
+        zt__append(text, sizeof text, " and %u more", (unsigned)(gone - NAMED));
+    }
+    if (gone > 0) {
+        zt__add_note(document, note, "This run does not have %s.", text);
+    }
+}
+
 /* Notes how long the library itself has kept threads of the program busy. */
 static void zt__note_own_time(zt__document *document, zt__note_fn note) {
     double open_ns, busy_ns;
@@ -31249,6 +32033,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt__note_memory(document, note);
     zt__note_hotspots(document, note);
 #endif
+    zt__note_baseline(document, note);
     zt__note_own_time(document, note);
 }
 
@@ -31524,6 +32309,19 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
         zt__write_csv_sum(writer, subject, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
                           region->unfreed_bytes);
     }
+    if (document->has_change) {
+        zt_metric change = {"change",          "", "baseline", "percent", "", ZET_METRIC_TYPE_RATIO,
+                            ZT_AGGREGATE_MEAN, 0};
+        zt_stats stats;
+        zt__csv_line change_line = {
+            subject, &change, &stats, "all", "all", 0, document->change.is_new ? "new" : NULL};
+        zt__clear_stats(&stats);
+        stats.count = count;
+        stats.mean = document->change.percent;
+        stats.min = document->change.low;
+        stats.max = document->change.high;
+        zt__write_csv_line(writer, &change_line);
+    }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
     zt__write_csv_text(writer, subject, "limit", "", limit.name);
     zt__write_csv_text(writer, subject, "limit: reason", "", limit.text);
@@ -31656,7 +32454,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__overlap_times times = zt__list_overlap(overlap);
     zt_counts counts;
     zt_power_info power;
-    char text[64];
+    char text[64], *gone;
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text,kind,symbol\n");
@@ -31730,6 +32528,11 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
                         power.throttled_by, power.mhz);
     zt__write_csv_device(writer, &zt__csv_whole, "temperature", "degrees C", ZET_METRIC_TYPE_RAW,
                          ZT_AGGREGATE_NONE, power.max_celsius);
+    for (i = 0; (gone = zt__next_gone_path(document, &i)) != NULL;) {
+        const zt__csv_subject subject = {"path of baseline", gone, "", NULL};
+        zt__write_csv_text(writer, &subject, "change", "percent", "gone");
+        zt__free(&profiler->config.allocator, gone);
+    }
     zt__list_notes(document, zt__write_csv_note);
 }
 
@@ -31961,6 +32764,15 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     uint32_t i;
     zt__write_json_figure(writer, "share", document->nesting->share);
     zt__write_json_count(writer, "with_metrics", region->with_metrics);
+    if (document->has_change) {
+        const zt__change *change = &document->change;
+        zt__write_text(writer, ",\"change\":{");
+        zt__write_json_count(writer, "new", (uint64_t)change->is_new);
+        zt__write_json_figure(writer, "percent", change->percent);
+        zt__write_json_figure(writer, "low", change->low);
+        zt__write_json_figure(writer, "high", change->high);
+        zt__write_text(writer, "}");
+    }
     zt__write_json_times(writer, "time_ns", &document->stats[0]);
     if (profiler->pass_count > 1) {
         zt__write_json_text(writer, "differs", zt__differences[region->differs]);
@@ -32194,6 +33006,30 @@ static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler
     zt__write_text(writer, "}");
 }
 
+/* Writes with which earlier run this one is compared, and which of its paths are gone. */
+static void zt__write_json_baseline(zt__document *document) {
+    const zt__baseline *baseline = document->profiler->baseline;
+    zt__writer *writer = &document->writer;
+    uint32_t i = 0;
+    char *name;
+    if (!baseline) {
+        return;
+    }
+    zt__write_text(writer, ",\n\"baseline\":{");
+    zt__write_json_text(writer, "file", baseline->path);
+    zt__write_json_text(writer, "failure", baseline->failure);
+    zt__write_json_text(writer, "date", baseline->date);
+    zt__write_json_text(writer, "device", baseline->device);
+    zt__write_json_text(writer, "driver_version", baseline->driver_version);
+    zt__write_text(writer, ",\"gone\":[");
+    while ((name = zt__next_gone_path(document, &i)) != NULL) {
+        zt__write_comma(writer);
+        zt__write_json_string(writer, name);
+        zt__free(&document->profiler->config.allocator, name);
+    }
+    zt__write_text(writer, "]}");
+}
+
 /* Reads what the document needs of all regions before the first is written. Then writes what is of the whole
    program and device, also for a reader who sees the file a year later. What is not known is "" or null. */
 static void zt__write_json_head(zt__document *document, zt__json *json) {
@@ -32248,6 +33084,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
     zt__write_json_power(writer, profiler);
+    zt__write_json_baseline(document);
     zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
@@ -35169,6 +36006,7 @@ enum {
     ZT__ROW_WATTS,
     ZT__ROW_THROTTLED,
     ZT__ROW_THROTTLED_BY, /* the reason that held longest */
+    ZT__ROW_CHANGE,       /* an index of texts */
     ZT__ROW_MEMORY,       /* this and the next in bytes */
     ZT__ROW_UNFREED,
     ZT__TIME_FIGURES
@@ -35200,6 +36038,11 @@ static const struct {
                         {"power", "W", ZT__ROW_WATTS, 1, 1},
                         {"throttled", "percent", ZT__ROW_THROTTLED, 1, 1}};
 
+/* A change as text: "-12.3 +- 1.1". */
+typedef struct zt__change_text {
+    char text[32];
+} zt__change_text;
+
 /* A region whose mean GPU time says little, because a few samples take much longer than the others. */
 typedef struct zt__skewed_region {
     const char *name;
@@ -35216,9 +36059,11 @@ typedef struct zt__region_table {
     zt__advice advice;
     double *figures; /* of each row */
     uint32_t figure_count;
-    uint32_t left_out;   /* metrics with something to show, for which there was no room */
-    int shows_throttled; /* the clock was throttled in a phase */
-    int shows_wait;      /* the host waited for the device in a phase */
+    zt__change_text *changes;
+    const char **change_texts; /* the same */
+    uint32_t left_out;         /* metrics with something to show, for which there was no room */
+    int shows_throttled;       /* the clock was throttled in a phase */
+    int shows_wait;            /* the host waited for the device in a phase */
     zt__skewed_region skewed[ZT__SKEWED_SHOWN]; /* those with most GPU time, in descending order */
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
@@ -35328,6 +36173,20 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
     return 0;
 }
 
+/* Formats how the region that was read last differs from the earlier run. Half of the interval is the larger one where it is
+   cut off at -100%. */
+static void zt__format_change(const zt__document *document, zt__change_text *change) {
+    change->text[0] = 0;
+    if (document->has_change && document->change.is_new) {
+        zt__append(change->text, sizeof change->text, "new");
+    } else if (document->has_change && !zt__is_nan(document->change.high)) {
+        zt__append(change->text, sizeof change->text, "%+.1f +- %.1f", document->change.percent,
+                   document->change.high - document->change.percent);
+    } else if (document->has_change && !zt__is_nan(document->change.percent)) {
+        zt__append(change->text, sizeof change->text, "%+.1f", document->change.percent);
+    }
+}
+
 /* Keeps the region that was read last if its mean is more than twice its median. */
 static void zt__note_if_skewed(const zt__document *document, zt__region_table *table) {
     const zt_stats *time = &document->stats[0];
@@ -35401,6 +36260,9 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->name = zt__show_name(document->region.name, &row->demangled);
         row->figures = figures;
         zt__note_if_skewed(document, table);
+        figures[ZT__ROW_CHANGE] = shown->row_count;
+        zt__format_change(document, &table->changes[shown->row_count]);
+        table->change_texts[shown->row_count] = table->changes[shown->row_count].text;
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
         figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
@@ -35475,6 +36337,9 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
             zt__add_texts(shown, ZT__ROW_THROTTLED_BY, "throttled by", zt__throttle_reasons);
             shown->columns[shown->column_count - 1].rank = is_requested ? 0 : zt__time_columns[i].rank;
         }
+    }
+    if (zt__baseline_of(profiler)) {
+        zt__add_texts(shown, ZT__ROW_CHANGE, "change %", table->change_texts);
     }
     list = profiler->columns;
     if (!list) {
@@ -35642,7 +36507,10 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
     shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
-    document->out_of_memory |= !table.figures || !shown->rows || !shown->columns;
+    table.changes = (zt__change_text *)zt__allocate(allocator, rows, sizeof *table.changes);
+    table.change_texts = (const char **)zt__allocate(allocator, rows, sizeof *table.change_texts);
+    document->out_of_memory |=
+        !table.figures || !shown->rows || !shown->columns || !table.changes || !table.change_texts;
     zt__prepare_advice(profiler, &table.advice);
     zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
     document->out_of_memory |= !zt__order_rows(document, &table);
@@ -35732,6 +36600,8 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt__free(allocator, shown->columns);
     zt__free(allocator, shown->rows);
     zt__free(allocator, table.figures);
+    zt__free(allocator, table.changes);
+    zt__free(allocator, (void *)table.change_texts);
 }
 
 /* ==== reports/writing.h ================================================================================= */
@@ -37265,35 +38135,15 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
     enum { MOST_BYTES = 1 << 26 };
     static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
     static const char *const foreign = "is no file of benchmarks";
-    zt__file_properties properties;
     zt__csv_record header, record;
     char *next, damage[64];
     const char *why = NULL;
-    FILE *stream = NULL;
     ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    size_t size = 0, lines = 1;
+    size_t size, lines = 1;
     uint32_t i, line;
     int lacks_columns = 0;
     double results = 0;
-    if (!zt__get_file_properties(file->path, &properties)) {
-        why = strerror(errno);
-    } else if (!properties.is_regular) {
-        why = "it is no regular file";
-    } else if (properties.size > MOST_BYTES) {
-        why = "it is too large";
-    } else {
-        stream = zt__open_file(file->path, ZT__TO_READ);
-        why = stream ? NULL : strerror(errno);
-    }
-    if (stream) {
-        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.size + 1);
-        if (file->text) {
-            size = fread(file->text, 1, (size_t)properties.size, stream);
-            file->text[size] = 0;
-            why = ferror(stream) ? strerror(errno) : NULL;
-        }
-        fclose(stream);
-    }
+    file->text = zt__read_file(file->allocator, file->path, MOST_BYTES, &size, &why);
     if (why) {
         return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
     }
@@ -38538,6 +39388,7 @@ static void zt__clear_auto(void) {
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.baseline);
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
@@ -38653,6 +39504,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
     has_memory &= zt__keep_text(&kept->groups);
     has_memory &= zt__keep_text(&kept->metrics);
     has_memory &= zt__keep_text(&kept->columns);
+    has_memory &= zt__keep_text(&kept->baseline);
     complete = zt__complete_config(kept); /* for the tracer; zt_open completes `kept` itself */
     if (has_memory) {
         tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
@@ -38831,6 +39683,7 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__unregister_profiler(profiler); /* a detached one is registered: its reports are written later */
     zt__close_timeline(profiler);
     zt__close_power(profiler);
+    zt__free_baseline(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
         profiler->free_watch(profiler);
@@ -38971,8 +39824,12 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     if (result == ZE_RESULT_SUCCESS && complete->power) {
         ZT__INTERNAL(result = zt__open_power(opened));
     }
-    /* The application's lists of names need not outlive this call. */
-    opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
+    if (result == ZE_RESULT_SUCCESS && complete->baseline && *complete->baseline &&
+        !zt__read_baseline(opened, complete->baseline)) {
+        result = zt__report_no_memory(diagnostics, "zt_open", "config.baseline");
+    }
+    /* The application's texts need not outlive this call. */
+    opened->config.groups = opened->config.metrics = opened->config.columns = opened->config.baseline = NULL;
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(diagnostics, result);
         zt__destroy_profiler(opened);
@@ -42248,4 +43105,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: aa95e975da1418d4 */
+/* Joined from src/ by src/join.py: 9e29959ffc3582ad */

@@ -237,6 +237,11 @@
     X(NO_BENCH_SAMPLE, "%s: '%.64s' has no sample: %s. Put a region of the profiler that it receives "       \
                        "around the work, and make sure that the work ends.")                                 \
     X(BENCH_SUFFIX, "%s: the suffix of '%.512s' stands for none of its formats. Use %s.")                    \
+    X(BASELINE_UNREADABLE, "zt_open: cannot read config.baseline or ZT_BASELINE '%.512s': %s. Nothing is "   \
+                           "compared. Check the path.")                                                      \
+    X(BAD_BASELINE,                                                                                          \
+      "zt_open: config.baseline or ZT_BASELINE '%.512s' is no report of zetools in JSON, or is "             \
+      "damaged. Nothing is compared. Write it with zt_report, or ZT_REPORT=before.json.")                    \
     X(CANNOT_READ, "zt_compare_benches: cannot read '%.512s': %s. Check the path, or write the file with "   \
                    "zt_report_benches first.")                                                               \
     X(BAD_BENCHES, "zt_compare_benches: '%.512s' %s. Write it anew with zt_report_benches.")                 \

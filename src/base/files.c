@@ -1,8 +1,9 @@
-/* Files that are written whole: beside the name, and then renamed. */
+/* Files that are read whole, and files that are written whole: beside the name, and then renamed. */
 
 #include "base/files.h"
 
 #include "base/compiler.h"
+#include "base/memory.h"
 #include "base/paths.h"
 #include "base/platform.h"
 
@@ -51,4 +52,36 @@ ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write,
         errno = reason;
     }
     return result;
+}
+
+ZT__PRIVATE char *zt__read_file(const zt_allocator *allocator, const char *path, uint64_t most, size_t *size,
+                                const char **why) {
+    zt__file_properties properties;
+    FILE *stream;
+    char *text;
+    *why = NULL;
+    if (!zt__get_file_properties(path, &properties)) {
+        *why = strerror(errno);
+    } else if (!properties.is_regular) {
+        *why = "it is no regular file";
+    } else if (properties.size > most) {
+        *why = "it is too large";
+    }
+    stream = *why ? NULL : zt__open_file(path, ZT__TO_READ);
+    if (!stream) {
+        *why = *why ? *why : strerror(errno);
+        return NULL;
+    }
+    text = (char *)zt__allocate(allocator, 1, (size_t)properties.size + 1);
+    if (text) {
+        *size = fread(text, 1, (size_t)properties.size, stream);
+        text[*size] = 0;
+        *why = ferror(stream) ? strerror(errno) : NULL;
+    }
+    fclose(stream);
+    if (*why) {
+        zt__free(allocator, text);
+        text = NULL;
+    }
+    return text;
 }

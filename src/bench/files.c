@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
+#include "base/files.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/paths.h"
@@ -199,35 +200,15 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
     enum { MOST_BYTES = 1 << 26 };
     static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
     static const char *const foreign = "is no file of benchmarks";
-    zt__file_properties properties;
     zt__csv_record header, record;
     char *next, damage[64];
     const char *why = NULL;
-    FILE *stream = NULL;
     ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    size_t size = 0, lines = 1;
+    size_t size, lines = 1;
     uint32_t i, line;
     int lacks_columns = 0;
     double results = 0;
-    if (!zt__get_file_properties(file->path, &properties)) {
-        why = strerror(errno);
-    } else if (!properties.is_regular) {
-        why = "it is no regular file";
-    } else if (properties.size > MOST_BYTES) {
-        why = "it is too large";
-    } else {
-        stream = zt__open_file(file->path, ZT__TO_READ);
-        why = stream ? NULL : strerror(errno);
-    }
-    if (stream) {
-        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.size + 1);
-        if (file->text) {
-            size = fread(file->text, 1, (size_t)properties.size, stream);
-            file->text[size] = 0;
-            why = ferror(stream) ? strerror(errno) : NULL;
-        }
-        fclose(stream);
-    }
+    file->text = zt__read_file(file->allocator, file->path, MOST_BYTES, &size, &why);
     if (why) {
         return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
     }

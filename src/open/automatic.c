@@ -46,6 +46,7 @@ static void zt__clear_auto(void) {
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
+    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.baseline);
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
 
@@ -161,6 +162,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
     has_memory &= zt__keep_text(&kept->groups);
     has_memory &= zt__keep_text(&kept->metrics);
     has_memory &= zt__keep_text(&kept->columns);
+    has_memory &= zt__keep_text(&kept->baseline);
     complete = zt__complete_config(kept); /* for the tracer; zt_open completes `kept` itself */
     if (has_memory) {
         tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);

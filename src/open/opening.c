@@ -23,6 +23,7 @@
 #include "regions/probes.h"
 #include "regions/profiler.h"
 #include "results/attribution.h"
+#include "results/baseline.h"
 #include "results/clocks.h"
 #include "results/timeline.h"
 #include "streams/power.h"
@@ -161,6 +162,7 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__unregister_profiler(profiler); /* a detached one is registered: its reports are written later */
     zt__close_timeline(profiler);
     zt__close_power(profiler);
+    zt__free_baseline(profiler);
     /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
         profiler->free_watch(profiler);
@@ -301,8 +303,12 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
     if (result == ZE_RESULT_SUCCESS && complete->power) {
         ZT__INTERNAL(result = zt__open_power(opened));
     }
-    /* The application's lists of names need not outlive this call. */
-    opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
+    if (result == ZE_RESULT_SUCCESS && complete->baseline && *complete->baseline &&
+        !zt__read_baseline(opened, complete->baseline)) {
+        result = zt__report_no_memory(diagnostics, "zt_open", "config.baseline");
+    }
+    /* The application's texts need not outlive this call. */
+    opened->config.groups = opened->config.metrics = opened->config.columns = opened->config.baseline = NULL;
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(diagnostics, result);
         zt__destroy_profiler(opened);

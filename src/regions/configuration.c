@@ -16,8 +16,9 @@ ZT__PRIVATE int zt__is_phases_at(const char *value) {
 
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
-               *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE"),
-               *phases_at = zt__get_variable("ZT_PHASES_AT"), *power = zt__get_variable("ZT_POWER");
+               *columns = zt__get_variable("ZT_COLUMNS"), *baseline = zt__get_variable("ZT_BASELINE"),
+               *timeline = zt__get_variable("ZT_TIMELINE"), *phases_at = zt__get_variable("ZT_PHASES_AT"),
+               *power = zt__get_variable("ZT_POWER");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -44,6 +45,9 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     if (columns) {
         config.columns = columns;
+    }
+    if (baseline) {
+        config.baseline = baseline;
     }
     if (zt__is_uint32(timeline)) {
         config.timeline = (uint32_t)strtoull(timeline, NULL, 10);

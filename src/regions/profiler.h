@@ -520,6 +520,7 @@ struct zt_profiler {
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
     uint32_t streamed_count;                  /* metrics of all of them */
     struct zt__power *power;                  /* NULL: it is not read */
+    struct zt__baseline *baseline;            /* NULL: no earlier run is compared */
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */

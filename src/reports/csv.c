@@ -276,6 +276,19 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
         zt__write_csv_sum(writer, subject, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
                           region->unfreed_bytes);
     }
+    if (document->has_change) {
+        zt_metric change = {"change",          "", "baseline", "percent", "", ZET_METRIC_TYPE_RATIO,
+                            ZT_AGGREGATE_MEAN, 0};
+        zt_stats stats;
+        zt__csv_line change_line = {
+            subject, &change, &stats, "all", "all", 0, document->change.is_new ? "new" : NULL};
+        zt__clear_stats(&stats);
+        stats.count = count;
+        stats.mean = document->change.percent;
+        stats.min = document->change.low;
+        stats.max = document->change.high;
+        zt__write_csv_line(writer, &change_line);
+    }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
     zt__write_csv_text(writer, subject, "limit", "", limit.name);
     zt__write_csv_text(writer, subject, "limit: reason", "", limit.text);
@@ -408,7 +421,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__overlap_times times = zt__list_overlap(overlap);
     zt_counts counts;
     zt_power_info power;
-    char text[64];
+    char text[64], *gone;
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text,kind,symbol\n");
@@ -482,6 +495,11 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
                         power.throttled_by, power.mhz);
     zt__write_csv_device(writer, &zt__csv_whole, "temperature", "degrees C", ZET_METRIC_TYPE_RAW,
                          ZT_AGGREGATE_NONE, power.max_celsius);
+    for (i = 0; (gone = zt__next_gone_path(document, &i)) != NULL;) {
+        const zt__csv_subject subject = {"path of baseline", gone, "", NULL};
+        zt__write_csv_text(writer, &subject, "change", "percent", "gone");
+        zt__free(&profiler->config.allocator, gone);
+    }
     zt__list_notes(document, zt__write_csv_note);
 }
 

@@ -11,6 +11,7 @@
 #include "metrics/driver.h"
 #include "metrics/statistics.h"
 #include "regions/columns.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "results/overlap.h"
 #include "results/results.h"
@@ -86,6 +87,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     zt__kept_value *times;
     zt_stats pass_times[ZT__MAX_PASSES];
     zt__totals totals;
+    const zt__path *path;
     uint32_t column, pass, count;
     document->nesting = nesting;
     document->subject = zt__subject_at(profiler, nesting->index);
@@ -114,6 +116,14 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
         pass_times[pass] = *zt__pass_time(document, pass);
     }
     region->differs = zt__find_differences(profiler, pass_times);
+    path = document->subject.path;
+    if (!path && nesting->paths == 1) {
+        path = zt__path_at(profiler, nesting->path);
+    }
+    document->has_change = path && document->stats[0].count > 0 && zt__baseline_of(profiler);
+    if (document->has_change) {
+        document->change = zt__compare_with_baseline(profiler, path, &document->stats[0]);
+    }
     if (document->out_of_memory || !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }
@@ -184,6 +194,59 @@ ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
         free(demangled);
     }
     return name;
+}
+
+/* Returns the name of a path of the earlier run, as zt__name_path. */
+static char *zt__name_baseline_path(zt__document *document, const zt__baseline *baseline, uint32_t index) {
+    enum { DEEPEST = 64 };
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    const char *names[DEEPEST];
+    char *owned[DEEPEST], *text;
+    size_t length = 1, used = 0, i;
+    uint32_t depth = 0;
+    for (; index != UINT32_MAX && depth < DEEPEST; index = baseline->paths[index].place.outer) {
+        const zt__baseline_region *region = &baseline->regions[baseline->paths[index].place.region];
+        names[depth] = zt__show_name(region->name, &owned[depth]);
+        length += strlen(names[depth++]) + 1;
+    }
+    text = (char *)zt__allocate(allocator, length, 1);
+    document->out_of_memory |= !text;
+    while (depth-- > 0) {
+        for (i = 0; text && names[depth][i]; i++) {
+            text[used++] = names[depth][i] == ';' ? ':' : names[depth][i];
+        }
+        if (text && depth > 0) {
+            text[used++] = ';';
+        }
+        free(owned[depth]);
+    }
+    return text;
+}
+
+/* Marks the paths of the earlier run that this one has, too. */
+static void zt__find_gone_paths(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    uint32_t i;
+    for (i = 0; i < document->path_count; i++) {
+        zt__baseline_path *path = zt__find_baseline_path(profiler, zt__path_at(profiler, i));
+        if (path) {
+            zt__store(&path->is_found, 1);
+        }
+    }
+}
+
+ZT__PRIVATE char *zt__next_gone_path(zt__document *document, uint32_t *index) {
+    const zt__baseline *baseline = zt__baseline_of(document->profiler);
+    if (baseline && *index == 0) {
+        zt__find_gone_paths(document);
+    }
+    while (baseline && *index < baseline->path_count) {
+        const zt__baseline_path *path = &baseline->paths[(*index)++];
+        if (!zt__load(&path->is_found) && zt__is_positive(path->count)) {
+            return zt__name_baseline_path(document, baseline, *index - 1);
+        }
+    }
+    return NULL;
 }
 
 /* ---- names and texts that reports share ----------------------------------------------------------------- */

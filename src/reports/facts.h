@@ -6,6 +6,7 @@
 #include "base/system.h"
 #include "base/writer.h"
 #include "regions/profiler.h"
+#include "results/baseline.h"
 #include "results/overlap.h"
 #include "results/phase_times.h"
 #include "results/roles.h"
@@ -59,7 +60,9 @@ typedef struct zt__document {
     zt__subject subject;
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each column */
+    int has_change;    /* there is a baseline, and it is one path */
+    zt__change change;
+    zt_stats *stats; /* of each column */
     zt__histogram histogram;
     uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
     int differs;           /* passes of one of them differ */
@@ -124,6 +127,10 @@ ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t
 
 /* Finds the widest gap between times. Returns 0 if it is not wide: then they are one group. */
 ZT__PRIVATE int zt__find_groups_of_times(const zt__histogram *histogram, zt__time_groups *groups);
+
+/* Returns the name of a path of the earlier run that this one does not have, from `*index` on, which moves behind it; NULL:
+   there are no more. The caller frees it. */
+ZT__PRIVATE char *zt__next_gone_path(zt__document *document, uint32_t *index);
 
 /* Returns whether the region that was read last also has samples without metrics, of which only the times are
    measured. Then the GPU time of those with metrics is written, too. */

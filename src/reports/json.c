@@ -175,6 +175,15 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     uint32_t i;
     zt__write_json_figure(writer, "share", document->nesting->share);
     zt__write_json_count(writer, "with_metrics", region->with_metrics);
+    if (document->has_change) {
+        const zt__change *change = &document->change;
+        zt__write_text(writer, ",\"change\":{");
+        zt__write_json_count(writer, "new", (uint64_t)change->is_new);
+        zt__write_json_figure(writer, "percent", change->percent);
+        zt__write_json_figure(writer, "low", change->low);
+        zt__write_json_figure(writer, "high", change->high);
+        zt__write_text(writer, "}");
+    }
     zt__write_json_times(writer, "time_ns", &document->stats[0]);
     if (profiler->pass_count > 1) {
         zt__write_json_text(writer, "differs", zt__differences[region->differs]);
@@ -408,6 +417,30 @@ static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler
     zt__write_text(writer, "}");
 }
 
+/* Writes with which earlier run this one is compared, and which of its paths are gone. */
+static void zt__write_json_baseline(zt__document *document) {
+    const zt__baseline *baseline = document->profiler->baseline;
+    zt__writer *writer = &document->writer;
+    uint32_t i = 0;
+    char *name;
+    if (!baseline) {
+        return;
+    }
+    zt__write_text(writer, ",\n\"baseline\":{");
+    zt__write_json_text(writer, "file", baseline->path);
+    zt__write_json_text(writer, "failure", baseline->failure);
+    zt__write_json_text(writer, "date", baseline->date);
+    zt__write_json_text(writer, "device", baseline->device);
+    zt__write_json_text(writer, "driver_version", baseline->driver_version);
+    zt__write_text(writer, ",\"gone\":[");
+    while ((name = zt__next_gone_path(document, &i)) != NULL) {
+        zt__write_comma(writer);
+        zt__write_json_string(writer, name);
+        zt__free(&document->profiler->config.allocator, name);
+    }
+    zt__write_text(writer, "]}");
+}
+
 /* Reads what the document needs of all regions before the first is written. Then writes what is of the whole
    program and device, also for a reader who sees the file a year later. What is not known is "" or null. */
 static void zt__write_json_head(zt__document *document, zt__json *json) {
@@ -462,6 +495,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
     zt__write_json_power(writer, profiler);
+    zt__write_json_baseline(document);
     zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);

@@ -476,6 +476,47 @@ static void zt__note_waits(zt__document *document, zt__note_fn note) {
     zt__free(allocator, parts.paths);
 }
 
+/* Notes with which earlier run this one is compared, what is gone, and why nothing can be compared. */
+static void zt__note_baseline(zt__document *document, zt__note_fn note) {
+    enum { NAMED = 3 };
+    const zt_profiler *profiler = document->profiler;
+    const zt__baseline *baseline = profiler->baseline;
+    uint32_t i = 0, gone = 0;
+    char text[700] = "", *name;
+    if (!baseline) {
+        return;
+    }
+    if (*baseline->failure) {
+        zt__add_note(document, note, "Nothing is compared with '%.256s': %s.", baseline->path,
+                     baseline->failure);
+        return;
+    }
+    zt__add_note(document, note,
+                 "\"change\" is that of the mean GPU time since '%.256s' of %s, with an interval of 95%%.",
+                 baseline->path, baseline->date);
+    if (strcmp(baseline->device, profiler->device_name) != 0 ||
+        strcmp(baseline->driver_version, profiler->facts.driver_version) != 0 ||
+        baseline->core_clock_mhz != (double)profiler->facts.core_clock_mhz) {
+        zt__add_note(document, note,
+                     "That was another device, driver or clock: %.128s, driver %.32s, %.0f MHz. The change "
+                     "is not that of "
+                     "the program alone.",
+                     baseline->device, baseline->driver_version, baseline->core_clock_mhz);
+    }
+    while ((name = zt__next_gone_path(document, &i)) != NULL) {
+        if (gone++ < NAMED) {
+            zt__append(text, sizeof text, "%s'%.150s'", gone > 1 ? ", " : "", name);
+        }
+        zt__free(&profiler->config.allocator, name);
+    }
+    if (gone > NAMED) {
+        zt__append(text, sizeof text, " and %u more", (unsigned)(gone - NAMED));
+    }
+    if (gone > 0) {
+        zt__add_note(document, note, "This run does not have %s.", text);
+    }
+}
+
 /* Notes how long the library itself has kept threads of the program busy. */
 static void zt__note_own_time(zt__document *document, zt__note_fn note) {
     double open_ns, busy_ns;
@@ -638,5 +679,6 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt__note_memory(document, note);
     zt__note_hotspots(document, note);
 #endif
+    zt__note_baseline(document, note);
     zt__note_own_time(document, note);
 }

@@ -44,6 +44,7 @@ enum {
     ZT__ROW_WATTS,
     ZT__ROW_THROTTLED,
     ZT__ROW_THROTTLED_BY, /* the reason that held longest */
+    ZT__ROW_CHANGE,       /* an index of texts */
     ZT__ROW_MEMORY,       /* this and the next in bytes */
     ZT__ROW_UNFREED,
     ZT__TIME_FIGURES
@@ -75,6 +76,11 @@ static const struct {
                         {"power", "W", ZT__ROW_WATTS, 1, 1},
                         {"throttled", "percent", ZT__ROW_THROTTLED, 1, 1}};
 
+/* A change as text: "-12.3 +- 1.1". */
+typedef struct zt__change_text {
+    char text[32];
+} zt__change_text;
+
 /* A region whose mean GPU time says little, because a few samples take much longer than the others. */
 typedef struct zt__skewed_region {
     const char *name;
@@ -91,9 +97,11 @@ typedef struct zt__region_table {
     zt__advice advice;
     double *figures; /* of each row */
     uint32_t figure_count;
-    uint32_t left_out;   /* metrics with something to show, for which there was no room */
-    int shows_throttled; /* the clock was throttled in a phase */
-    int shows_wait;      /* the host waited for the device in a phase */
+    zt__change_text *changes;
+    const char **change_texts; /* the same */
+    uint32_t left_out;         /* metrics with something to show, for which there was no room */
+    int shows_throttled;       /* the clock was throttled in a phase */
+    int shows_wait;            /* the host waited for the device in a phase */
     zt__skewed_region skewed[ZT__SKEWED_SHOWN]; /* those with most GPU time, in descending order */
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
@@ -203,6 +211,20 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
     return 0;
 }
 
+/* Formats how the region that was read last differs from the earlier run. Half of the interval is the larger one where it is
+   cut off at -100%. */
+static void zt__format_change(const zt__document *document, zt__change_text *change) {
+    change->text[0] = 0;
+    if (document->has_change && document->change.is_new) {
+        zt__append(change->text, sizeof change->text, "new");
+    } else if (document->has_change && !zt__is_nan(document->change.high)) {
+        zt__append(change->text, sizeof change->text, "%+.1f +- %.1f", document->change.percent,
+                   document->change.high - document->change.percent);
+    } else if (document->has_change && !zt__is_nan(document->change.percent)) {
+        zt__append(change->text, sizeof change->text, "%+.1f", document->change.percent);
+    }
+}
+
 /* Keeps the region that was read last if its mean is more than twice its median. */
 static void zt__note_if_skewed(const zt__document *document, zt__region_table *table) {
     const zt_stats *time = &document->stats[0];
@@ -276,6 +298,9 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->name = zt__show_name(document->region.name, &row->demangled);
         row->figures = figures;
         zt__note_if_skewed(document, table);
+        figures[ZT__ROW_CHANGE] = shown->row_count;
+        zt__format_change(document, &table->changes[shown->row_count]);
+        table->change_texts[shown->row_count] = table->changes[shown->row_count].text;
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
         figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
@@ -350,6 +375,9 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
             zt__add_texts(shown, ZT__ROW_THROTTLED_BY, "throttled by", zt__throttle_reasons);
             shown->columns[shown->column_count - 1].rank = is_requested ? 0 : zt__time_columns[i].rank;
         }
+    }
+    if (zt__baseline_of(profiler)) {
+        zt__add_texts(shown, ZT__ROW_CHANGE, "change %", table->change_texts);
     }
     list = profiler->columns;
     if (!list) {
@@ -517,7 +545,10 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
     shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
-    document->out_of_memory |= !table.figures || !shown->rows || !shown->columns;
+    table.changes = (zt__change_text *)zt__allocate(allocator, rows, sizeof *table.changes);
+    table.change_texts = (const char **)zt__allocate(allocator, rows, sizeof *table.change_texts);
+    document->out_of_memory |=
+        !table.figures || !shown->rows || !shown->columns || !table.changes || !table.change_texts;
     zt__prepare_advice(profiler, &table.advice);
     zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
     document->out_of_memory |= !zt__order_rows(document, &table);
@@ -607,4 +638,6 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt__free(allocator, shown->columns);
     zt__free(allocator, shown->rows);
     zt__free(allocator, table.figures);
+    zt__free(allocator, table.changes);
+    zt__free(allocator, (void *)table.change_texts);
 }

@@ -558,6 +558,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
     }
     unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+    unpacked->config.baseline = NULL;
     unpacked->strings = (char *)zt__allocate_unpacked(&packer, &complete.allocator, size, 1);
     if (!zt__keep_columns(unpacked, &complete)) {
         packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;

@@ -1,0 +1,63 @@
+/* An earlier run, whose JSON is read, and how much the GPU time of each path differs from it. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/map.h"
+#include "base/system.h"
+#include "regions/profiler.h"
+
+/* A region or phase of the earlier run. */
+typedef struct zt__baseline_region {
+    const char *name;
+    int is_phase;
+    double count, mean, stddev; /* GPU time of a sample in ns; NaN: not known */
+} zt__baseline_region;
+
+/* A path of the earlier run. */
+typedef struct zt__baseline_path {
+    struct {             /* the key of the map */
+        uint32_t outer;  /* index of the path around it; UINT32_MAX: none */
+        uint32_t region; /* index */
+    } place;
+    double count, mean, stddev; /* as those of a region */
+    int is_found;               /* this run has it, too. Atomic */
+} zt__baseline_path;
+
+typedef struct zt__baseline {
+    char *path;        /* of the file */
+    char failure[256]; /* why nothing is compared; "": it is */
+    char *text;        /* of which all names are part */
+    const char *date, *device, *driver_version;
+    double core_clock_mhz;
+    zt__baseline_region *regions;
+    zt__baseline_path *paths;
+    uint32_t region_count, path_count;
+    zt__map region_maps[2], path_map; /* to these: by the names of regions and of phases; by place */
+} zt__baseline;
+
+/* How the mean GPU time of a path differs from that of the earlier run, in percent of the latter: Welch's interval of 95%
+   for the difference of two means. */
+typedef struct zt__change {
+    int is_new;                /* the earlier run does not have the path */
+    double percent, low, high; /* NaN: not known; an interval takes two samples on either side */
+} zt__change;
+
+/* Reads the file that config.baseline names. If it cannot be read, a message says why, and each report does. Returns 0
+   without memory. */
+ZT__PRIVATE int zt__read_baseline(zt_profiler *profiler, const char *path);
+
+/* Returns the earlier run, or NULL: there is none, or it cannot be read. */
+ZT__PRIVATE const zt__baseline *zt__baseline_of(const zt_profiler *profiler);
+
+ZT__PRIVATE void zt__free_baseline(zt_profiler *profiler);
+
+/* Finds the path of the earlier run that has the same names; NULL: none. There is a baseline. */
+ZT__PRIVATE zt__baseline_path *zt__find_baseline_path(const zt_profiler *profiler, const zt__path *path);
+
+/* Compares the GPU time of a path. There is a baseline. */
+ZT__PRIVATE zt__change zt__compare_with_baseline(const zt_profiler *profiler, const zt__path *path,
+                                                 const zt_stats *time);
+
+/* Returns the change from one mean to another. */
+ZT__PRIVATE zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now);
