@@ -35883,7 +35883,9 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
         double *row = figures + (size_t)i * ZT__CALL_ROW_FIGURES;
         row[ZT__CALL_ROW_SHARE] = all_ns > 0 ? 100 * row[ZT__CALL_ROW_TOTAL] / all_ns : zt__nan();
     }
-    qsort(table.rows, table.row_count, sizeof *table.rows, zt__compare_call_rows);
+    if (table.row_count > 0) {
+        qsort(table.rows, table.row_count, sizeof *table.rows, zt__compare_call_rows);
+    }
     zt__choose_time_unit(&table, ZT__CALL_ROW_MEDIAN, ZT__CALL_ROW_TOTAL);
     for (i = 0; i < ZT__CALL_ROW_FIGURES; i++) {
         zt__add_figures(&table, i, names[i],
@@ -43105,4 +43107,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9e29959ffc3582ad */
+/* Joined from src/ by src/join.py: 3f62e5da265e05bd */

@@ -1785,6 +1785,23 @@ static const char *check_row(const char *row, const char *beginning, const doubl
     return end + 1;
 }
 
+/* Cuts off when each sample ran, which changes a little as the clocks of host and device are compared again. */
+static void cut_times(char *text) {
+    char *to = text;
+    while (*text) {
+        size_t length = strcspn(text, "\n"), kept = length, commas = 0;
+        while (kept > 0 && commas < 2)
+            commas += text[--kept] == ',';
+        kept = commas < 2 ? length : kept;
+        memmove(to, text, kept);
+        to += kept;
+        text += length;
+        if (*text)
+            *to++ = *text++;
+    }
+    *to = 0;
+}
+
 /* The newest samples, numbered from the first, in the columns of other tools. */
 static void test_instances(void **state) {
     world *w = *state;
@@ -1818,7 +1835,10 @@ static void test_instances(void **state) {
     row = check_row(row, "\"second\",4,0", samples.values[3], zt_get_info(profiler).metric_count);
     assert_string_equal(row, "");
     ok(zt_report(profiler, in_directory("run.Instances.csv")));
-    assert_string_equal(read_whole(in_directory("run.Instances.csv")), text);
+    read_whole(in_directory("run.Instances.csv"));
+    cut_times(first_buffer.bytes);
+    cut_times(second_buffer.bytes);
+    assert_string_equal(second_buffer.bytes, first_buffer.bytes);
 }
 
 /* A row has as many fields as there are headings, whatever the names of metrics contain. */

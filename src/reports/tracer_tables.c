@@ -304,7 +304,9 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
         double *row = figures + (size_t)i * ZT__CALL_ROW_FIGURES;
         row[ZT__CALL_ROW_SHARE] = all_ns > 0 ? 100 * row[ZT__CALL_ROW_TOTAL] / all_ns : zt__nan();
     }
-    qsort(table.rows, table.row_count, sizeof *table.rows, zt__compare_call_rows);
+    if (table.row_count > 0) {
+        qsort(table.rows, table.row_count, sizeof *table.rows, zt__compare_call_rows);
+    }
     zt__choose_time_unit(&table, ZT__CALL_ROW_MEDIAN, ZT__CALL_ROW_TOTAL);
     for (i = 0; i < ZT__CALL_ROW_FIGURES; i++) {
         zt__add_figures(&table, i, names[i],
