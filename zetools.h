@@ -342,6 +342,7 @@
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
+       ZT_BASELINE              overrides config.baseline: "before.json", a report that this run is compared with
        ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
@@ -354,8 +355,7 @@
        ZT_HOTSPOTS              zt_auto_config. Like ZT_POWER: "0" and "off" are off, all else is on
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
-       ZT_ROWS                  the most rows of a table. Default: 30; "0": all
-       COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
+       ZT_ROWS, COLUMNS         the most rows of a table (30; "0": all); its width, if it is on no terminal (80)
 
        ZT_REPORT, ZT_LOG, ZT_TIMELINE, ZT_PEAKS, ZT_PHASES_AT and ZT_POWER count as not set if they are
        empty. Mistakes in these are printed on standard error. A program that has more rights than its user,
@@ -823,6 +823,10 @@ struct zt_region_info {
     double throttled; /* share of the time in which the clock was throttled, from 0 to 1 */
     double throttled_by[ZT_THROTTLE_REASONS]; /* the same for each reason. Several may hold at once */
     double mhz;                               /* mean clock while that was not 0 */
+
+    /* since the run of config.baseline, of a path, or of a region with one path; see TWO RUNS. NaN: not known */
+    int is_new;                             /* that run does not have the path */
+    double change, change_low, change_high; /* of the mean GPU time, in percent, and the interval of it */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -2413,7 +2417,8 @@ ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, z
       for (i = 0; i < ZT_THROTTLE_REASONS; i++) { info->throttled_by[i] = NAN; }
       zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = info->unfreed_bytes =
           info->peak_bytes = info->end_bytes = NAN;
-      info->host_ns = info->host_own_ns = info->host_wait_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
+      info->host_ns = info->host_own_ns = info->host_wait_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN;
+      info->change = info->change_low = info->change_high = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
@@ -14439,13 +14444,6 @@ typedef struct zt__baseline {
     zt__map region_maps[2], path_map; /* to these: by the names of regions and of phases; by place */
 } zt__baseline;
 
-/* How the mean GPU time of a path differs from that of the earlier run, in percent of the latter: Welch's interval of 95%
-   for the difference of two means. */
-typedef struct zt__change {
-    int is_new;                /* the earlier run does not have the path */
-    double percent, low, high; /* NaN: not known; an interval takes two samples on either side */
-} zt__change;
-
 /* Reads the file that config.baseline names. If it cannot be read, a message says why, and each report does. Returns 0
    without memory. */
 ZT__PRIVATE int zt__read_baseline(zt_profiler *profiler, const char *path);
@@ -14458,12 +14456,9 @@ ZT__PRIVATE void zt__free_baseline(zt_profiler *profiler);
 /* Finds the path of the earlier run that has the same names; NULL: none. There is a baseline. */
 ZT__PRIVATE zt__baseline_path *zt__find_baseline_path(const zt_profiler *profiler, const zt__path *path);
 
-/* Compares the GPU time of a path. There is a baseline. */
-ZT__PRIVATE zt__change zt__compare_with_baseline(const zt_profiler *profiler, const zt__path *path,
-                                                 const zt_stats *time);
-
-/* Returns the change from one mean to another. */
-ZT__PRIVATE zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now);
+/* Fills in how the GPU time of a path, or of a region with one path, differs from that of the earlier run. */
+ZT__PRIVATE void zt__compare_with_baseline(const zt_profiler *profiler, const zt__region_record *region,
+                                           const zt__path *path, zt_region_info *info);
 
 /* ==== results/baseline.c ================================================================================ */
 
@@ -14761,6 +14756,12 @@ ZT__PRIVATE zt__baseline_path *zt__find_baseline_path(const zt_profiler *profile
     return (zt__baseline_path *)zt__map_find(&baseline->path_map, &wanted.place, sizeof wanted.place);
 }
 
+/* How the mean GPU time of a path differs from that of the earlier run, in percent of the latter: Welch's interval of 95%
+   for the difference of two means. */
+typedef struct zt__change {
+    double percent, low, high; /* NaN: not known; an interval takes two samples on either side */
+} zt__change;
+
 /* Returns the value that Student's t exceeds, in either direction, in one of twenty cases. The probability between 0 and
    t is an integral of a power of the cosine, from 0 to the arc tangent of t / sqrt(freedom); it is summed up to 0.475. */
 static double zt__student_quantile(double freedom) {
@@ -14784,8 +14785,9 @@ static double zt__student_quantile(double freedom) {
     return zt__nan();
 }
 
-ZT__PRIVATE zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now) {
-    zt__change change = {0, 0, 0, 0};
+/* Returns the change from one mean to another. */
+static zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now) {
+    zt__change change;
     double of_before, of_now, both, freedom, reach;
     change.percent = change.low = change.high = zt__nan();
     if (!zt__is_positive(before->mean) || !zt__is_positive(now->mean)) {
@@ -14814,12 +14816,24 @@ ZT__PRIVATE zt__change zt__compare_means(const zt__baseline_path *before, const 
     return change;
 }
 
-ZT__PRIVATE zt__change zt__compare_with_baseline(const zt_profiler *profiler, const zt__path *path,
-                                                 const zt_stats *time) {
-    zt__baseline_path *before = zt__find_baseline_path(profiler, path);
-    zt__change change = {1, 0, 0, 0};
-    change.percent = change.low = change.high = zt__nan();
-    return before && zt__is_positive(before->count) ? zt__compare_means(before, time) : change;
+ZT__PRIVATE void zt__compare_with_baseline(const zt_profiler *profiler, const zt__region_record *region,
+                                           const zt__path *path, zt_region_info *info) {
+    const zt__baseline_path *before;
+    zt__change change = {zt__nan(), zt__nan(), zt__nan()};
+    if (!path && region->paths && !region->paths->next) {
+        path = region->paths;
+    }
+    info->is_new = 0;
+    if (path && info->time_ns.count > 0 && zt__baseline_of(profiler)) {
+        before = zt__find_baseline_path(profiler, path);
+        info->is_new = !before || !zt__is_positive(before->count);
+        if (!info->is_new) {
+            change = zt__compare_means(before, &info->time_ns);
+        }
+    }
+    info->change = change.percent;
+    info->change_low = change.low;
+    info->change_high = change.high;
 }
 
 /* ==== results/clocks.h ================================================================================== */
@@ -16849,6 +16863,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->host_ns = info->host_own_ns = info->host_wait_ns = zt__nan();
         info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
+        info->change = info->change_low = info->change_high = zt__nan();
         for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
             info->throttled_by[i] = zt__nan();
         }
@@ -16866,6 +16881,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt__unlock(&locked->mutex);
     zt__fill_totals(&totals, info);
     zt__get_column(locked, subject, 0, &info->time_ns, NULL, NULL);
+    zt__compare_with_baseline(profiler, subject.region, subject.path, info);
     for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
         zt__get_column(locked, subject, zt__pass_time_column(profiler, pass), &pass_times[pass], NULL, NULL);
     }
@@ -30629,9 +30645,7 @@ typedef struct zt__document {
     zt__subject subject;
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
-    int has_change;    /* there is a baseline, and it is one path */
-    zt__change change;
-    zt_stats *stats; /* of each column */
+    zt_stats *stats;   /* of each column */
     zt__histogram histogram;
     uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
     int differs;           /* passes of one of them differ */
@@ -30840,7 +30854,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     zt__kept_value *times;
     zt_stats pass_times[ZT__MAX_PASSES];
     zt__totals totals;
-    const zt__path *path;
     uint32_t column, pass, count;
     document->nesting = nesting;
     document->subject = zt__subject_at(profiler, nesting->index);
@@ -30869,14 +30882,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
         pass_times[pass] = *zt__pass_time(document, pass);
     }
     region->differs = zt__find_differences(profiler, pass_times);
-    path = document->subject.path;
-    if (!path && nesting->paths == 1) {
-        path = zt__path_at(profiler, nesting->path);
-    }
-    document->has_change = path && document->stats[0].count > 0 && zt__baseline_of(profiler);
-    if (document->has_change) {
-        document->change = zt__compare_with_baseline(profiler, path, &document->stats[0]);
-    }
+    zt__compare_with_baseline(profiler, document->subject.region, document->subject.path, region);
     if (document->out_of_memory || !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }
@@ -32309,17 +32315,16 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
         zt__write_csv_sum(writer, subject, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
                           region->unfreed_bytes);
     }
-    if (document->has_change) {
+    if (region->is_new || !zt__is_nan(region->change)) {
         zt_metric change = {"change",          "", "baseline", "percent", "", ZET_METRIC_TYPE_RATIO,
                             ZT_AGGREGATE_MEAN, 0};
         zt_stats stats;
-        zt__csv_line change_line = {
-            subject, &change, &stats, "all", "all", 0, document->change.is_new ? "new" : NULL};
+        zt__csv_line change_line = {subject, &change, &stats, "all", "all", 0, region->is_new ? "new" : NULL};
         zt__clear_stats(&stats);
         stats.count = count;
-        stats.mean = document->change.percent;
-        stats.min = document->change.low;
-        stats.max = document->change.high;
+        stats.mean = region->change;
+        stats.min = region->change_low;
+        stats.max = region->change_high;
         zt__write_csv_line(writer, &change_line);
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
@@ -32764,13 +32769,12 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     uint32_t i;
     zt__write_json_figure(writer, "share", document->nesting->share);
     zt__write_json_count(writer, "with_metrics", region->with_metrics);
-    if (document->has_change) {
-        const zt__change *change = &document->change;
+    if (region->is_new || !zt__is_nan(region->change)) {
         zt__write_text(writer, ",\"change\":{");
-        zt__write_json_count(writer, "new", (uint64_t)change->is_new);
-        zt__write_json_figure(writer, "percent", change->percent);
-        zt__write_json_figure(writer, "low", change->low);
-        zt__write_json_figure(writer, "high", change->high);
+        zt__write_json_count(writer, "new", (uint64_t)region->is_new);
+        zt__write_json_figure(writer, "percent", region->change);
+        zt__write_json_figure(writer, "low", region->change_low);
+        zt__write_json_figure(writer, "high", region->change_high);
         zt__write_text(writer, "}");
     }
     zt__write_json_times(writer, "time_ns", &document->stats[0]);
@@ -36175,17 +36179,17 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
     return 0;
 }
 
-/* Formats how the region that was read last differs from the earlier run. Half of the interval is the larger one where it is
+/* Formats how a region differs from the earlier run. Half of the interval is the larger one where it is
    cut off at -100%. */
-static void zt__format_change(const zt__document *document, zt__change_text *change) {
+static void zt__format_change(const zt_region_info *region, zt__change_text *change) {
     change->text[0] = 0;
-    if (document->has_change && document->change.is_new) {
+    if (region->is_new) {
         zt__append(change->text, sizeof change->text, "new");
-    } else if (document->has_change && !zt__is_nan(document->change.high)) {
-        zt__append(change->text, sizeof change->text, "%+.1f +- %.1f", document->change.percent,
-                   document->change.high - document->change.percent);
-    } else if (document->has_change && !zt__is_nan(document->change.percent)) {
-        zt__append(change->text, sizeof change->text, "%+.1f", document->change.percent);
+    } else if (!zt__is_nan(region->change_high)) {
+        zt__append(change->text, sizeof change->text, "%+.1f +- %.1f", region->change,
+                   region->change_high - region->change);
+    } else if (!zt__is_nan(region->change)) {
+        zt__append(change->text, sizeof change->text, "%+.1f", region->change);
     }
 }
 
@@ -36263,7 +36267,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->figures = figures;
         zt__note_if_skewed(document, table);
         figures[ZT__ROW_CHANGE] = shown->row_count;
-        zt__format_change(document, &table->changes[shown->row_count]);
+        zt__format_change(&document->region, &table->changes[shown->row_count]);
         table->change_texts[shown->row_count] = table->changes[shown->row_count].text;
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
@@ -40450,16 +40454,23 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    value: (region) => 100 * region.shareWithChildren,\n"
         "};\n"
         "\n"
+        "/* How much longer a sample takes than in the run that this one is compared with. */\n"
+        "const change = {\n"
+        "    label: \"Change\", units: \"percent\",\n"
+        "    description: \"Change of the mean GPU time since the earlier run\",\n"
+        "    value: (region) => region.change ? region.change.percent : null,\n"
+        "};\n"
+        "\n"
         "const ownLabel = () => hasNesting ? \"Own share\" : \"Share\";\n"
         "\n"
         "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one\n"
-        "   unit. */\n"
+        "   unit. */\n",
         "function makeColumns() {\n"
         "    const isChosen = new Set(doc.columns || []);\n"
         "    return [\n"
         "        {\n"
         "            label: hasOwnTimes ? ownLabel() : \"GPU time\", kind: \"share\",\n"
-        "            description: hasOwnTimes\n",
+        "            description: hasOwnTimes\n"
         "                ? \"Own time as a share of the time in which any region ran\" : \"Total GPU time, nested regions included\",\n"
         "            value: (region) => region.share,\n"
         "        },\n"
@@ -40489,6 +40500,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "        ...hasNesting && hasOwnTimes ? [withInside] : [],\n"
         "        ...phaseColumns(),\n"
+        "        ...regions.some((region) => region.change) ? [change] : [],\n"
         "        timeColumn(\"Mean\", \"mean\", \"Mean GPU time of a sample\"),\n"
         "        timeColumn(\"Median\", \"median\", \"Half of the samples take less\"),\n"
         "        timeColumn(\"p95\", \"p95\", \"95 % of the samples take less\"),\n"
@@ -40553,14 +40565,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    head.replaceChildren();\n"
         "    const row = add(head, \"tr\");\n"
         "    for (const column of shownColumns()) {\n"
-        "        const cell = add(row, \"th\", classOfHeading(column));\n"
+        "        const cell = add(row, \"th\", classOfHeading(column));\n",
         "        const button = add(cell, \"button\");\n"
         "        cell.scope = \"col\";\n"
         "        button.type = \"button\";\n"
         "        button.title = column.description || \"\";\n"
         "        if (column.units !== undefined) {\n"
         "            column.scale = column.scale || scaleOfColumn(column);\n"
-        "        }\n",
+        "        }\n"
         "        fillHeading(button, column.label, unitOfHeading(column));\n"
         "        button.addEventListener(\"click\", () => {\n"
         "            view.isAscending = view.sortBy === column ? !view.isAscending : Boolean(column.isText);\n"
@@ -40657,7 +40669,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const letters = Array.from(whole.replace(/^void /, \"\").replace(/\\([^()]+\\)$/, \"(\\u2026)\"));\n"
         "    if (letters.length <= most) {\n"
         "        return letters.join(\"\");\n"
-        "    }\n"
+        "    }\n",
         "    const head = Math.floor(most * 0.6);\n"
         "    const tail = letters.length - (most - head - 1);\n"
         "    return `${letters.slice(0, head).join(\"\")}\\u2026${letters.slice(tail).join(\"\")}`;\n"
@@ -40665,7 +40677,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addShare(row, region) {\n"
         "    const cell = add(row, \"td\", \"share\");\n"
-        "    if (hasOwnTimes) {\n",
+        "    if (hasOwnTimes) {\n"
         "        add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));\n"
         "    }\n"
         "    const bar = add(cell, \"span\", \"bar\");\n"
@@ -40758,12 +40770,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        first.tabIndex = 0;\n"
         "    }\n"
         "    const all = plural(regions.length, phases.length ? \"row\" : \"region\");\n"
-        "    byId(\"shown\").textContent = matching.length === regions.length\n"
+        "    byId(\"shown\").textContent = matching.length === regions.length\n",
         "        ? all : `${COUNT.format(matching.length)} of ${all}${shareText(\", \", matching)}`;\n"
         "    byId(\"legend\").textContent = legendText();\n"
         "    showMore([...view.rows.slice(0, view.firstRow), ...view.rows.slice(end)].map((row) => row.region));\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Hides columns, from the right, until the table fits the window: what limits a region last. The choice of columns has\n"
         "   them. */\n"
         "function fitColumns() {\n"
@@ -40865,14 +40877,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        }\n"
         "        add(box, \"p\", \"\", `Inside ${path.join(\" \\u203a \")}.`);\n"
         "    }\n"
-        "    for (const note of region.notes) {\n"
+        "    for (const note of region.notes) {\n",
         "        add(box, \"p\", \"mark\", note);\n"
         "    }\n"
         "    if (region.phase) {\n"
         "        for (const text of [phaseText(region), powerText(region.phase), memoryText(region.phase)].filter(Boolean)) {\n"
         "            add(box, \"p\", \"\", text);\n"
         "        }\n"
-        "    }\n",
+        "    }\n"
         "    const rates = ratesOf(region);\n"
         "    if (rates.length) {\n"
         "        add(box, \"p\", \"\", `While it runs: ${rates.join(\", \")}.`);\n"
@@ -40964,12 +40976,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function addFigures(box, region) {\n"
         "    const numbers = [\"Samples\", \"Mean\", \"Std dev\", \"Min\", \"Median\", \"p95\", \"Max\"].map((text) => [text, \"number\"]);\n"
         "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]);\n"
-        "    const time = {\n"
+        "    const time = {\n",
         "        units: \"ns\",\n"
         "        description: region.phase\n"
         "            ? \"GPU time of what was submitted in one entry of the phase.\"\n"
         "            : \"Time from the begin to the end of the region on the device.\",\n"
-        "    };\n",
+        "    };\n"
         "    addFigureRow(body, region.phase ? \"GPU time of an entry\" : \"GPU time\", time, (figure) => region.time_ns[figure]);\n"
         "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];\n"
         "    const withMetrics = {\n"
@@ -41060,11 +41072,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    return length / size < 5 ? size : 2 * size;\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade,\n"
         "   equal steps. */\n"
         "function ticksOf(low, high) {\n"
-        "    const decades = Math.log10(high / low);\n",
+        "    const decades = Math.log10(high / low);\n"
         "    const ticks = [];\n"
         "    if (decades < 1) {\n"
         "        const step = stepOf(high - low);\n"
@@ -41144,14 +41156,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function addMarker(svg, plot, name, time, anchor) {\n"
         "    if (time >= plot.low && time <= plot.high) {\n"
         "        const at = plot.x(time);\n"
-        "        const x = anchor === \"end\" ? at - 4 : at + 4;\n"
+        "        const x = anchor === \"end\" ? at - 4 : at + 4;\n",
         "        addSvg(svg, \"path\", {d: `M${at} ${plot.top - 12}V${plot.bottom}`, class: \"marker\"});\n"
         "        addSvg(svg, \"text\", {x, y: plot.top - 4, \"text-anchor\": anchor}, `${name} ${quantity(time, \"ns\")}`);\n"
         "    }\n"
         "}\n"
         "\n"
         "/* ---- roofline ---- */\n"
-        "\n",
+        "\n"
         "const ROOFLINE_POINTS = 150;\n"
         "const ROOFLINE_NAMES = 12;\n"
         "\n"
@@ -41223,12 +41235,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, `${roofs.kind} a byte`);\n"
         "    addSvg(svg, \"path\", {d: `M${left} ${top}V${bottom}H${right}`, class: \"axis\"});\n"
         "}\n"
-        "\n"
+        "\n",
         "function addRoofs(svg, plot, {bytes, most, unit}) {\n"
         "    const {lowX, highX, right} = plot;\n"
         "    const ridge = bytes ? Math.min(highX, (most || plot.highY) / bytes) : lowX;\n"
         "    if (bytes) {\n"
-        "        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];\n",
+        "        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];\n"
         "        addSvg(svg, \"path\", {d: `M${x} ${y}L${plot.x(ridge)} ${plot.y(ridge * bytes)}`, class: \"roof\"});\n"
         "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));\n"
         "    }\n"
@@ -41313,7 +41325,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        if (named[index] && isNumber(begin) && isNumber(end)) {\n"
         "            spans.push({\n"
         "                region: named[index],\n"
-        "                begin: Math.max(begin - timeline.begin_ns, 0),\n"
+        "                begin: Math.max(begin - timeline.begin_ns, 0),\n",
         "                end: Math.min(end - timeline.begin_ns, duration),\n"
         "                isLost,\n"
         "            });\n"
@@ -41324,7 +41336,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns how long at least one of the spans lasts. */\n"
         "function coveredTime(spans) {\n"
-        "    let covered = 0;\n",
+        "    let covered = 0;\n"
         "    let latest = -Infinity;\n"
         "    for (const {begin, end} of spans.slice().sort((a, b) => a.begin - b.begin)) {\n"
         "        covered += Math.max(0, end - Math.max(latest, begin));\n"
@@ -41404,13 +41416,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    add(strip, \"span\");\n"
         "    const times = add(strip, \"span\", \"times\");\n"
-        "    for (let quarter = 0; quarter <= 4; quarter++) {\n"
+        "    for (let quarter = 0; quarter <= 4; quarter++) {\n",
         "        add(times, \"span\", \"\", quantity(quarter * duration / 4, \"ns\", duration));\n"
         "    }\n"
         "}\n"
         "/* The sections of the page but for the table of regions: heading, hot spots, kernels, calls; and the start. */\n"
         "/* ---- heading ---- */\n"
-        "\n",
+        "\n"
         "const readable = (date) => String(date || \"\").replace(\"T\", \" \").replace(\"Z\", \" UTC\");\n"
         "\n"
         "/* Shows a part of the page, with a link to it at the top. */\n"
@@ -41503,14 +41515,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (shares.size === 0) {\n"
         "        return \"\";\n"
         "    }\n"
-        "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n"
+        "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n",
         "    const texts = largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`);\n"
         "    return `What limits it, where known: ${texts.join(\", \")}.`;\n"
         "}\n"
         "\n"
         "function showNotes() {\n"
         "    const list = byId(\"notes\").querySelector(\"ul\");\n"
-        "    for (const note of doc.notes || []) {\n",
+        "    for (const note of doc.notes || []) {\n"
         "        add(list, \"li\", \"\", note);\n"
         "    }\n"
         "    byId(\"notes\").hidden = list.childElementCount === 0;\n"
@@ -41591,7 +41603,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const most = hot.length > HOT_KERNELS ? \", of which these have most\" : \"\";\n"
         "    addLink(\"hotspots\", \"Hot spots\");\n"
         "    add(part, \"p\", \"muted\", `${samples} of instructions${period} in ${plural(hot.length, \"kernel\")}${most}. ` +\n"
-        "        \"An active sample executes the instruction, the others wait at it.\");\n"
+        "        \"An active sample executes the instruction, the others wait at it.\");\n",
         "    hot.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds || [], index === 0));\n"
         "}\n"
         "\n"
@@ -41600,7 +41612,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Returns sizes as \"128\", \"128x2\" or \"128x2x3\". */\n"
         "function sizesOf(sizes) {\n"
         "    if (!Array.isArray(sizes)) {\n"
-        "        return MISSING;\n",
+        "        return MISSING;\n"
         "    }\n"
         "    const dimensions = sizes.findLastIndex((size) => size > 1) + 1;\n"
         "    return sizes.slice(0, Math.max(1, dimensions)).join(\"x\");\n"
@@ -41679,12 +41691,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return;\n"
         "    }\n"
         "    addLink(\"metrics\", \"Metrics\");\n"
-        "    const details = add(byId(\"metrics\"), \"details\");\n"
+        "    const details = add(byId(\"metrics\"), \"details\");\n",
         "    add(details, \"summary\", \"\", `What each of the ${plural(names.length, \"metric\")} means`);\n"
         "    const texts = [\"Metric\", \"Description\", \"Units\", \"Combined by\", \"Component\", \"Group\"].map((text) => [text]);\n"
         "    const body = addTable(details, [...texts, [\"Pass\", \"number\"]]);\n"
         "    for (const name of names) {\n"
-        "        const metric = metrics[name];\n",
+        "        const metric = metrics[name];\n"
         "        const row = add(body, \"tr\");\n"
         "        add(row, \"th\", \"name\", name).scope = \"row\";\n"
         "        add(row, \"td\", \"description\", metric.description || MISSING);\n"
@@ -41789,7 +41801,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    showChoice();\n"
         "    showRoofline();\n"
         "    showTimeline();\n"
-        "    listenToFilter();\n"
+        "    listenToFilter();\n",
         "    listenToTable();\n"
         "    listenToKeys();\n"
         "} else {\n"
@@ -42456,6 +42468,34 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   TWO RUNS
+
+       With config.baseline, or ZT_BASELINE=before.json, the reports of a run say how it differs from an earlier
+       one, of which this is the JSON report. Paths of the same names are compared: the mean GPU time of a sample
+       or, of a phase, of an entry.
+
+           ZT_REPORT=before.json ./program
+           ZT_BASELINE=before.json ZT_REPORT=table,after.json ./program
+
+       The change is in percent of the earlier mean. Its interval is that of Welch for the difference of two means,
+       with 95%: in 95 of 100 pairs of runs, it contains the change of what is sampled. It does not know of what
+       differs from run to run and not from sample to sample, such as a clock that another program has warmed up. So
+       compare several runs where a few percent matter. A time takes two samples on either side to have an interval,
+       and none is below -100%.
+
+       table           a column "change": "-12.3 +- 1.1", "new", or nothing where it is not known
+       CSV             a line "change" of each path that has one: the mean, and the interval as min and max, in
+                       percent; the text "new". Of the kind "path of baseline", with the text "gone": paths that
+                       this run does not have
+       JSON            "change" of a path, or of a region with one path: {"new", "percent", "low", "high"}; and
+                       "baseline": {"file", "failure", "date", "device", "driver_version", "gone"}
+
+       Notes say with what this run is compared, which paths are gone, and whether it was another device, driver or
+       clock. The file is read by zt_open. If it cannot be read, a message and each report say so, and the program
+       goes on. examples/regression.c fails a test where a path has become slower.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    TRACED LISTS
 
        zt_trace_start makes a call itself and fails if this call is not traced, because loaders report
@@ -43107,4 +43147,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 3f62e5da265e05bd */
+/* Joined from src/ by src/join.py: be98add337c00a25 */

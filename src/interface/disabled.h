@@ -107,7 +107,8 @@ ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, z
       for (i = 0; i < ZT_THROTTLE_REASONS; i++) { info->throttled_by[i] = NAN; }
       zt__clear_stats(&info->time_ns); info->own_ns = info->total_ns = info->bytes_per_second = info->unfreed_bytes =
           info->peak_bytes = info->end_bytes = NAN;
-      info->host_ns = info->host_own_ns = info->host_wait_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN; } return ZT__SUCCESS; }
+      info->host_ns = info->host_own_ns = info->host_wait_ns = info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = NAN;
+      info->change = info->change_low = info->change_high = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }

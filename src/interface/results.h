@@ -57,6 +57,10 @@ struct zt_region_info {
     double throttled; /* share of the time in which the clock was throttled, from 0 to 1 */
     double throttled_by[ZT_THROTTLE_REASONS]; /* the same for each reason. Several may hold at once */
     double mhz;                               /* mean clock while that was not 0 */
+
+    /* since the run of config.baseline, of a path, or of a region with one path; see TWO RUNS. NaN: not known */
+    int is_new;                             /* that run does not have the path */
+    double change, change_low, change_high; /* of the mean GPU time, in percent, and the interval of it */
 };
 
 #ifndef ZETOOLS_DISABLE

@@ -342,6 +342,7 @@
        ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
                                 configuration's other one is ignored
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
+       ZT_BASELINE              overrides config.baseline: "before.json", a report that this run is compared with
        ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
@@ -354,8 +355,7 @@
        ZT_HOTSPOTS              zt_auto_config. Like ZT_POWER: "0" and "off" are off, all else is on
        ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
-       ZT_ROWS                  the most rows of a table. Default: 30; "0": all
-       COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
+       ZT_ROWS, COLUMNS         the most rows of a table (30; "0": all); its width, if it is on no terminal (80)
 
        ZT_REPORT, ZT_LOG, ZT_TIMELINE, ZT_PEAKS, ZT_PHASES_AT and ZT_POWER count as not set if they are
        empty. Mistakes in these are printed on standard error. A program that has more rights than its user,

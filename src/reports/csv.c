@@ -276,17 +276,16 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
         zt__write_csv_sum(writer, subject, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
                           region->unfreed_bytes);
     }
-    if (document->has_change) {
+    if (region->is_new || !zt__is_nan(region->change)) {
         zt_metric change = {"change",          "", "baseline", "percent", "", ZET_METRIC_TYPE_RATIO,
                             ZT_AGGREGATE_MEAN, 0};
         zt_stats stats;
-        zt__csv_line change_line = {
-            subject, &change, &stats, "all", "all", 0, document->change.is_new ? "new" : NULL};
+        zt__csv_line change_line = {subject, &change, &stats, "all", "all", 0, region->is_new ? "new" : NULL};
         zt__clear_stats(&stats);
         stats.count = count;
-        stats.mean = document->change.percent;
-        stats.min = document->change.low;
-        stats.max = document->change.high;
+        stats.mean = region->change;
+        stats.min = region->change_low;
+        stats.max = region->change_high;
         zt__write_csv_line(writer, &change_line);
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);

@@ -87,7 +87,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
     zt__kept_value *times;
     zt_stats pass_times[ZT__MAX_PASSES];
     zt__totals totals;
-    const zt__path *path;
     uint32_t column, pass, count;
     document->nesting = nesting;
     document->subject = zt__subject_at(profiler, nesting->index);
@@ -116,14 +115,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
         pass_times[pass] = *zt__pass_time(document, pass);
     }
     region->differs = zt__find_differences(profiler, pass_times);
-    path = document->subject.path;
-    if (!path && nesting->paths == 1) {
-        path = zt__path_at(profiler, nesting->path);
-    }
-    document->has_change = path && document->stats[0].count > 0 && zt__baseline_of(profiler);
-    if (document->has_change) {
-        document->change = zt__compare_with_baseline(profiler, path, &document->stats[0]);
-    }
+    zt__compare_with_baseline(profiler, document->subject.region, document->subject.path, region);
     if (document->out_of_memory || !(region->count || region->entered || region->lost || region->dropped)) {
         return 0;
     }

@@ -60,9 +60,7 @@ typedef struct zt__document {
     zt__subject subject;
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
-    int has_change;    /* there is a baseline, and it is one path */
-    zt__change change;
-    zt_stats *stats; /* of each column */
+    zt_stats *stats;   /* of each column */
     zt__histogram histogram;
     uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
     int differs;           /* passes of one of them differ */

@@ -175,13 +175,12 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     uint32_t i;
     zt__write_json_figure(writer, "share", document->nesting->share);
     zt__write_json_count(writer, "with_metrics", region->with_metrics);
-    if (document->has_change) {
-        const zt__change *change = &document->change;
+    if (region->is_new || !zt__is_nan(region->change)) {
         zt__write_text(writer, ",\"change\":{");
-        zt__write_json_count(writer, "new", (uint64_t)change->is_new);
-        zt__write_json_figure(writer, "percent", change->percent);
-        zt__write_json_figure(writer, "low", change->low);
-        zt__write_json_figure(writer, "high", change->high);
+        zt__write_json_count(writer, "new", (uint64_t)region->is_new);
+        zt__write_json_figure(writer, "percent", region->change);
+        zt__write_json_figure(writer, "low", region->change_low);
+        zt__write_json_figure(writer, "high", region->change_high);
         zt__write_text(writer, "}");
     }
     zt__write_json_times(writer, "time_ns", &document->stats[0]);

@@ -211,17 +211,17 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
     return 0;
 }
 
-/* Formats how the region that was read last differs from the earlier run. Half of the interval is the larger one where it is
+/* Formats how a region differs from the earlier run. Half of the interval is the larger one where it is
    cut off at -100%. */
-static void zt__format_change(const zt__document *document, zt__change_text *change) {
+static void zt__format_change(const zt_region_info *region, zt__change_text *change) {
     change->text[0] = 0;
-    if (document->has_change && document->change.is_new) {
+    if (region->is_new) {
         zt__append(change->text, sizeof change->text, "new");
-    } else if (document->has_change && !zt__is_nan(document->change.high)) {
-        zt__append(change->text, sizeof change->text, "%+.1f +- %.1f", document->change.percent,
-                   document->change.high - document->change.percent);
-    } else if (document->has_change && !zt__is_nan(document->change.percent)) {
-        zt__append(change->text, sizeof change->text, "%+.1f", document->change.percent);
+    } else if (!zt__is_nan(region->change_high)) {
+        zt__append(change->text, sizeof change->text, "%+.1f +- %.1f", region->change,
+                   region->change_high - region->change);
+    } else if (!zt__is_nan(region->change)) {
+        zt__append(change->text, sizeof change->text, "%+.1f", region->change);
     }
 }
 
@@ -299,7 +299,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->figures = figures;
         zt__note_if_skewed(document, table);
         figures[ZT__ROW_CHANGE] = shown->row_count;
-        zt__format_change(document, &table->changes[shown->row_count]);
+        zt__format_change(&document->region, &table->changes[shown->row_count]);
         table->change_texts[shown->row_count] = table->changes[shown->row_count].text;
         /* Regions that were begun on no path yet come after the paths. */
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;

@@ -303,6 +303,12 @@ ZT__PRIVATE zt__baseline_path *zt__find_baseline_path(const zt_profiler *profile
     return (zt__baseline_path *)zt__map_find(&baseline->path_map, &wanted.place, sizeof wanted.place);
 }
 
+/* How the mean GPU time of a path differs from that of the earlier run, in percent of the latter: Welch's interval of 95%
+   for the difference of two means. */
+typedef struct zt__change {
+    double percent, low, high; /* NaN: not known; an interval takes two samples on either side */
+} zt__change;
+
 /* Returns the value that Student's t exceeds, in either direction, in one of twenty cases. The probability between 0 and
    t is an integral of a power of the cosine, from 0 to the arc tangent of t / sqrt(freedom); it is summed up to 0.475. */
 static double zt__student_quantile(double freedom) {
@@ -326,8 +332,9 @@ static double zt__student_quantile(double freedom) {
     return zt__nan();
 }
 
-ZT__PRIVATE zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now) {
-    zt__change change = {0, 0, 0, 0};
+/* Returns the change from one mean to another. */
+static zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now) {
+    zt__change change;
     double of_before, of_now, both, freedom, reach;
     change.percent = change.low = change.high = zt__nan();
     if (!zt__is_positive(before->mean) || !zt__is_positive(now->mean)) {
@@ -356,10 +363,22 @@ ZT__PRIVATE zt__change zt__compare_means(const zt__baseline_path *before, const 
     return change;
 }
 
-ZT__PRIVATE zt__change zt__compare_with_baseline(const zt_profiler *profiler, const zt__path *path,
-                                                 const zt_stats *time) {
-    zt__baseline_path *before = zt__find_baseline_path(profiler, path);
-    zt__change change = {1, 0, 0, 0};
-    change.percent = change.low = change.high = zt__nan();
-    return before && zt__is_positive(before->count) ? zt__compare_means(before, time) : change;
+ZT__PRIVATE void zt__compare_with_baseline(const zt_profiler *profiler, const zt__region_record *region,
+                                           const zt__path *path, zt_region_info *info) {
+    const zt__baseline_path *before;
+    zt__change change = {zt__nan(), zt__nan(), zt__nan()};
+    if (!path && region->paths && !region->paths->next) {
+        path = region->paths;
+    }
+    info->is_new = 0;
+    if (path && info->time_ns.count > 0 && zt__baseline_of(profiler)) {
+        before = zt__find_baseline_path(profiler, path);
+        info->is_new = !before || !zt__is_positive(before->count);
+        if (!info->is_new) {
+            change = zt__compare_means(before, &info->time_ns);
+        }
+    }
+    info->change = change.percent;
+    info->change_low = change.low;
+    info->change_high = change.high;
 }

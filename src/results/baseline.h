@@ -36,13 +36,6 @@ typedef struct zt__baseline {
     zt__map region_maps[2], path_map; /* to these: by the names of regions and of phases; by place */
 } zt__baseline;
 
-/* How the mean GPU time of a path differs from that of the earlier run, in percent of the latter: Welch's interval of 95%
-   for the difference of two means. */
-typedef struct zt__change {
-    int is_new;                /* the earlier run does not have the path */
-    double percent, low, high; /* NaN: not known; an interval takes two samples on either side */
-} zt__change;
-
 /* Reads the file that config.baseline names. If it cannot be read, a message says why, and each report does. Returns 0
    without memory. */
 ZT__PRIVATE int zt__read_baseline(zt_profiler *profiler, const char *path);
@@ -55,9 +48,6 @@ ZT__PRIVATE void zt__free_baseline(zt_profiler *profiler);
 /* Finds the path of the earlier run that has the same names; NULL: none. There is a baseline. */
 ZT__PRIVATE zt__baseline_path *zt__find_baseline_path(const zt_profiler *profiler, const zt__path *path);
 
-/* Compares the GPU time of a path. There is a baseline. */
-ZT__PRIVATE zt__change zt__compare_with_baseline(const zt_profiler *profiler, const zt__path *path,
-                                                 const zt_stats *time);
-
-/* Returns the change from one mean to another. */
-ZT__PRIVATE zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now);
+/* Fills in how the GPU time of a path, or of a region with one path, differs from that of the earlier run. */
+ZT__PRIVATE void zt__compare_with_baseline(const zt_profiler *profiler, const zt__region_record *region,
+                                           const zt__path *path, zt_region_info *info);

@@ -14,6 +14,7 @@
 #include "regions/columns.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
+#include "results/baseline.h"
 #include "results/phase_times.h"
 
 /* ---- counts and descriptions ----------------------------------------------------------------------------- */
@@ -491,6 +492,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->host_ns = info->host_own_ns = info->host_wait_ns = zt__nan();
         info->busy_ns = info->joules = info->watts = info->throttled = info->mhz = zt__nan();
         info->unfreed_bytes = info->peak_bytes = info->end_bytes = zt__nan();
+        info->change = info->change_low = info->change_high = zt__nan();
         for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
             info->throttled_by[i] = zt__nan();
         }
@@ -508,6 +510,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     zt__unlock(&locked->mutex);
     zt__fill_totals(&totals, info);
     zt__get_column(locked, subject, 0, &info->time_ns, NULL, NULL);
+    zt__compare_with_baseline(profiler, subject.region, subject.path, info);
     for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
         zt__get_column(locked, subject, zt__pass_time_column(profiler, pass), &pass_times[pass], NULL, NULL);
     }

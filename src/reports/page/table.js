@@ -89,6 +89,13 @@ const withInside = {
     value: (region) => 100 * region.shareWithChildren,
 };
 
+/* How much longer a sample takes than in the run that this one is compared with. */
+const change = {
+    label: "Change", units: "percent",
+    description: "Change of the mean GPU time since the earlier run",
+    value: (region) => region.change ? region.change.percent : null,
+};
+
 const ownLabel = () => hasNesting ? "Own share" : "Share";
 
 /* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one
@@ -128,6 +135,7 @@ function makeColumns() {
         },
         ...hasNesting && hasOwnTimes ? [withInside] : [],
         ...phaseColumns(),
+        ...regions.some((region) => region.change) ? [change] : [],
         timeColumn("Mean", "mean", "Mean GPU time of a sample"),
         timeColumn("Median", "median", "Half of the samples take less"),
         timeColumn("p95", "p95", "95 % of the samples take less"),
