@@ -14819,11 +14819,14 @@ static zt__change zt__compare_means(const zt__baseline_path *before, const zt_st
 ZT__PRIVATE void zt__compare_with_baseline(const zt_profiler *profiler, const zt__region_record *region,
                                            const zt__path *path, zt_region_info *info) {
     const zt__baseline_path *before;
+    zt_profiler *locked = zt__mutable(profiler);
     zt__change change = {zt__nan(), zt__nan(), zt__nan()};
-    if (!path && region->paths && !region->paths->next) {
-        path = region->paths;
-    }
     info->is_new = 0;
+    if (!path) {
+        zt__lock(&locked->mutex);
+        path = region->paths && !region->paths->next ? region->paths : NULL;
+        zt__unlock(&locked->mutex);
+    }
     if (path && info->time_ns.count > 0 && zt__baseline_of(profiler)) {
         before = zt__find_baseline_path(profiler, path);
         info->is_new = !before || !zt__is_positive(before->count);
@@ -43147,4 +43150,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: be98add337c00a25 */
+/* Joined from src/ by src/join.py: 764a8ff03070d128 */

@@ -366,11 +366,14 @@ static zt__change zt__compare_means(const zt__baseline_path *before, const zt_st
 ZT__PRIVATE void zt__compare_with_baseline(const zt_profiler *profiler, const zt__region_record *region,
                                            const zt__path *path, zt_region_info *info) {
     const zt__baseline_path *before;
+    zt_profiler *locked = zt__mutable(profiler);
     zt__change change = {zt__nan(), zt__nan(), zt__nan()};
-    if (!path && region->paths && !region->paths->next) {
-        path = region->paths;
-    }
     info->is_new = 0;
+    if (!path) {
+        zt__lock(&locked->mutex);
+        path = region->paths && !region->paths->next ? region->paths : NULL;
+        zt__unlock(&locked->mutex);
+    }
     if (path && info->time_ns.count > 0 && zt__baseline_of(profiler)) {
         before = zt__find_baseline_path(profiler, path);
         info->is_new = !before || !zt__is_positive(before->count);
