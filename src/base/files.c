@@ -62,14 +62,15 @@ ZT__PRIVATE char *zt__read_file(const zt_allocator *allocator, const char *path,
     *why = NULL;
     if (!zt__get_file_properties(path, &properties)) {
         *why = strerror(errno);
-    } else if (!properties.is_regular) {
-        *why = "it is no regular file";
-    } else if (properties.size > most) {
-        *why = "it is too large";
+        return NULL;
     }
-    stream = *why ? NULL : zt__open_file(path, ZT__TO_READ);
+    if (!properties.is_regular || properties.size > most) {
+        *why = properties.is_regular ? "it is too large" : "it is no regular file";
+        return NULL;
+    }
+    stream = zt__open_file(path, ZT__TO_READ);
     if (!stream) {
-        *why = *why ? *why : strerror(errno);
+        *why = strerror(errno);
         return NULL;
     }
     text = (char *)zt__allocate(allocator, 1, (size_t)properties.size + 1);
