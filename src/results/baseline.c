@@ -13,22 +13,21 @@
 
 /* ---- reading --------------------------------------------------------------------------------------------- */
 
-/* Makes room for one more item of an array, which doubles. Returns 0 without memory. */
-static int zt__grow_array(const zt_allocator *allocator, void **items, uint32_t count, size_t size) {
+/* Returns an array with room for one more item: the same one, or one of twice the size. Returns NULL, and leaves the array,
+   if there is no memory. */
+static void *zt__grow_array(const zt_allocator *allocator, void *items, uint32_t count, size_t size) {
     void *larger;
-    if (count & (count - 1) && count != 0) {
-        return 1; /* there is room up to the next power of two */
+    if (count & (count - 1)) {
+        return items; /* there is room up to the next power of two */
     }
     larger = zt__allocate(allocator, count ? (size_t)count * 2 : 1, size);
-    if (!larger) {
-        return 0;
+    if (larger && count) {
+        memcpy(larger, items, count * size);
     }
-    if (count) {
-        memcpy(larger, *items, count * size);
+    if (larger) {
+        zt__free(allocator, items);
     }
-    zt__free(allocator, *items);
-    *items = larger;
-    return 1;
+    return larger;
 }
 
 /* Reads count, mean and standard deviation of a time. */
@@ -58,13 +57,15 @@ static int zt__read_baseline_regions(const zt_allocator *allocator, zt__baseline
     while (zt__next_json(reader, NULL)) {
         zt__baseline_region *region;
         char *key = NULL;
+        void *grown;
         if (!zt__enter_json(reader, '{')) {
             continue;
         }
-        if (baseline->region_count == UINT32_MAX / 2 ||
-            !zt__grow_array(allocator, (void **)&baseline->regions, baseline->region_count, sizeof *region)) {
+        grown = zt__grow_array(allocator, baseline->regions, baseline->region_count, sizeof *region);
+        if (!grown) {
             return 0;
         }
+        baseline->regions = (zt__baseline_region *)grown;
         region = &baseline->regions[baseline->region_count++];
         memset(region, 0, sizeof *region);
         region->name = "";
@@ -100,13 +101,15 @@ static int zt__read_baseline_paths(const zt_allocator *allocator, zt__baseline *
         zt__baseline_path *path;
         int has_time = 0;
         char *key = NULL;
+        void *grown;
         if (!zt__enter_json(reader, '{')) {
             continue;
         }
-        if (baseline->path_count == UINT32_MAX / 2 ||
-            !zt__grow_array(allocator, (void **)&baseline->paths, baseline->path_count, sizeof *path)) {
+        grown = zt__grow_array(allocator, baseline->paths, baseline->path_count, sizeof *path);
+        if (!grown) {
             return 0;
         }
+        baseline->paths = (zt__baseline_path *)grown;
         path = &baseline->paths[baseline->path_count];
         memset(path, 0, sizeof *path);
         path->mean = path->stddev = zt__nan();
