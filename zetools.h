@@ -14446,7 +14446,7 @@ typedef struct zt__baseline {
 } zt__baseline;
 
 /* Reads the file that config.baseline names. If it cannot be read, a message says why, and each report does. Returns 0
-   without memory. */
+   without memory for that. */
 ZT__PRIVATE int zt__read_baseline(zt_profiler *profiler, const char *path);
 
 /* Returns the earlier run, or NULL: there is none, or it cannot be read. */
@@ -14682,21 +14682,23 @@ static void zt__clear_baseline(const zt_allocator *allocator, zt__baseline *base
 }
 
 ZT__PRIVATE int zt__read_baseline(zt_profiler *profiler, const char *path) {
-    enum { MOST_BYTES = 1 << 30 };
+    enum { MOST_BYTES = 1 << 28 };
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__baseline *baseline = (zt__baseline *)zt__allocate(allocator, 1, sizeof *baseline);
     const char *why = NULL;
     zt__json_reader reader;
     size_t size = 0;
     int has_memory, is_report = 1;
-    if (!baseline) {
-        return 0;
-    }
     profiler->baseline = baseline;
+    if (baseline) {
+        baseline->path = zt__duplicate_text(allocator, path);
+    }
+    if (!baseline || !baseline->path) {
+        return 0; /* what there is of it is freed with the profiler */
+    }
     baseline->date = baseline->device = baseline->driver_version = "";
     baseline->core_clock_mhz = zt__nan();
-    baseline->path = zt__duplicate_text(allocator, path);
-    baseline->text = baseline->path ? zt__read_file(allocator, path, MOST_BYTES, &size, &why) : NULL;
+    baseline->text = zt__read_file(allocator, path, MOST_BYTES, &size, &why);
     has_memory = baseline->text || why;
     if (baseline->text) {
         reader.at = baseline->text;
@@ -14705,10 +14707,13 @@ ZT__PRIVATE int zt__read_baseline(zt_profiler *profiler, const char *path) {
         has_memory = zt__read_baseline_document(profiler, baseline, &reader, &is_report) &&
                      (!is_report || zt__index_baseline(profiler, baseline));
     }
-    if (why) {
+    if (!has_memory) {
+        zt__report_no_memory(&profiler->diagnostics, "zt_open", "config.baseline");
+        snprintf(baseline->failure, sizeof baseline->failure, "there is no memory");
+    } else if (why) {
         zt__report(&profiler->diagnostics, BASELINE_UNREADABLE, ZE_RESULT_ERROR_UNKNOWN, path, why);
         snprintf(baseline->failure, sizeof baseline->failure, "it cannot be read: %.200s", why);
-    } else if (has_memory && !is_report) {
+    } else if (!is_report) {
         zt__report(&profiler->diagnostics, BAD_BASELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT, path);
         snprintf(baseline->failure, sizeof baseline->failure,
                  "it is no report of zetools in JSON, or is damaged");
@@ -14717,7 +14722,7 @@ ZT__PRIVATE int zt__read_baseline(zt_profiler *profiler, const char *path) {
         baseline->date = baseline->device = baseline->driver_version = "";
         zt__clear_baseline(allocator, baseline);
     }
-    return has_memory;
+    return 1;
 }
 
 ZT__PRIVATE const zt__baseline *zt__baseline_of(const zt_profiler *profiler) {
@@ -43154,4 +43159,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 1acdf3b140a53f38 */
+/* Joined from src/ by src/join.py: 0ed6d8c8be4d7e34 */

@@ -299,6 +299,35 @@ static int start_in_directory(void **state) {
     return make_directory(state) == 0 ? start(state) : -1;
 }
 
+/* Where memory ends while it is read, nothing is compared, or the profiler is not opened; and the run goes on. */
+static void test_little_memory(void **state) {
+    world *w = *state;
+    static const char text[] =
+        "{\"zetools\":\"0.1.0\",\"regions\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"region\"}],"
+        "\"paths\":[{\"region\":0},{\"region\":1},{\"region\":2}]}";
+    int most = -1;
+    write_file("small.json", text, sizeof text - 1);
+    for (int n = 0; most < 0; n++) {
+        zt_config config = config_of(w);
+        zt_profiler *profiler = NULL;
+        config.groups = "";
+        config.baseline = in_directory("small.json");
+        config.allocator = scarce_allocator();
+        allocations_left = n;
+        ze_result_t result = zt_open(w->context, w->device, &config, &profiler);
+        int is_complete = allocations_left > 0;
+        allocations_left = -1;
+        if (result == ZE_RESULT_SUCCESS) {
+            written_report(profiler, ZT_FORMAT_JSON);
+            most = is_complete ? n : -1;
+            zt_close(profiler);
+        } else {
+            assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+            assert_null(profiler);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
@@ -310,6 +339,7 @@ int main(void) {
         TEST(test_files_that_are_no_reports),
         TEST(test_damaged_reports),
         TEST(test_another_device),
+        TEST(test_little_memory),
     };
     return cmocka_run_group_tests(tests, start_in_directory, remove_directory);
 }

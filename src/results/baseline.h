@@ -37,7 +37,7 @@ typedef struct zt__baseline {
 } zt__baseline;
 
 /* Reads the file that config.baseline names. If it cannot be read, a message says why, and each report does. Returns 0
-   without memory. */
+   without memory for that. */
 ZT__PRIVATE int zt__read_baseline(zt_profiler *profiler, const char *path);
 
 /* Returns the earlier run, or NULL: there is none, or it cannot be read. */
