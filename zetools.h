@@ -14777,7 +14777,7 @@ static double zt__student_quantile(double freedom) {
     enum { STEPS = 4096 };
     const double half_pi = 1.57079632679489661923, farthest = 8 / sqrt(freedom);
     const double step =
-        (farthest < half_pi ? farthest : half_pi) / STEPS; /* t is below 8 unless freedom is small */
+        (farthest < half_pi ? farthest : half_pi) / (double)STEPS; /* t is below 8 unless freedom is small */
     double scale = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(2 * half_pi);
     double wanted = 0.475 / scale, sum = 0, before = 1;
     int i;
@@ -43159,4 +43159,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 0ed6d8c8be4d7e34 */
+/* Joined from src/ by src/join.py: 94a2181c8d2f7f0d */
