@@ -30975,11 +30975,12 @@ static char *zt__name_baseline_path(zt__document *document, const zt__baseline *
     char *owned[DEEPEST], *text;
     size_t length = 1, used = 0, i;
     uint32_t depth = 0;
-    for (; index != UINT32_MAX && depth < DEEPEST; index = baseline->paths[index].place.outer) {
+    do {
         const zt__baseline_region *region = &baseline->regions[baseline->paths[index].place.region];
         names[depth] = zt__show_name(region->name, &owned[depth]);
         length += strlen(names[depth++]) + 1;
-    }
+        index = baseline->paths[index].place.outer;
+    } while (index != UINT32_MAX && depth < DEEPEST);
     text = (char *)zt__allocate(allocator, length, 1);
     document->out_of_memory |= !text;
     while (depth-- > 0) {
@@ -43159,4 +43160,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 94a2181c8d2f7f0d */
+/* Joined from src/ by src/join.py: 0673e2b8639c72a6 */

@@ -196,11 +196,12 @@ static char *zt__name_baseline_path(zt__document *document, const zt__baseline *
     char *owned[DEEPEST], *text;
     size_t length = 1, used = 0, i;
     uint32_t depth = 0;
-    for (; index != UINT32_MAX && depth < DEEPEST; index = baseline->paths[index].place.outer) {
+    do {
         const zt__baseline_region *region = &baseline->regions[baseline->paths[index].place.region];
         names[depth] = zt__show_name(region->name, &owned[depth]);
         length += strlen(names[depth++]) + 1;
-    }
+        index = baseline->paths[index].place.outer;
+    } while (index != UINT32_MAX && depth < DEEPEST);
     text = (char *)zt__allocate(allocator, length, 1);
     document->out_of_memory |= !text;
     while (depth-- > 0) {
