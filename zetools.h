@@ -2127,10 +2127,9 @@ struct zt_config {
     int power; /* Not 0: a thread of the library's own reads energy, clock, throttling and temperature of the device;
                   see POWER. ZT_POWER=1 or =0 in the environment overrides this. */
 
-    const char
-        *baseline; /* The JSON report of an earlier run, "before.json": each report has the change of the GPU
-                             time of each path, what is new, and what is gone; see TWO RUNS. It is read by zt_open.
-                             NULL: none. ZT_BASELINE in the environment overrides this. */
+    const char *baseline; /* The JSON report of an earlier run. Each report then has the change of the GPU
+                             time of each path, what is new, and what is gone; see TWO RUNS. zt_open reads
+                             it. NULL: none. ZT_BASELINE in the environment overrides this. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1
@@ -14416,11 +14415,16 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
 
 /* An earlier run, whose JSON is read, and how much the GPU time of each path differs from it. */
 
+/* GPU time of a sample in ns, as far as the earlier run knows it; NaN: not known. */
+typedef struct zt__baseline_time {
+    double count, mean, stddev;
+} zt__baseline_time;
+
 /* A region or phase of the earlier run. */
 typedef struct zt__baseline_region {
     const char *name;
     int is_phase;
-    double count, mean, stddev; /* GPU time of a sample in ns; NaN: not known */
+    zt__baseline_time time;
 } zt__baseline_region;
 
 /* A path of the earlier run. */
@@ -14429,8 +14433,8 @@ typedef struct zt__baseline_path {
         uint32_t outer;  /* index of the path around it; UINT32_MAX: none */
         uint32_t region; /* index */
     } place;
-    double count, mean, stddev; /* as those of a region */
-    int is_found;               /* this run has it, too. Atomic */
+    zt__baseline_time time;
+    int is_found; /* this run has it, too. Atomic */
 } zt__baseline_path;
 
 typedef struct zt__baseline {
@@ -14485,18 +14489,18 @@ static void *zt__grow_array(const zt_allocator *allocator, void *items, uint32_t
 }
 
 /* Reads count, mean and standard deviation of a time. */
-static void zt__read_baseline_time(zt__json_reader *reader, double *count, double *mean, double *stddev) {
+static void zt__read_baseline_time(zt__json_reader *reader, zt__baseline_time *time) {
     char *key = NULL;
     if (!zt__enter_json(reader, '{')) {
         return;
     }
     while (zt__next_json(reader, &key)) {
         if (strcmp(key, "count") == 0) {
-            *count = zt__read_json_number(reader);
+            time->count = zt__read_json_number(reader);
         } else if (strcmp(key, "mean") == 0) {
-            *mean = zt__read_json_number(reader);
+            time->mean = zt__read_json_number(reader);
         } else if (strcmp(key, "stddev") == 0) {
-            *stddev = zt__read_json_number(reader);
+            time->stddev = zt__read_json_number(reader);
         } else {
             zt__skip_json(reader);
         }
@@ -14523,7 +14527,7 @@ static int zt__read_baseline_regions(const zt_allocator *allocator, zt__baseline
         region = &baseline->regions[baseline->region_count++];
         memset(region, 0, sizeof *region);
         region->name = "";
-        region->mean = region->stddev = zt__nan();
+        region->time.mean = region->time.stddev = zt__nan();
         while (zt__next_json(reader, &key)) {
             if (strcmp(key, "name") == 0) {
                 region->name = zt__read_json_string(reader);
@@ -14531,7 +14535,7 @@ static int zt__read_baseline_regions(const zt_allocator *allocator, zt__baseline
                 region->is_phase = 1;
                 zt__skip_json(reader);
             } else if (strcmp(key, "time_ns") == 0) {
-                zt__read_baseline_time(reader, &region->count, &region->mean, &region->stddev);
+                zt__read_baseline_time(reader, &region->time);
             } else {
                 zt__skip_json(reader);
             }
@@ -14566,7 +14570,7 @@ static int zt__read_baseline_paths(const zt_allocator *allocator, zt__baseline *
         baseline->paths = (zt__baseline_path *)grown;
         path = &baseline->paths[baseline->path_count];
         memset(path, 0, sizeof *path);
-        path->mean = path->stddev = zt__nan();
+        path->time.mean = path->time.stddev = zt__nan();
         path->place.outer = path->place.region = UINT32_MAX;
         while (zt__next_json(reader, &key)) {
             if (strcmp(key, "region") == 0) {
@@ -14576,7 +14580,7 @@ static int zt__read_baseline_paths(const zt_allocator *allocator, zt__baseline *
                 path->place.outer = zt__read_baseline_index(reader, baseline->path_count);
             } else if (strcmp(key, "time_ns") == 0) {
                 has_time = 1;
-                zt__read_baseline_time(reader, &path->count, &path->mean, &path->stddev);
+                zt__read_baseline_time(reader, &path->time);
             } else {
                 zt__skip_json(reader);
             }
@@ -14586,10 +14590,7 @@ static int zt__read_baseline_paths(const zt_allocator *allocator, zt__baseline *
             return 1;
         }
         if (!has_time) { /* the region has no other path */
-            const zt__baseline_region *region = &baseline->regions[path->place.region];
-            path->count = region->count;
-            path->mean = region->mean;
-            path->stddev = region->stddev;
+            path->time = baseline->regions[path->place.region].time;
         }
         baseline->path_count++;
     }
@@ -14795,7 +14796,7 @@ static double zt__student_quantile(double freedom) {
 }
 
 /* Returns the change from one mean to another. */
-static zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now) {
+static zt__change zt__compare_means(const zt__baseline_time *before, const zt_stats *now) {
     zt__change change;
     double of_before, of_now, both, freedom, reach;
     change.percent = change.low = change.high = zt__nan();
@@ -14838,9 +14839,9 @@ ZT__PRIVATE void zt__compare_with_baseline(const zt_profiler *profiler, const zt
     }
     if (path && info->time_ns.count > 0 && zt__baseline_of(profiler)) {
         before = zt__find_baseline_path(profiler, path);
-        info->is_new = !before || !zt__is_positive(before->count);
+        info->is_new = !before || !zt__is_positive(before->time.count);
         if (!info->is_new) {
-            change = zt__compare_means(before, &info->time_ns);
+            change = zt__compare_means(&before->time, &info->time_ns);
         }
     }
     info->change = change.percent;
@@ -26545,9 +26546,8 @@ typedef struct zt__tracer {
     uint64_t executions;                    /* of lists, so far */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
-    uint64_t
-        callback_ns; /* as of zt__get_callback_ns, without the last calls of frames. Guarded by the mutex of
-                             the dispatcher */
+    uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
+                             dispatcher's mutex */
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
@@ -31014,7 +31014,7 @@ ZT__PRIVATE char *zt__next_gone_path(zt__document *document, uint32_t *index) {
     }
     while (baseline && *index < baseline->path_count) {
         const zt__baseline_path *path = &baseline->paths[(*index)++];
-        if (!zt__load(&path->is_found) && zt__is_positive(path->count)) {
+        if (!zt__load(&path->is_found) && zt__is_positive(path->time.count)) {
             return zt__name_baseline_path(document, baseline, *index - 1);
         }
     }
@@ -36206,15 +36206,15 @@ static void zt__format_change(const zt_region_info *region, zt__change_text *cha
     }
 }
 
-/* Keeps the region that was read last if its mean is more than twice its median. */
-static void zt__note_if_skewed(const zt__document *document, zt__region_table *table) {
+/* Keeps the region that was read last, shown by this name, if its mean is more than twice its median. */
+static void zt__note_if_skewed(const zt__document *document, zt__region_table *table, const char *name) {
     const zt_stats *time = &document->stats[0];
     zt__skewed_region region;
     uint32_t place = ZT__SKEWED_SHOWN;
     if (document->region.is_phase || !zt__is_positive(time->mean - 2 * time->median)) {
         return;
     }
-    region.name = document->region.name;
+    region.name = name;
     region.mean = time->mean;
     region.median = time->median;
     region.max = time->max;
@@ -36278,7 +36278,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         }
         row->name = zt__show_name(document->region.name, &row->demangled);
         row->figures = figures;
-        zt__note_if_skewed(document, table);
+        zt__note_if_skewed(document, table, row->name);
         figures[ZT__ROW_CHANGE] = shown->row_count;
         zt__format_change(&document->region, &table->changes[shown->row_count]);
         table->change_texts[shown->row_count] = table->changes[shown->row_count].text;
@@ -42248,8 +42248,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A file begins with the same facts about program and device as JSON. A region has a line for its GPU
        time, for "own GPU time", "total GPU time" and "share" (in percent), and for each metric, also without
        samples. `tile` and `pass` are "all" or a number. The column `kind` says what a line is of:
-       "region", "phase", "path of region", "path of phase", "kernel", "hotspot", "call" (of the host) or
-       "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where they
+       "region", "phase", "path of region", "path of phase", "path of baseline" (see TWO RUNS), "kernel",
+       "hotspot", "call" (of the host) or "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where they
        apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
@@ -43160,4 +43160,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 0673e2b8639c72a6 */
+/* Joined from src/ by src/join.py: 6cd884174739f2f1 */

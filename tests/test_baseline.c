@@ -115,7 +115,7 @@ static void test_quantiles(void **state) {
 
 static zt__change change_of(double count, double mean, double stddev, uint64_t count_now, double mean_now,
                             double stddev_now) {
-    zt__baseline_path before;
+    zt__baseline_time before;
     zt_stats now;
     memset(&before, 0, sizeof before);
     memset(&now, 0, sizeof now);

@@ -798,6 +798,21 @@ static void test_two_groups_of_executions(void **state) {
     close_profiler(w, profiler);
 }
 
+static void last_mangled(world *w, zt_profiler *profiler) {
+    for (int i = 0; i < 9; i++)
+        last(w, profiler, "_Z4workv", 1);
+    last(w, profiler, "_Z4workv", 50);
+}
+
+/* The sentence has the name as its row has it, which depends on whether there is a C++ library. */
+static void test_groups_of_a_name_of_cpp(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = measure(w, 0, last_mangled);
+    int is_shown = strstr(written_report(profiler, ZT_FORMAT_TABLE), "\nwork() ") != NULL;
+    expect_report(profiler, ZT_FORMAT_TABLE, is_shown ? "The mean of 'work()'" : "The mean of '_Z4workv'");
+    close_profiler(w, profiler);
+}
+
 static void last_longer_and_longer(world *w, zt_profiler *profiler) {
     static const uint64_t lasts[] = {2, 2, 2, 2, 2, 2, 3, 4, 6, 9, 13, 18};
     for (int i = 0; i < 12; i++)
@@ -1023,6 +1038,7 @@ int main(void) {
         TEST(test_uncertain_latencies_in_reports),
         TEST(test_columns_of_latencies),
         TEST(test_two_groups_of_executions),
+        TEST(test_groups_of_a_name_of_cpp),
         TEST(test_a_few_long_executions),
         TEST(test_bytes_in_reports),
         TEST(test_a_copy_within_a_tick),

@@ -62,10 +62,9 @@ struct zt_config {
     int power; /* Not 0: a thread of the library's own reads energy, clock, throttling and temperature of the device;
                   see POWER. ZT_POWER=1 or =0 in the environment overrides this. */
 
-    const char
-        *baseline; /* The JSON report of an earlier run, "before.json": each report has the change of the GPU
-                             time of each path, what is new, and what is gone; see TWO RUNS. It is read by zt_open.
-                             NULL: none. ZT_BASELINE in the environment overrides this. */
+    const char *baseline; /* The JSON report of an earlier run. Each report then has the change of the GPU
+                             time of each path, what is new, and what is gone; see TWO RUNS. zt_open reads
+                             it. NULL: none. ZT_BASELINE in the environment overrides this. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
                                  most; see WAITS. Raise it if the work of a list takes longer. Default: 1

@@ -235,7 +235,7 @@ ZT__PRIVATE char *zt__next_gone_path(zt__document *document, uint32_t *index) {
     }
     while (baseline && *index < baseline->path_count) {
         const zt__baseline_path *path = &baseline->paths[(*index)++];
-        if (!zt__load(&path->is_found) && zt__is_positive(path->count)) {
+        if (!zt__load(&path->is_found) && zt__is_positive(path->time.count)) {
             return zt__name_baseline_path(document, baseline, *index - 1);
         }
     }

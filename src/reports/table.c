@@ -225,15 +225,15 @@ static void zt__format_change(const zt_region_info *region, zt__change_text *cha
     }
 }
 
-/* Keeps the region that was read last if its mean is more than twice its median. */
-static void zt__note_if_skewed(const zt__document *document, zt__region_table *table) {
+/* Keeps the region that was read last, shown by this name, if its mean is more than twice its median. */
+static void zt__note_if_skewed(const zt__document *document, zt__region_table *table, const char *name) {
     const zt_stats *time = &document->stats[0];
     zt__skewed_region region;
     uint32_t place = ZT__SKEWED_SHOWN;
     if (document->region.is_phase || !zt__is_positive(time->mean - 2 * time->median)) {
         return;
     }
-    region.name = document->region.name;
+    region.name = name;
     region.mean = time->mean;
     region.median = time->median;
     region.max = time->max;
@@ -297,7 +297,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         }
         row->name = zt__show_name(document->region.name, &row->demangled);
         row->figures = figures;
-        zt__note_if_skewed(document, table);
+        zt__note_if_skewed(document, table, row->name);
         figures[ZT__ROW_CHANGE] = shown->row_count;
         zt__format_change(&document->region, &table->changes[shown->row_count]);
         table->change_texts[shown->row_count] = table->changes[shown->row_count].text;

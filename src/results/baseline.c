@@ -31,18 +31,18 @@ static void *zt__grow_array(const zt_allocator *allocator, void *items, uint32_t
 }
 
 /* Reads count, mean and standard deviation of a time. */
-static void zt__read_baseline_time(zt__json_reader *reader, double *count, double *mean, double *stddev) {
+static void zt__read_baseline_time(zt__json_reader *reader, zt__baseline_time *time) {
     char *key = NULL;
     if (!zt__enter_json(reader, '{')) {
         return;
     }
     while (zt__next_json(reader, &key)) {
         if (strcmp(key, "count") == 0) {
-            *count = zt__read_json_number(reader);
+            time->count = zt__read_json_number(reader);
         } else if (strcmp(key, "mean") == 0) {
-            *mean = zt__read_json_number(reader);
+            time->mean = zt__read_json_number(reader);
         } else if (strcmp(key, "stddev") == 0) {
-            *stddev = zt__read_json_number(reader);
+            time->stddev = zt__read_json_number(reader);
         } else {
             zt__skip_json(reader);
         }
@@ -69,7 +69,7 @@ static int zt__read_baseline_regions(const zt_allocator *allocator, zt__baseline
         region = &baseline->regions[baseline->region_count++];
         memset(region, 0, sizeof *region);
         region->name = "";
-        region->mean = region->stddev = zt__nan();
+        region->time.mean = region->time.stddev = zt__nan();
         while (zt__next_json(reader, &key)) {
             if (strcmp(key, "name") == 0) {
                 region->name = zt__read_json_string(reader);
@@ -77,7 +77,7 @@ static int zt__read_baseline_regions(const zt_allocator *allocator, zt__baseline
                 region->is_phase = 1;
                 zt__skip_json(reader);
             } else if (strcmp(key, "time_ns") == 0) {
-                zt__read_baseline_time(reader, &region->count, &region->mean, &region->stddev);
+                zt__read_baseline_time(reader, &region->time);
             } else {
                 zt__skip_json(reader);
             }
@@ -112,7 +112,7 @@ static int zt__read_baseline_paths(const zt_allocator *allocator, zt__baseline *
         baseline->paths = (zt__baseline_path *)grown;
         path = &baseline->paths[baseline->path_count];
         memset(path, 0, sizeof *path);
-        path->mean = path->stddev = zt__nan();
+        path->time.mean = path->time.stddev = zt__nan();
         path->place.outer = path->place.region = UINT32_MAX;
         while (zt__next_json(reader, &key)) {
             if (strcmp(key, "region") == 0) {
@@ -122,7 +122,7 @@ static int zt__read_baseline_paths(const zt_allocator *allocator, zt__baseline *
                 path->place.outer = zt__read_baseline_index(reader, baseline->path_count);
             } else if (strcmp(key, "time_ns") == 0) {
                 has_time = 1;
-                zt__read_baseline_time(reader, &path->count, &path->mean, &path->stddev);
+                zt__read_baseline_time(reader, &path->time);
             } else {
                 zt__skip_json(reader);
             }
@@ -132,10 +132,7 @@ static int zt__read_baseline_paths(const zt_allocator *allocator, zt__baseline *
             return 1;
         }
         if (!has_time) { /* the region has no other path */
-            const zt__baseline_region *region = &baseline->regions[path->place.region];
-            path->count = region->count;
-            path->mean = region->mean;
-            path->stddev = region->stddev;
+            path->time = baseline->regions[path->place.region].time;
         }
         baseline->path_count++;
     }
@@ -341,7 +338,7 @@ static double zt__student_quantile(double freedom) {
 }
 
 /* Returns the change from one mean to another. */
-static zt__change zt__compare_means(const zt__baseline_path *before, const zt_stats *now) {
+static zt__change zt__compare_means(const zt__baseline_time *before, const zt_stats *now) {
     zt__change change;
     double of_before, of_now, both, freedom, reach;
     change.percent = change.low = change.high = zt__nan();
@@ -384,9 +381,9 @@ ZT__PRIVATE void zt__compare_with_baseline(const zt_profiler *profiler, const zt
     }
     if (path && info->time_ns.count > 0 && zt__baseline_of(profiler)) {
         before = zt__find_baseline_path(profiler, path);
-        info->is_new = !before || !zt__is_positive(before->count);
+        info->is_new = !before || !zt__is_positive(before->time.count);
         if (!info->is_new) {
-            change = zt__compare_means(before, &info->time_ns);
+            change = zt__compare_means(&before->time, &info->time_ns);
         }
     }
     info->change = change.percent;

@@ -7,11 +7,16 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
+/* GPU time of a sample in ns, as far as the earlier run knows it; NaN: not known. */
+typedef struct zt__baseline_time {
+    double count, mean, stddev;
+} zt__baseline_time;
+
 /* A region or phase of the earlier run. */
 typedef struct zt__baseline_region {
     const char *name;
     int is_phase;
-    double count, mean, stddev; /* GPU time of a sample in ns; NaN: not known */
+    zt__baseline_time time;
 } zt__baseline_region;
 
 /* A path of the earlier run. */
@@ -20,8 +25,8 @@ typedef struct zt__baseline_path {
         uint32_t outer;  /* index of the path around it; UINT32_MAX: none */
         uint32_t region; /* index */
     } place;
-    double count, mean, stddev; /* as those of a region */
-    int is_found;               /* this run has it, too. Atomic */
+    zt__baseline_time time;
+    int is_found; /* this run has it, too. Atomic */
 } zt__baseline_path;
 
 typedef struct zt__baseline {

@@ -195,9 +195,8 @@ typedef struct zt__tracer {
     uint64_t executions;                    /* of lists, so far */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
-    uint64_t
-        callback_ns; /* as of zt__get_callback_ns, without the last calls of frames. Guarded by the mutex of
-                             the dispatcher */
+    uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
+                             dispatcher's mutex */
     int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */

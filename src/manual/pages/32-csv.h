@@ -4,8 +4,8 @@
        A file begins with the same facts about program and device as JSON. A region has a line for its GPU
        time, for "own GPU time", "total GPU time" and "share" (in percent), and for each metric, also without
        samples. `tile` and `pass` are "all" or a number. The column `kind` says what a line is of:
-       "region", "phase", "path of region", "path of phase", "kernel", "hotspot", "call" (of the host) or
-       "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where they
+       "region", "phase", "path of region", "path of phase", "path of baseline" (see TWO RUNS), "kernel",
+       "hotspot", "call" (of the host) or "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where they
        apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
