@@ -109,14 +109,16 @@ deps: ## install every package that any target needs
 # ---- kernels and examples -------------------------------------------------------------------------------------
 
 .PHONY: demo
-demo: $(BUILD)/examples/regions $(RUN_NEEDS) ## build the software device and the example 'regions', and run it
+demo: $(BUILD)/examples/regions $(BUILD)/examples/peaks $(RUN_NEEDS) ## build the software device and the example 'regions', and run it
 	echo "The example 'regions' uploads, adds vectors (saxpy), multiplies matrices and sums up (reduce), 100 times."
 	echo "It names each of these with zt_begin and zt_end, and zetools measures them on the device. That is a GPU where"
 	echo "the Level Zero loader finds one, else one in software: $(BUILD)/libze_softgpu.so, a driver behind the same loader,"
 	echo "which runs the kernels on the processor. Its times and metrics are measured there."
-	echo "Then the program prints a table, and writes the same as files."
+	echo "Then the program prints a table, and writes the same as files. What the device can do at the most, with which the"
+	echo "kernels are compared, is measured first, by the example 'peaks':"
 	echo
-	$(MAKE) --no-print-directory run-regions
+	peaks=$$($(MAKE) --no-print-directory run-peaks) && echo && \
+	    env $$peaks $(MAKE) --no-print-directory run-regions
 	echo
 	echo "Look at run.html in a browser. The program is examples/regions.c; 'make' lists the other examples."
 

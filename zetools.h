@@ -1109,6 +1109,14 @@ struct zt_limit_info {
     char text[320];      /* sentences with the figures that show it, or with what is missing */
     char missing[256];   /* metrics that were not measured and might show another limit, of one group of the
                           device, which the text may name; "": none is known */
+
+    /* What the region reaches of what the device can do, from 0 to 1; NaN: not known */
+    double bandwidth; /* memory traffic, of the peak bandwidth */
+    double
+        compute; /* the highest of: operations of zt_set_operations, of the peak operations; and for how much of
+                         the time each pipe of the vector engines executes */
+    double xmx;       /* for how much of the time the matrix engines execute */
+    double occupancy; /* threads that are loaded, of those for which there is room */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1133,8 +1141,8 @@ ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt
 ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
                                 const char *source);
 
-/* Sets how many operations a sample of a region does, such as 2.0 * m * n * k for a product of matrices. JSON
-   and pages then have the operations a second of the region. They are not packed or merged.
+/* Sets how many operations a sample of a region does, such as 2.0 * m * n * k for a product of matrices. Reports
+   then have the operations a second of the region, and their share of the peak. They are not packed or merged.
    region      its name. It may begin later
    operations  0: not known
    Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. */
@@ -2424,7 +2432,8 @@ ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = "";
+      info->bandwidth = info->compute = info->xmx = info->occupancy = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
@@ -7230,7 +7239,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
                                 int adds_up, int rank) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
     zt__figure_column *column = &table->columns[table->column_count++];
-    int is_share = strcmp(units, "percent") == 0 || strcmp(units, "%") == 0, is_readable;
+    int is_share = strcmp(units, "percent") == 0 || units[0] == '%', is_readable;
     size_t length = strlen(units);
     double largest = 0;
     int has_figures = 0;
@@ -7240,7 +7249,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     column->figure = figure;
     column->scale = 1;
     column->rank = rank;
-    snprintf(unit, sizeof unit, "%.40s", is_share ? "%" : units);
+    snprintf(unit, sizeof unit, "%.40s", strcmp(units, "percent") == 0 ? "%" : units);
     if (length > 3 && zt__compare_ignoring_case(&units[length - 3], "Bps") == 0) { /* GBpS */
         snprintf(unit, sizeof unit, "%.*s/s", (int)length - 2 < 40 ? (int)length - 2 : 40, units);
     }
@@ -18231,9 +18240,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 /* What a metric measures, and the units of its figure, which rules compare. Tables show metrics without a
    role in this order. */
 typedef enum zt__quantity {
-    ZT__QUANTITY_SHARE,  /* percent, of the time or of something else */
-    ZT__QUANTITY_RATE,   /* bytes a second; as a figure, GB a second */
-    ZT__QUANTITY_BYTES,  /* as a figure, GB a second */
+    ZT__QUANTITY_SHARE, /* percent, of the time or of something else */
+    ZT__QUANTITY_RATE,  /* bytes, operations or instructions a second; as a figure, GB or billions a second */
+    ZT__QUANTITY_BYTES, /* as a figure, GB a second */
     ZT__QUANTITY_EVENTS, /* as a figure, events a nanosecond */
     ZT__QUANTITY_OTHER,  /* frequencies, clock cycles, times, ratios; as a figure, microseconds */
     ZT__QUANTITY_NOTHING /* nothing that can be compared: identifiers, flags, time stamps, uncertainties */
@@ -18256,12 +18265,12 @@ enum {
    calls FPU, EM and XMX. */
 /* clang-format off */
 #define ZT__ROLES(X)                                                                                         \
-    X(EU_ACTIVE,         1, SHARE,  "EU active",                   "XVE_ACTIVE", "XveActive", "EuActive")    \
-    X(EU_STALL,          1, SHARE,  "EU stall",                    "XVE_STALL", "XveStall", "EuStall")       \
-    X(EU_OCCUPANCY,      1, SHARE,  "EU occupancy",                                                          \
-        "XVE_THREADS_OCCUPANCY_ALL", "XveThreadOccupancy", "EuThreadOccupancy")                              \
     X(XMX_ACTIVE,        1, SHARE,  "XMX active",                                                            \
         "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION,XVE_INST_EXECUTED_XMX_ALL_UTILIZATION", "XmxActive", "")     \
+    X(EU_OCCUPANCY,      1, SHARE,  "EU occupancy",                                                          \
+        "XVE_THREADS_OCCUPANCY_ALL", "XveThreadOccupancy", "EuThreadOccupancy")                              \
+    X(EU_ACTIVE,         1, SHARE,  "EU active",                   "XVE_ACTIVE", "XveActive", "EuActive")    \
+    X(EU_STALL,          1, SHARE,  "EU stall",                    "XVE_STALL", "XveStall", "EuStall")       \
     X(MEMORY_READ_RATE,  1, RATE,   "memory read",                 "GPU_MEMORY_BYTE_READ_RATE", "", "")      \
     X(MEMORY_WRITE_RATE, 1, RATE,   "memory written",              "GPU_MEMORY_BYTE_WRITE_RATE", "", "")     \
     X(MEMORY_READ,       1, BYTES,  "memory read",                                                           \
@@ -18297,6 +18306,9 @@ enum {
         "COMMAND_PARSER_RENDER_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                        \
     X(MEMORY_TRAFFIC,    0, RATE,   "memory traffic",              "", "", "")                               \
     X(MEMORY_SHARE,      0, SHARE,  "of the peak bandwidth",       "", "", "")                               \
+    X(OPERATIONS,        0, RATE,   "operations",                  "", "", "")                               \
+    X(OPERATIONS_SHARE,  0, SHARE,  "of the peak operations",      "", "", "")                               \
+    X(INSTRUCTIONS,      0, RATE,   "instructions",                "", "", "")                               \
     X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
     X(IDLE_TIME,         0, OTHER,  "idle inside the region",      "", "", "")                               \
     X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")                               \
@@ -18334,6 +18346,11 @@ typedef struct zt__advice {
                                           with fewer than two samples */
 } zt__advice;
 
+/* What a region reaches of what the device can do, from 0 to 1, as in zt_limit_info. NaN: not known. */
+typedef struct zt__peak_shares {
+    double bandwidth, compute, xmx, occupancy;
+} zt__peak_shares;
+
 ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric);
 
 /* Stores the roles that a metric has, unless an earlier metric has them. A name that is in one naming alone
@@ -18341,7 +18358,10 @@ ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric);
 ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32_t *of_roles,
                                  uint32_t *naming);
 
-/* Fills in what is the same for all regions. The mutex is not held. */
+/* Fills in what is the same for all regions, but for what other groups have. The mutex is not held. */
+ZT__PRIVATE void zt__prepare_figures(const zt_profiler *profiler, zt__advice *advice);
+
+/* Fills in all. */
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice);
 
 /* Returns the factor that converts a rate in these units to GB a second. */
@@ -18357,6 +18377,12 @@ ZT__PRIVATE double zt__first_measured(double first, double second);
    samples of the same work; 0 where nothing shows it. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
                                   double figures[ZT__ROLE_COUNT], double errors[ZT__ROLE_COUNT]);
+
+/* Returns whether a share, in percent, is so far above a peak that the peak must be wrong. */
+ZT__PRIVATE int zt__is_above_peak(double percent);
+
+/* Returns the shares of peaks among the figures; none is known for NULL. */
+ZT__PRIVATE zt__peak_shares zt__list_peak_shares(const double *figures);
 
 /* ==== results/roles.c =================================================================================== */
 
@@ -18423,8 +18449,6 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
 static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
     const char *lists[ZT__ROLE_COUNT];
     uint32_t role, weights[ZT__ROLE_COUNT] = {0};
-    memset(advice->elsewhere, 0, sizeof advice->elsewhere);
-    advice->other_group[0] = 0;
     if (advice->naming == ZT__NAMING_COUNT || !profiler->device || profiler->selection.group_count == 0 ||
         zt__is_device_lost(&profiler->diagnostics)) {
         return;
@@ -18440,8 +18464,9 @@ static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) 
                          advice->elsewhere, advice->other_group);
 }
 
-ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
+ZT__PRIVATE void zt__prepare_figures(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt__get_streamed_count(profiler);
+    memset(advice, 0, sizeof *advice);
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
     advice->naming = ZT__NAMING_COUNT;
@@ -18455,9 +18480,12 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         }
     }
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
-    zt__look_elsewhere(profiler, advice);
-
     advice->wall_share = zt__get_coverage(zt__mutable(profiler)).wall_share;
+}
+
+ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
+    zt__prepare_figures(profiler, advice);
+    zt__look_elsewhere(profiler, advice);
 }
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
@@ -18547,6 +18575,10 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
         time = of_time.sum / (double)of_time.count;
         time_error = zt__relative_error(&of_time);
     }
+    if (subject.region->operations > 0 && zt__is_positive(time)) {
+        figures[ZT__ROLE_OPERATIONS] = subject.region->operations / time;
+        errors[ZT__ROLE_OPERATIONS] = figures[ZT__ROLE_OPERATIONS] * time_error;
+    }
     moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT__LAUNCH_LATENCY));
     zt__unlock(&profiler->mutex);
     zt__get_moments(ZT_AGGREGATE_SUM, &moments, &launch);
@@ -18567,6 +18599,13 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
         zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
     errors[ZT__ROLE_MEMORY_SHARE] =
         zt__first_measured(zt__percent_of(errors[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9), 0);
+    figures[ZT__ROLE_OPERATIONS_SHARE] =
+        zt__percent_of(figures[ZT__ROLE_OPERATIONS], advice->peaks.operations / 1e9);
+    errors[ZT__ROLE_OPERATIONS_SHARE] =
+        zt__first_measured(zt__percent_of(errors[ZT__ROLE_OPERATIONS], advice->peaks.operations / 1e9), 0);
+    figures[ZT__ROLE_INSTRUCTIONS] = figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
+                                     zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
+                                     zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0);
     /* A region has at least one kernel, so without their number this is the most that one takes. */
     busy = zt__first_measured(figures[ZT__ROLE_GPU_BUSY], 100) / 100;
     kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
@@ -18580,6 +18619,33 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     errors[ZT__ROLE_IDLE_TIME] =
         figures[ZT__ROLE_IDLE_TIME] * time_error + time * errors[ZT__ROLE_GPU_BUSY] / 100 / 1000;
     figures[ZT__ROLE_WALL_SHARE] = zt__is_nan(time) ? zt__nan() : advice->wall_share;
+}
+
+ZT__PRIVATE int zt__is_above_peak(double percent) {
+    return !zt__is_nan(percent) && percent >= 110;
+}
+
+/* Returns a share from 0 to 1; NaN if it is not known, or of a peak that is wrong. */
+static double zt__share_of_peak(double percent) {
+    return zt__is_above_peak(percent) ? zt__nan() : percent / 100;
+}
+
+static double zt__largest_measured(double one, double other) {
+    return zt__is_nan(one) || other > one ? other : one;
+}
+
+ZT__PRIVATE zt__peak_shares zt__list_peak_shares(const double *figures) {
+    zt__peak_shares shares;
+    shares.bandwidth = shares.compute = shares.xmx = shares.occupancy = zt__nan();
+    if (figures) {
+        shares.bandwidth = zt__share_of_peak(figures[ZT__ROLE_MEMORY_SHARE]);
+        shares.compute = zt__largest_measured(
+            zt__share_of_peak(figures[ZT__ROLE_OPERATIONS_SHARE]),
+            zt__largest_measured(figures[ZT__ROLE_ALU0_ACTIVE], figures[ZT__ROLE_ALU1_ACTIVE]) / 100);
+        shares.xmx = figures[ZT__ROLE_XMX_ACTIVE] / 100;
+        shares.occupancy = figures[ZT__ROLE_EU_OCCUPANCY] / 100;
+    }
+    return shares;
 }
 
 /* ==== results/advice.h ================================================================================== */
@@ -18657,6 +18723,10 @@ static const zt__rule zt__rules[] = {
      "the traffic is near the peak bandwidth",
      {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 80}},
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
+    {ZT_LIMIT_COMPUTE,
+     "the operations are near the peak",
+     {{ZT__ROLE_OPERATIONS_SHARE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_OPERATIONS, ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
     {ZT_LIMIT_XMX,
      "the matrix engines are busy",
      {{ZT__ROLE_XMX_ACTIVE, ZT__AT_LEAST, 80}},
@@ -18719,7 +18789,7 @@ static void zt__append_figure(zt_limit_info *info, zt__role role, const double f
     if (role == ZT__NO_ROLE || zt__is_nan(figure)) {
         return;
     }
-    if (role == ZT__ROLE_MEMORY_SHARE || role == ZT__ROLE_WALL_SHARE) {
+    if (role == ZT__ROLE_MEMORY_SHARE || role == ZT__ROLE_OPERATIONS_SHARE || role == ZT__ROLE_WALL_SHARE) {
         zt__append(info->text, sizeof info->text, "%s%.0f%% %s", opening, figure, name);
         return;
     }
@@ -18728,7 +18798,7 @@ static void zt__append_figure(zt_limit_info *info, zt__role role, const double f
         zt__append(info->text, sizeof info->text, "%.0f%%", figure);
     } else if (zt__roles[role].quantity == ZT__QUANTITY_RATE) {
         zt__append_number(info->text, sizeof info->text, figure);
-        zt__append(info->text, sizeof info->text, " GB/s");
+        zt__append(info->text, sizeof info->text, role == ZT__ROLE_OPERATIONS ? " billion/s" : " GB/s");
     } else { /* a time in microseconds */
         zt__append_time(info->text, sizeof info->text, figure * 1000);
     }
@@ -18813,11 +18883,30 @@ static void zt__tell_between(zt_limit_info *info, const zt__rule *one, const zt_
     zt__append(info->text, sizeof info->text, "). More samples tell.");
 }
 
+/* Appends what is far from its peak and, where both are, how much faster a region could run below these roofs. */
+static void zt__compare_with_peaks(const double figures[ZT__ROLE_COUNT], zt_limit_info *info) {
+    const double least = 60; /* percent of a peak that may limit: [SOL] */
+    double memory = figures[ZT__ROLE_MEMORY_SHARE], operations = figures[ZT__ROLE_OPERATIONS_SHARE];
+    double nearest = zt__is_positive(operations - memory) ? operations : memory;
+    if (!zt__is_nan(memory) && memory < least) {
+        zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ", memory,
+                   zt__roles[ZT__ROLE_MEMORY_SHARE].name);
+    }
+    if (!zt__is_nan(operations) && operations < least) {
+        zt__append(info->text, sizeof info->text, "Not compute: %.0f%% %s. ", operations,
+                   zt__roles[ZT__ROLE_OPERATIONS_SHARE].name);
+    }
+    if (!zt__is_nan(memory) && !zt__is_nan(operations) && nearest < least && zt__is_positive(nearest)) {
+        zt__append(info->text, sizeof info->text, "Below both peaks, it could run %.1f times as fast. ",
+                   100 / nearest);
+    }
+}
+
 /* Applies the rules to the figures of a region. `info` is empty. */
 static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
                             const double errors[ZT__ROLE_COUNT], zt_limit_info *info) {
-    const double least_busy = 80, most_traffic = 60; /* percent: [VTune]; [SOL] */
-    const zt__rule *rule = NULL, *possible = NULL;   /* that holds, and the first that may hold before it */
+    const double least_busy = 80;                  /* percent: [VTune] */
+    const zt__rule *rule = NULL, *possible = NULL; /* that holds, and the first that may hold before it */
     uint8_t unmeasured[ZT__ROLE_COUNT];
     uint32_t i, k;
     memset(unmeasured, 0, sizeof unmeasured);
@@ -18864,10 +18953,7 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
             zt__append_figure(info, ZT__ROLE_WALL_SHARE, figures);
             zt__append(info->text, sizeof info->text, "). ");
         }
-        if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
-            zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ",
-                       figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
-        }
+        zt__compare_with_peaks(figures, info);
     }
     if (info->missing[0]) {
         zt__append(info->text, sizeof info->text,
@@ -18880,20 +18966,37 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
                    "Not known: the metrics that show it have no values in this region.");
     } else {
         zt__append(info->text, sizeof info->text,
-                   "Not enough metrics are measured to tell what limits a region.");
+                   info->text[0] ? "The metrics of this device do not show what else limits it."
+                                 : "Not enough metrics are measured to tell what limits a region.");
     }
+}
+
+/* Empties what zt_get_limit returns. */
+static void zt__clear_limit(zt_limit_info *info) {
+    memset(info, 0, sizeof *info);
+    info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+    info->bandwidth = info->compute = info->xmx = info->occupancy = zt__nan();
 }
 
 ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
                                 zt_limit_info *info) {
     double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
-    int peak_is_wrong;
-    memset(info, 0, sizeof *info);
-    info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+    zt__peak_shares shares;
+    int peak_is_wrong, operations_are_wrong;
+    zt__clear_limit(info);
     zt__read_figures(profiler, advice, subject, figures, errors);
-    peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
+    shares = zt__list_peak_shares(figures);
+    info->bandwidth = shares.bandwidth;
+    info->compute = shares.compute;
+    info->xmx = shares.xmx;
+    info->occupancy = shares.occupancy;
+    peak_is_wrong = zt__is_above_peak(figures[ZT__ROLE_MEMORY_SHARE]);
+    operations_are_wrong = zt__is_above_peak(figures[ZT__ROLE_OPERATIONS_SHARE]);
     if (peak_is_wrong) {
         figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
+    }
+    if (operations_are_wrong) {
+        figures[ZT__ROLE_OPERATIONS_SHARE] = zt__nan();
     }
     zt__apply_rules(advice, figures, errors, info);
     if (peak_is_wrong) {
@@ -18902,6 +19005,13 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
         zt__append(info->text, sizeof info->text, " GB/s is above the peak of ");
         zt__append_number(info->text, sizeof info->text, advice->peaks.bytes / 1e9);
         zt__append(info->text, sizeof info->text, " GB/s: set ZT_PEAKS.");
+    }
+    if (operations_are_wrong) {
+        zt__append(info->text, sizeof info->text, " The operations of zt_set_operations are ");
+        zt__append_number(info->text, sizeof info->text, figures[ZT__ROLE_OPERATIONS]);
+        zt__append(info->text, sizeof info->text, " billion/s, above the peak of ");
+        zt__append_number(info->text, sizeof info->text, advice->peaks.operations / 1e9);
+        zt__append(info->text, sizeof info->text, ": set ZT_PEAKS, or correct them.");
     }
 }
 
@@ -18912,8 +19022,7 @@ ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt
     zt__advice advice;
     ze_result_t result;
     if (info) {
-        memset(info, 0, sizeof *info);
-        info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+        zt__clear_limit(info);
     }
     subject = zt__get_subject(profiler, "zt_get_limit", region, "info", info, &result);
     if (subject.region) {
@@ -30655,9 +30764,10 @@ typedef struct zt__document {
     int has_phases;
     const zt__nesting *nesting; /* of the region or path that was read last, like what follows */
     zt__subject subject;
+    zt__totals totals;
     zt_region_info region;
-    double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each column */
+    zt__peak_shares of_peak;
+    zt_stats *stats; /* of each column */
     zt__histogram histogram;
     uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
     int differs;           /* passes of one of them differ */
@@ -30735,17 +30845,18 @@ ZT__PRIVATE int zt__has_times_alone(const zt__document *document);
    even lost or dropped ones, or there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting);
 
+/* Reads what needs no statistics: `subject`, `totals` and of `region` what is taken from these. */
+ZT__PRIVATE void zt__read_totals(zt__document *document, const zt__nesting *nesting);
+
+/* Reads the shares of the peaks of the region that was read last, for which `advice` is prepared. */
+ZT__PRIVATE void zt__read_peak_shares(zt__document *document);
+
 /* Returns whether a path is one of several of its region, so that it has figures of its own. */
 ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__nesting *path);
 
 /* Returns the next row of a report by paths, or the first for NULL; NULL at the end. A row is a region that has at most
    one path, or a path of another region. */
 ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row);
-
-/* The same of regions alone, and of phases alone. */
-ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document, const zt__nesting *row);
-
-ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row);
 
 /* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. A ';' in a name is written as ':',
    because ';' separates names. Returns NULL without memory. */
@@ -30860,23 +30971,39 @@ ZT__PRIVATE int zt__find_groups_of_times(const zt__histogram *histogram, zt__tim
     return widest >= WIDE;
 }
 
+ZT__PRIVATE void zt__read_totals(zt__document *document, const zt__nesting *nesting) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info *region = &document->region;
+    document->nesting = nesting;
+    document->subject = zt__subject_at(profiler, nesting->index);
+    memset(region, 0, sizeof *region);
+    zt__lock(&profiler->mutex);
+    document->totals = zt__add_up(document->subject);
+    zt__unlock(&profiler->mutex);
+    zt__fill_totals(&document->totals, region);
+    region->busy_ns =
+        zt__get_busy_time(&document->busy_phases, document->subject.region, document->subject.path);
+    region->name = document->subject.region->name;
+    region->parent = nesting->parent;
+    region->own_ns = nesting->own_ns;
+    region->total_ns = nesting->total_ns;
+    document->of_peak = zt__list_peak_shares(NULL);
+}
+
+ZT__PRIVATE void zt__read_peak_shares(zt__document *document) {
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
+    zt__read_figures(document->profiler, &document->advice, document->subject, figures, errors);
+    document->of_peak = zt__list_peak_shares(figures);
+}
+
 ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting) {
     zt_profiler *profiler = document->profiler;
     zt_region_info *region = &document->region;
     zt__kept_value *times;
     zt_stats pass_times[ZT__MAX_PASSES];
-    zt__totals totals;
     uint32_t column, pass, count;
-    document->nesting = nesting;
-    document->subject = zt__subject_at(profiler, nesting->index);
-    memset(region, 0, sizeof *region);
-    zt__lock(&profiler->mutex);
-    totals = zt__add_up(document->subject);
-    document->operations = document->subject.region->operations;
-    zt__unlock(&profiler->mutex);
-    zt__fill_totals(&totals, region);
-    region->busy_ns =
-        zt__get_busy_time(&document->busy_phases, document->subject.region, document->subject.path);
+    zt__read_totals(document, nesting);
+    zt__read_peak_shares(document);
     for (column = 1; column < profiler->layout.column_count; column++) {
         document->out_of_memory |=
             !zt__get_column(profiler, document->subject, column, &document->stats[column], NULL, NULL);
@@ -30885,10 +31012,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
         !zt__get_column(profiler, document->subject, 0, &document->stats[0], &times, &count);
     zt__fill_histogram(&document->histogram, times, count);
     zt__free(&profiler->config.allocator, times);
-    region->name = document->subject.region->name;
-    region->parent = nesting->parent;
-    region->own_ns = nesting->own_ns;
-    region->total_ns = nesting->total_ns;
     region->time_ns = document->stats[0];
     for (pass = 0; pass < profiler->pass_count; pass++) {
         pass_times[pass] = *zt__pass_time(document, pass);
@@ -30924,20 +31047,6 @@ ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, co
         }
     }
     return NULL;
-}
-
-ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document, const zt__nesting *row) {
-    do {
-        row = zt__next_by_path(document, row);
-    } while (row && row->is_phase);
-    return row;
-}
-
-ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row) {
-    do {
-        row = zt__next_by_path(document, row);
-    } while (row && !row->is_phase);
-    return row;
 }
 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
@@ -32056,6 +32165,213 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt__note_own_time(document, note);
 }
 
+/* ==== reports/region_facts.h ============================================================================ */
+
+/* The list of what reports hold of a region, a phase or a path, beside statistics of times and metrics. Table, CSV, JSON
+   and OpenMetrics are written from it: a new figure is one line. */
+
+/* What has a figure, and where JSON has it. */
+typedef enum zt__fact_set {
+    ZT__FACTS_OF_ALL,    /* members of a region or a path */
+    ZT__FACTS_OF_ROWS,   /* the same, of those that have statistics of their own */
+    ZT__FACTS_OF_PHASES, /* of phases alone: members of "phase", as the next two */
+    ZT__FACTS_OF_POWER,  /* of the device during a phase */
+    ZT__FACTS_OF_MEMORY, /* of phases where memory is watched */
+    ZT__FACTS_OF_COPIES, /* where traced copies moved bytes */
+    ZT__FACTS_OF_PEAKS,  /* shares of what the device can do, where any is known: members of "of_peak" */
+    ZT__FACTS_OF_TABLES  /* statistics, which CSV and JSON have as a whole */
+} zt__fact_set;
+
+/* Which rows of OpenMetrics have a figure. */
+typedef enum zt__family_of { ZT__FAMILY_OF_NO, ZT__FAMILY_OF_REGION, ZT__FAMILY_OF_PHASE } zt__family_of;
+
+/* Columns: identifier; value; set; units; type and aggregation of the figure; names in CSV, in JSON and of the column of a
+   table, "" where a format does not have it; whether tables show the column unless it is chosen, and its rank; rows,
+   name and help in OpenMetrics. A share from 0 to 1 is in percent in CSV and tables. Columns of a table are in this
+   order, and so are members in JSON. */
+/* clang-format off */
+#define ZT__REGION_FACTS(X)                                                                                      \
+    X(SAMPLES, (double)info->count, ALL, "samples", EVENT, SUM, "samples", "count", "", 0, 0,                    \
+      PHASE, "zetools_phase_samples", "Samples of what was submitted in a phase")                                \
+    X(LOST, (double)info->lost, ALL, "samples", EVENT, SUM, "lost", "lost", "", 0, 0, NO, "", "")                \
+    X(DROPPED, (double)info->dropped, ALL, "samples", EVENT, SUM, "dropped", "dropped", "", 0, 0,                \
+      NO, "", "")                                                                                                \
+    X(MISSING, (double)(info->lost + info->dropped), ALL, "samples", EVENT, SUM, "", "", "", 0, 0,               \
+      PHASE, "zetools_phase_lost_samples", "Samples in a phase that are lost or dropped")                        \
+    X(TOTAL, nesting->total_ns, ALL, "ns", DURATION, SUM,                                                        \
+      "total GPU time", "total_ns", "total", 1, 0,                                                               \
+      PHASE, "zetools_phase_gpu_seconds", "GPU time of what was submitted in a phase")                           \
+    X(OWN, nesting->own_ns, ALL, "ns", DURATION, SUM,                                                            \
+      "own GPU time", "own_ns", "own", 1, 0,                                                                     \
+      REGION, "zetools_region_own_gpu_time_seconds", "GPU time of a region outside of those inside")             \
+    X(MEAN, time->mean, TABLES, "ns", DURATION, SUM, "", "", "mean", 1, 0, NO, "", "")                           \
+    X(MEDIAN, time->median, TABLES, "ns", DURATION, SUM, "", "", "median", 1, 2, NO, "", "")                     \
+    X(P95, time->p95, TABLES, "ns", DURATION, SUM, "", "", "p95", 1, 2, NO, "", "")                              \
+    X(MIN, time->min, TABLES, "ns", DURATION, SUM, "", "", "min", 0, 2, NO, "", "")                              \
+    X(MAX, time->max, TABLES, "ns", DURATION, SUM, "", "", "max", 0, 2, NO, "", "")                              \
+    X(QUEUE, latencies[ZT__QUEUE_LATENCY].median, TABLES, "ns", DURATION, SUM,                                   \
+      "", "", "queued", 0, 2, NO, "", "")                                                                        \
+    X(LAUNCH, latencies[ZT__LAUNCH_LATENCY].median, TABLES, "ns", DURATION, SUM,                                 \
+      "", "", "launch", 0, 1, NO, "", "")                                                                        \
+    X(BANDWIDTH, of_peak->bandwidth, PEAKS, "share", RATIO, MEAN,                                                \
+      "bandwidth of peak", "bandwidth", "bandwidth", 1, 1,                                                       \
+      REGION, "zetools_region_bandwidth_ratio", "Memory traffic of a region as a share of the peak bandwidth")   \
+    X(COMPUTE, of_peak->compute, PEAKS, "share", RATIO, MEAN,                                                    \
+      "compute of peak", "compute", "compute", 1, 1,                                                             \
+      REGION, "zetools_region_compute_ratio",                                                                    \
+      "Operations of a region, or time in which a pipe executes, as a share of what the device can do")          \
+    X(XMX, of_peak->xmx, PEAKS, "share", RATIO, MEAN, "XMX of peak", "xmx", "", 0, 0,                            \
+      REGION, "zetools_region_xmx_ratio", "Share of the time in which the matrix engines execute")               \
+    X(OCCUPANCY, of_peak->occupancy, PEAKS, "share", RATIO, MEAN, "occupancy of peak", "occupancy",              \
+      "", 0, 0,                                                                                                  \
+      REGION, "zetools_region_occupancy_ratio", "Threads that are loaded as a share of those there is room for") \
+    X(SHARE, nesting->share, ROWS, "share", RATIO, SUM, "share", "share", "", 0, 0, NO, "", "")                  \
+    X(WITH_METRICS, (double)info->with_metrics, ROWS, "samples", EVENT, SUM,                                     \
+      "samples with metrics", "with_metrics", "", 0, 0, NO, "", "")                                              \
+    X(BYTES, (double)info->bytes, COPIES, "bytes", EVENT, SUM, "copied bytes", "copied_bytes", "", 0, 0,         \
+      REGION, "zetools_region_copied_bytes", "Bytes that traced copies and fills moved")                         \
+    X(COPIED, info->bytes_per_second, COPIES, "bytes/s", THROUGHPUT, MEAN,                                       \
+      "copied bytes a second", "copied_bytes_per_second", "copied", 1, 1, NO, "", "")                            \
+    X(ENTERED, (double)info->entered, PHASES, "entries", EVENT, SUM, "entries", "entered", "", 0, 0,             \
+      PHASE, "zetools_phase_entries", "How often a phase was entered")                                           \
+    X(INCOMPLETE, (double)info->incomplete, PHASES, "entries", EVENT, SUM,                                       \
+      "incomplete entries", "incomplete", "", 0, 0, NO, "", "")                                                  \
+    X(HOST, info->host_ns, PHASES, "ns", DURATION, SUM, "host time", "host_ns", "host", 1, 1,                    \
+      PHASE, "zetools_phase_host_seconds", "Host time of the entries of a phase")                                \
+    X(HOST_OWN, info->host_own_ns, PHASES, "ns", DURATION, SUM,                                                  \
+      "own host time", "host_own_ns", "host own", 1, 2,                                                          \
+      PHASE, "zetools_phase_own_host_seconds", "Host time of the entries of a phase outside of phases inside")   \
+    X(HOST_WAIT, info->host_wait_ns, PHASES, "ns", DURATION, SUM,                                                \
+      "host wait time", "host_wait_ns", "host wait", 1, 2,                                                       \
+      PHASE, "zetools_phase_host_wait_seconds",                                                                  \
+      "Host time of the entries of a phase in calls that wait for the device")                                   \
+    X(BUSY, info->busy_ns, PHASES, "ns", DURATION, SUM, "busy GPU time", "busy_ns", "", 0, 0,                    \
+      PHASE, "zetools_phase_gpu_busy_seconds", "Time in which at least one sample of a phase ran")               \
+    X(ALLOCATIONS, (double)info->allocations, MEMORY, "allocations", EVENT, SUM,                                 \
+      "allocations", "allocations", "", 0, 0, NO, "", "")                                                        \
+    X(UNFREED, (double)info->unfreed, MEMORY, "allocations", EVENT, SUM,                                         \
+      "allocations not freed", "unfreed", "", 0, 0, NO, "", "")                                                  \
+    X(PEAK_BYTES, info->peak_bytes, MEMORY, "bytes", RAW, SUM, "peak memory", "peak_bytes", "memory", 1, 1,     \
+      PHASE, "zetools_phase_peak_memory_bytes", "The most memory of the device in use while a phase was open")   \
+    X(UNFREED_BYTES, info->unfreed_bytes, MEMORY, "bytes", RAW, SUM,                                            \
+      "memory not freed", "unfreed_bytes", "not freed", 0, 2,                                                    \
+      PHASE, "zetools_phase_unfreed_memory_bytes", "Memory that was allocated in a phase and is not freed")      \
+    X(END_BYTES, info->end_bytes, MEMORY, "bytes", RAW, SUM, "memory at the end", "end_bytes", "", 0, 0,        \
+      PHASE, "zetools_phase_end_memory_bytes", "Memory of the device in use when a phase last ended")            \
+    X(JOULES, info->joules, POWER, "J", EVENT, SUM, "energy", "joules", "energy", 1, 1,                          \
+      PHASE, "zetools_phase_energy_joules", "Energy of the device during entries of a phase")                    \
+    X(WATTS, info->watts, POWER, "W", THROUGHPUT, MEAN, "power", "watts", "power", 1, 1, NO, "", "")             \
+    X(THROTTLED_SECONDS, throttled_s * 1e9, POWER, "ns", DURATION, SUM, "", "", "", 0, 0,                        \
+      PHASE, "zetools_phase_throttled_seconds",                                                                  \
+      "Time in entries of a phase in which the device's clock was throttled")                                    \
+    X(MHZ, info->mhz, POWER, "MHz", RAW, MEAN, "clock", "mhz", "", 0, 0, NO, "", "")                             \
+    X(THROTTLED, info->throttled, POWER, "share", RATIO, MEAN,                                                   \
+      "throttled", "throttled", "throttled", 1, 1, NO, "", "")
+
+/* clang-format on */
+
+typedef enum zt__region_figure {
+#define X(id, value, set, units, type, aggregation, csv, json, column, is_default, rank, rows, family, help) \
+    ZT__FACT_##id,
+    ZT__REGION_FACTS(X)
+#undef X
+        ZT__REGION_FACT_COUNT
+} zt__region_figure;
+
+typedef struct zt__region_fact {
+    zt__fact_set set;
+    const char *units;
+    int type; /* a zet_metric_type_t */
+    zt_aggregation aggregation;
+    const char *csv, *json;
+    const char *column;
+    int is_default, rank;
+    zt__family_of rows;
+    const char *family, *help;
+} zt__region_fact;
+
+typedef struct zt__region_values {
+    double values[ZT__REGION_FACT_COUNT]; /* NaN: not known, or not of such a row */
+} zt__region_values;
+
+/* Returns the figures of the region, phase or path that was read last, by zt__read_region or zt__read_totals. After the
+   latter, those of ZT__FACTS_OF_TABLES and of ZT__FACTS_OF_PEAKS are not known. */
+ZT__PRIVATE zt__region_values zt__list_region_values(const zt__document *document);
+
+/* Returns whether the row that was read last has figures of a set. */
+ZT__PRIVATE int zt__has_facts(const zt__document *document, zt__fact_set set);
+
+/* Returns whether a figure is a number of samples, entries or allocations. */
+ZT__PRIVATE int zt__is_count(const zt__region_fact *fact);
+
+/* Returns by what a figure is multiplied for people: 100 for a share, which is then in percent. */
+ZT__PRIVATE double zt__percent_factor(const zt__region_fact *fact);
+
+/* Returns its units then. */
+ZT__PRIVATE const char *zt__shown_units(const zt__region_fact *fact);
+
+/* ==== reports/region_facts.c ============================================================================ */
+
+/* The list of what reports hold of a region, a phase or a path. */
+
+ZT__PRIVATE const zt__region_fact zt__region_facts[ZT__REGION_FACT_COUNT] = {
+/* clang-format off */
+#define X(id, value, set, units, type, aggregation, csv, json, column, is_default, rank, rows, family, help)  \
+    {ZT__FACTS_OF_##set, units, ZET_METRIC_TYPE_##type, ZT_AGGREGATE_##aggregation, csv, json, column,       \
+     is_default, rank, ZT__FAMILY_OF_##rows, family, help},
+    ZT__REGION_FACTS(X)
+#undef X
+    /* clang-format on */
+};
+
+ZT__PRIVATE zt__region_values zt__list_region_values(const zt__document *document) {
+    const zt_region_info *info = &document->region;
+    const zt__nesting *nesting = document->nesting;
+    const zt__peak_shares *of_peak = &document->of_peak;
+    const zt_stats *time = &document->stats[0];
+    const zt_stats *latencies = &document->stats[zt__latency_column(document->profiler, 0)];
+    const zt__power_sums *power = &document->totals.power;
+    const double throttled_s = zt__known_sum(power->throttled_s, power->clock_s, document->totals.power_s);
+    zt__region_values list;
+#define X(id, value, set, units, type, aggregation, csv, json, column, is_default, rank, rows, family, help) \
+    list.values[ZT__FACT_##id] = value;
+    ZT__REGION_FACTS(X)
+#undef X
+    return list;
+}
+
+ZT__PRIVATE int zt__has_facts(const zt__document *document, zt__fact_set set) {
+    const zt_region_info *info = &document->region;
+    const zt__peak_shares *of_peak = &document->of_peak;
+    switch (set) {
+    case ZT__FACTS_OF_PHASES:
+    case ZT__FACTS_OF_POWER:
+        return info->is_phase;
+    case ZT__FACTS_OF_MEMORY:
+        return !zt__is_nan(info->unfreed_bytes);
+    case ZT__FACTS_OF_COPIES:
+        return info->bytes > 0;
+    case ZT__FACTS_OF_PEAKS:
+        return !zt__is_nan(of_peak->bandwidth) || !zt__is_nan(of_peak->compute) ||
+               !zt__is_nan(of_peak->xmx) || !zt__is_nan(of_peak->occupancy);
+    default:
+        return 1;
+    }
+}
+
+ZT__PRIVATE int zt__is_count(const zt__region_fact *fact) {
+    return strcmp(fact->units, "samples") == 0 || strcmp(fact->units, "entries") == 0 ||
+           strcmp(fact->units, "allocations") == 0;
+}
+
+ZT__PRIVATE double zt__percent_factor(const zt__region_fact *fact) {
+    return strcmp(fact->units, "share") == 0 ? 100 : 1;
+}
+
+ZT__PRIVATE const char *zt__shown_units(const zt__region_fact *fact) {
+    return strcmp(fact->units, "share") == 0 ? "percent" : fact->units;
+}
+
 /* ==== reports/csv.h ===================================================================================== */
 
 /* run.csv: a line for each set of figures; run.instances.csv: one for each sample. */
@@ -32193,41 +32509,69 @@ static void zt__write_csv_sum(zt__writer *writer, const zt__csv_subject *subject
     zt__write_csv_value(writer, subject, &metric, count, sum, NULL);
 }
 
-/* Writes a figure of the device, if it is known: a sum, a mean, or with the aggregation "none" the highest. */
+/* Returns where the one figure of a line stands: a sum, a mean, or with the aggregation "none" the highest. */
+static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) {
+    switch (aggregation) {
+    case ZT_AGGREGATE_SUM:
+        return &stats->sum;
+    case ZT_AGGREGATE_MEAN:
+        return &stats->mean;
+    default:
+        return &stats->max;
+    }
+}
+
+/* Writes a figure of the device, if it is known. */
 static void zt__write_csv_device(zt__writer *writer, const zt__csv_subject *subject, const char *name,
                                  const char *units, int type, zt_aggregation aggregation, double figure) {
     zt_metric metric = {name, "", "device", units, "", type, aggregation, 0};
     zt_stats stats;
     zt__csv_line line = {subject, &metric, &stats, "all", "all", 0, NULL};
-    if (zt__is_nan(figure)) {
-        return;
+    if (!zt__is_nan(figure)) {
+        zt__clear_stats(&stats);
+        *zt__place_of_figure(&stats, aggregation) = figure;
+        zt__write_csv_line(writer, &line);
     }
-    zt__clear_stats(&stats);
-    if (aggregation == ZT_AGGREGATE_SUM) {
-        stats.sum = figure;
-    } else if (aggregation == ZT_AGGREGATE_MEAN) {
-        stats.mean = figure;
-    } else {
-        stats.max = figure;
-    }
-    zt__write_csv_line(writer, &line);
 }
 
-/* Writes what is known of energy and clock, of a phase or of all. */
-static void zt__write_csv_power(zt__writer *writer, const zt__csv_subject *subject, double joules,
-                                double watts, double throttled, const double *throttled_by, double mhz) {
+/* Writes for how much of the time each reason throttled the clock. */
+static void zt__write_csv_reasons(zt__writer *writer, const zt__csv_subject *subject,
+                                  const double *throttled_by) {
     uint32_t i;
-    zt__write_csv_device(writer, subject, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, joules);
-    zt__write_csv_device(writer, subject, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN, watts);
-    zt__write_csv_device(writer, subject, "throttled", "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
-                         100 * throttled);
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         char name[64];
         snprintf(name, sizeof name, "throttled: %s", zt__throttle_reasons[i]);
         zt__write_csv_device(writer, subject, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
                              zt__is_positive(throttled_by[i]) ? 100 * throttled_by[i] : zt__nan());
     }
-    zt__write_csv_device(writer, subject, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN, mhz);
+}
+
+/* Writes the facts of the region, phase or path that was read last. */
+static void zt__write_csv_facts(zt__document *document, const zt__csv_subject *subject) {
+    const zt__region_values list = zt__list_region_values(document);
+    const zt_region_info *region = &document->region;
+    uint32_t i;
+    for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        const zt__region_fact *fact = &zt__region_facts[i];
+        const int is_count = zt__is_count(fact);
+        zt_metric metric = {fact->csv, "", "", zt__shown_units(fact), "", fact->type, fact->aggregation, 0};
+        zt_stats stats;
+        zt__csv_line line = {subject, &metric, &stats, "all", "all", 0, NULL};
+        if (!*fact->csv || !zt__has_facts(document, fact->set) ||
+            (zt__is_nan(list.values[i]) &&
+             (fact->set == ZT__FACTS_OF_POWER || fact->set == ZT__FACTS_OF_PEAKS))) {
+            continue; /* what the device has not measured has no line */
+        }
+        metric.component = is_count ? "profiler" : fact->set == ZT__FACTS_OF_POWER ? "device" : "";
+        zt__clear_stats(&stats);
+        stats.count = is_count           ? (uint64_t)list.values[i]
+                      : region->is_phase ? region->entered
+                                         : region->count;
+        if (!is_count) {
+            *zt__place_of_figure(&stats, fact->aggregation) = list.values[i] * zt__percent_factor(fact);
+        }
+        zt__write_csv_line(&document->writer, &line);
+    }
 }
 
 /* Writes the figures of the region or path that was read last. */
@@ -32238,7 +32582,6 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
     const zt__nesting *nesting = document->nesting;
     zt__writer *writer = &document->writer;
     zt__csv_line line = {subject, gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
-    uint64_t count = document->stats[0].count;
     uint32_t metric, part, parent = nesting->parent;
     char tile[16] = "all", pass[16] = "all";
     int shows_passes;
@@ -32250,12 +32593,6 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
     if (document->subject.path) {
         zt__write_csv_name(writer, subject, "path of", region->name);
     }
-    zt__write_csv_sum(writer, subject, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
-                      nesting->own_ns);
-    zt__write_csv_sum(writer, subject, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
-                      nesting->total_ns);
-    zt__write_csv_sum(writer, subject, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
-                      100 * nesting->share);
     if (parent != UINT32_MAX) {
         zt__write_csv_name(writer, subject, "parent", zt__record_at(profiler, parent)->name);
     }
@@ -32266,12 +32603,6 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
         if (latency_line.stats->count) {
             zt__write_csv_line(writer, &latency_line);
         }
-    }
-    if (region->bytes) {
-        zt__write_csv_sum(writer, subject, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
-                          (double)region->bytes);
-        zt__write_csv_sum(writer, subject, "copied bytes a second", "bytes/s", ZET_METRIC_TYPE_THROUGHPUT,
-                          region->count, region->bytes_per_second);
     }
 
     line.tile = tile;
@@ -32303,30 +32634,9 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    zt__write_csv_count(writer, subject, "lost", "samples", region->lost);
-    zt__write_csv_count(writer, subject, "dropped", "samples", region->dropped);
+    zt__write_csv_facts(document, subject);
     if (region->is_phase) {
-        zt__write_csv_count(writer, subject, "entries", "", region->entered);
-        zt__write_csv_count(writer, subject, "incomplete entries", "", region->incomplete);
-        zt__write_csv_sum(writer, subject, "host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
-                          region->host_ns);
-        zt__write_csv_sum(writer, subject, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
-                          region->host_own_ns);
-        zt__write_csv_sum(writer, subject, "host wait time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
-                          region->host_wait_ns);
-        zt__write_csv_sum(writer, subject, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
-                          region->busy_ns);
-        zt__write_csv_power(writer, subject, region->joules, region->watts, region->throttled,
-                            region->throttled_by, region->mhz);
-    }
-    if (!zt__is_nan(region->unfreed_bytes)) {
-        zt__write_csv_sum(writer, subject, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
-                          region->peak_bytes);
-        zt__write_csv_sum(writer, subject, "memory at the end", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
-                          region->end_bytes);
-        zt__write_csv_count(writer, subject, "allocations", "", region->allocations);
-        zt__write_csv_sum(writer, subject, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
-                          region->unfreed_bytes);
+        zt__write_csv_reasons(writer, subject, region->throttled_by);
     }
     if (region->is_new || !zt__is_nan(region->change)) {
         zt_metric change = {"change",          "", "baseline", "percent", "", ZET_METRIC_TYPE_RATIO,
@@ -32334,7 +32644,7 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
         zt_stats stats;
         zt__csv_line change_line = {subject, &change, &stats, "all", "all", 0, region->is_new ? "new" : NULL};
         zt__clear_stats(&stats);
-        stats.count = count;
+        stats.count = document->stats[0].count;
         stats.mean = region->change;
         stats.min = region->change_low;
         stats.max = region->change_high;
@@ -32542,8 +32852,15 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
     power = zt__get_power_info(profiler);
-    zt__write_csv_power(writer, &zt__csv_whole, power.joules, power.watts, power.throttled,
-                        power.throttled_by, power.mhz);
+    zt__write_csv_device(writer, &zt__csv_whole, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM,
+                         power.joules);
+    zt__write_csv_device(writer, &zt__csv_whole, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN,
+                         power.watts);
+    zt__write_csv_device(writer, &zt__csv_whole, "throttled", "percent", ZET_METRIC_TYPE_RATIO,
+                         ZT_AGGREGATE_MEAN, 100 * power.throttled);
+    zt__write_csv_reasons(writer, &zt__csv_whole, power.throttled_by);
+    zt__write_csv_device(writer, &zt__csv_whole, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN,
+                         power.mhz);
     zt__write_csv_device(writer, &zt__csv_whole, "temperature", "degrees C", ZET_METRIC_TYPE_RAW,
                          ZT_AGGREGATE_NONE, power.max_celsius);
     for (i = 0; (gone = zt__next_gone_path(document, &i)) != NULL;) {
@@ -32690,6 +33007,18 @@ static void zt__write_json_known(zt__writer *writer, const char *name, double fi
     zt__write_json_figure(writer, name, figure > 0 ? figure : zt__nan());
 }
 
+/* Writes the members of a set of facts of the region or path that was read last, if it has them. */
+static void zt__write_json_facts(zt__document *document, zt__fact_set set) {
+    const zt__region_values list = zt__list_region_values(document);
+    uint32_t i;
+    for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        const zt__region_fact *fact = &zt__region_facts[i];
+        if (fact->set == set && *fact->json && zt__has_facts(document, set)) {
+            zt__write_json_figure(&document->writer, fact->json, list.values[i]);
+        }
+    }
+}
+
 static void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
     uint32_t i;
@@ -32777,11 +33106,10 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT], instructions, time_sum = 0, time_count = 0;
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
     zt_limit_info limit;
     uint32_t i;
-    zt__write_json_figure(writer, "share", document->nesting->share);
-    zt__write_json_count(writer, "with_metrics", region->with_metrics);
+    zt__write_json_facts(document, ZT__FACTS_OF_ROWS);
     if (region->is_new || !zt__is_nan(region->change)) {
         zt__write_text(writer, ",\"change\":{");
         zt__write_json_count(writer, "new", (uint64_t)region->is_new);
@@ -32809,23 +33137,19 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_json_text(writer, "why", limit.text);
     zt__write_json_text(writer, "add", limit.missing);
     zt__write_text(writer, "}");
+    if (zt__has_facts(document, ZT__FACTS_OF_PEAKS)) {
+        zt__write_text(writer, ",\"of_peak\":{");
+        zt__write_json_facts(document, ZT__FACTS_OF_PEAKS);
+        zt__write_text(writer, "}");
+    }
     if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
         zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
     }
-    instructions = figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
-                   zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
-                   zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0);
-    if (!zt__is_nan(instructions)) {
-        zt__write_json_figure(writer, "instructions", instructions * 1e9);
+    if (!zt__is_nan(figures[ZT__ROLE_INSTRUCTIONS])) {
+        zt__write_json_figure(writer, "instructions", figures[ZT__ROLE_INSTRUCTIONS] * 1e9);
     }
-    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
-    for (i = 0; i < profiler->pass_count; i++) {
-        const zt_stats *time = region->with_metrics ? zt__pass_time(document, i) : &document->stats[0];
-        time_sum += time->count ? time->sum : 0;
-        time_count += (double)time->count;
-    }
-    if (document->operations > 0 && zt__is_positive(time_sum)) {
-        zt__write_json_figure(writer, "operations", document->operations * time_count / time_sum * 1e9);
+    if (!zt__is_nan(figures[ZT__ROLE_OPERATIONS])) {
+        zt__write_json_figure(writer, "operations", figures[ZT__ROLE_OPERATIONS] * 1e9);
     }
     for (i = 0; i < ZT__LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
@@ -32833,10 +33157,7 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
             zt__write_json_times(writer, latency_names[i], stats);
         }
     }
-    if (region->bytes) {
-        zt__write_json_count(writer, "copied_bytes", region->bytes);
-        zt__write_json_figure(writer, "copied_bytes_per_second", region->bytes_per_second);
-    }
+    zt__write_json_facts(document, ZT__FACTS_OF_COPIES);
     if (histogram->used) {
         zt__write_text(writer, ",\n\"histogram\":{");
         zt__write_json_figure(writer, "first_ns", histogram->first);
@@ -32875,10 +33196,9 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_text(writer, profiler->tile_count > 0 ? "]" : "");
 }
 
-/* Writes for how much of the time the clock was throttled, and by what. */
-static void zt__write_json_throttled(zt__writer *writer, double throttled, const double *throttled_by) {
+/* Writes for how much of the time each reason throttled the clock. */
+static void zt__write_json_reasons(zt__writer *writer, const double *throttled_by) {
     uint32_t i;
-    zt__write_json_figure(writer, "throttled", throttled);
     zt__write_text(writer, ",\"throttled_by\":{");
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         if (zt__is_positive(throttled_by[i])) {
@@ -32889,26 +33209,14 @@ static void zt__write_json_throttled(zt__writer *writer, double throttled, const
 }
 
 /* Writes what phases have beside the figures of regions. */
-static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase) {
+static void zt__write_json_phase(zt__document *document) {
+    zt__writer *writer = &document->writer;
     zt__write_comma(writer);
     zt__write_text(writer, "\"phase\":{");
-    zt__write_json_count(writer, "entered", phase->entered);
-    zt__write_json_count(writer, "incomplete", phase->incomplete);
-    zt__write_json_figure(writer, "host_ns", phase->host_ns);
-    zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
-    zt__write_json_figure(writer, "host_wait_ns", phase->host_wait_ns);
-    zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
-    zt__write_json_figure(writer, "joules", phase->joules);
-    zt__write_json_figure(writer, "watts", phase->watts);
-    zt__write_json_throttled(writer, phase->throttled, phase->throttled_by);
-    zt__write_json_figure(writer, "mhz", phase->mhz);
-    if (!zt__is_nan(phase->unfreed_bytes)) {
-        zt__write_json_count(writer, "allocations", phase->allocations);
-        zt__write_json_count(writer, "unfreed", phase->unfreed);
-        zt__write_json_figure(writer, "unfreed_bytes", phase->unfreed_bytes);
-        zt__write_json_figure(writer, "peak_bytes", phase->peak_bytes);
-        zt__write_json_figure(writer, "end_bytes", phase->end_bytes);
-    }
+    zt__write_json_facts(document, ZT__FACTS_OF_PHASES);
+    zt__write_json_facts(document, ZT__FACTS_OF_MEMORY);
+    zt__write_json_facts(document, ZT__FACTS_OF_POWER);
+    zt__write_json_reasons(writer, document->region.throttled_by);
     zt__write_text(writer, "}");
 }
 
@@ -32929,14 +33237,10 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_name(writer, region->name);
-    zt__write_json_count(writer, "count", region->count);
-    zt__write_json_count(writer, "lost", region->lost);
-    zt__write_json_count(writer, "dropped", region->dropped);
+    zt__write_json_facts(document, ZT__FACTS_OF_ALL);
     zt__write_json_index(writer, "parent", region->parent);
-    zt__write_json_figure(writer, "own_ns", region->own_ns);
-    zt__write_json_figure(writer, "total_ns", region->total_ns);
     if (region->is_phase) {
-        zt__write_json_phase(writer, region);
+        zt__write_json_phase(document);
     }
     zt__write_json_figures(document, json);
     zt__write_text(writer, "}");
@@ -32945,32 +33249,20 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
 /* Writes a path. Where its region has several, each has figures of its own. */
 static void zt__write_json_path(zt__document *document, const zt__json *json, const zt__nesting *path) {
     zt__writer *writer = &document->writer;
-    zt_profiler *profiler = document->profiler;
-    zt__subject subject = zt__subject_at(profiler, path->index);
-    zt__totals totals;
-    zt_region_info info;
     char *name;
-    zt__lock(&profiler->mutex);
-    totals = zt__add_up(subject);
-    zt__unlock(&profiler->mutex);
-    zt__fill_totals(&totals, &info);
-    info.busy_ns = zt__get_busy_time(&document->busy_phases, subject.region, subject.path);
-    name = info.is_phase ? zt__name_path(document, subject.path) : NULL;
+    zt__read_totals(document, path);
+    name = path->is_phase ? zt__name_path(document, document->subject.path) : NULL;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     if (name) {
         zt__write_json_text(writer, "path", name);
     }
-    zt__free(&profiler->config.allocator, name);
+    zt__free(&document->profiler->config.allocator, name);
     zt__write_json_index(writer, "region", path->region);
     zt__write_json_index(writer, "parent", path->parent);
-    zt__write_json_count(writer, "count", info.count);
-    zt__write_json_count(writer, "lost", info.lost);
-    zt__write_json_count(writer, "dropped", info.dropped);
-    zt__write_json_figure(writer, "total_ns", path->total_ns);
-    zt__write_json_figure(writer, "own_ns", path->own_ns);
-    if (info.is_phase) {
-        zt__write_json_phase(writer, &info);
+    zt__write_json_facts(document, ZT__FACTS_OF_ALL);
+    if (path->is_phase) {
+        zt__write_json_phase(document);
     }
     if (zt__is_one_of_several(document, path)) {
         zt__read_region(document, path);
@@ -33016,7 +33308,8 @@ static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler
     zt__write_json_figure(writer, "seconds", power.seconds);
     zt__write_json_figure(writer, "joules", power.joules);
     zt__write_json_figure(writer, "watts", power.watts);
-    zt__write_json_throttled(writer, power.throttled, power.throttled_by);
+    zt__write_json_figure(writer, "throttled", power.throttled);
+    zt__write_json_reasons(writer, power.throttled_by);
     zt__write_json_figure(writer, "mhz", power.mhz);
     zt__write_json_figure(writer, "max_celsius", power.max_celsius);
     zt__write_json_text(writer, "text", power.text);
@@ -33620,15 +33913,6 @@ static void zt__write_labels(zt__writer *writer, const zt__family_labels *labels
     }
 }
 
-/* Returns the labels of a row. The caller frees the path. */
-static zt__family_labels zt__labels_of_row(zt__document *document, const zt__nesting *row) {
-    zt__subject subject = zt__subject_at(document->profiler, row->index);
-    zt__family_labels labels = {"region", NULL, NULL};
-    labels.value = subject.region->name;
-    labels.path = subject.path ? zt__name_path(document, subject.path) : NULL;
-    return labels;
-}
-
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
 static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__family_labels *labels,
                               const zt_stats *time_ns) {
@@ -33657,11 +33941,117 @@ static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__
     zt__end_count(writer, time_ns->count);
 }
 
+/* ---- facts of regions and phases ------------------------------------------------------------------------ */
+
+/* The units of families. Other units keep their name. */
+static const struct {
+    const char *units, *base;
+    double factor;
+} zt__base_units[] = {
+    {"ns", "seconds", 1e-9},
+    {"us", "seconds", 1e-6},
+    {"ms", "seconds", 1e-3},
+    {"s", "seconds", 1},
+    {"share", "ratio", 1},
+    {"percent", "ratio", 0.01},
+    {"%", "ratio", 0.01},
+    {"J", "joules", 1},
+    {"Hz", "hertz", 1},
+    {"kHz", "hertz", 1e3},
+    {"MHz", "hertz", 1e6},
+    {"GHz", "hertz", 1e9},
+    {"BpS", "bytes_per_second", 1},
+    {"KBpS", "bytes_per_second", 1e3},
+    {"MBpS", "bytes_per_second", 1e6},
+    {"GBpS", "bytes_per_second", 1e9},
+};
+
+/* Returns the unit of a family with figures in these units, and by what they are multiplied. */
+static const char *zt__base_unit(const char *units, double *factor) {
+    uint32_t i;
+    *factor = 1;
+    for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
+        if (strcmp(units, zt__base_units[i].units) == 0) {
+            *factor = zt__base_units[i].factor;
+            return zt__base_units[i].base;
+        }
+    }
+    return units;
+}
+
+/* Returns the labels of a row of regions or phases, of which the latter always have a path. The caller frees the path. */
+static zt__family_labels zt__labels_of_row(zt__document *document, const zt__nesting *row) {
+    zt__subject subject = zt__subject_at(document->profiler, row->index);
+    const zt__path *path = subject.path;
+    zt__family_labels labels = {row->is_phase ? "phase" : "region", NULL, NULL};
+    if (row->is_phase && !path) {
+        path = zt__path_at(document->profiler, row->path);
+    }
+    labels.value = subject.region->name;
+    labels.path = path ? zt__name_path(document, path) : NULL;
+    return labels;
+}
+
+/* Returns the next row of a kind, or the first for NULL; NULL at the end. Phases that were begun after the report are
+   passed over. */
+static const zt__nesting *zt__next_row_of(const zt__document *document, zt__family_of rows,
+                                          const zt__nesting *row) {
+    do {
+        row = zt__next_by_path(document, row);
+    } while (row &&
+             (row->is_phase != (rows == ZT__FAMILY_OF_PHASE) || (row->is_phase && row->path == UINT32_MAX)));
+    return row;
+}
+
+/* Writes the families of a kind of rows, one for each figure in zt__region_facts that has one. Figures that are not known
+   are left out, and so are negative counters, which packed statistics may have that were forged. */
+static void zt__write_fact_families(zt__document *document, zt__family_of rows) {
+    uint32_t i;
+    for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        const zt__region_fact *fact = &zt__region_facts[i];
+        const int is_counter = fact->aggregation == ZT_AGGREGATE_SUM && fact->type != ZET_METRIC_TYPE_RAW;
+        zt__family family = {fact->family, is_counter ? "counter" : "gauge", "", fact->help, 0};
+        const zt__nesting *row = NULL;
+        double factor, figure;
+        family.unit = zt__base_unit(fact->units, &factor);
+        while (fact->rows == rows && (row = zt__next_row_of(document, rows, row)) != NULL) {
+            zt__family_labels labels;
+            zt__read_totals(document, row);
+            if (fact->set == ZT__FACTS_OF_PEAKS) {
+                zt__read_peak_shares(document);
+            }
+            figure = zt__list_region_values(document).values[i];
+            if (zt__is_finite(figure) && zt__has_facts(document, fact->set) &&
+                (row->is_phase || document->region.count) && !(is_counter && figure < 0)) {
+                labels = zt__labels_of_row(document, row);
+                zt__begin_sample(&document->writer, &family, is_counter ? "_total" : "");
+                zt__write_labels(&document->writer, &labels);
+                zt__end_sample(&document->writer, figure * factor);
+                zt__free(&document->profiler->config.allocator, labels.path);
+            }
+        }
+    }
+}
+
+/* Writes the GPU time of the entries of phases. */
+static void zt__write_entry_times(zt__document *document) {
+    zt__family family = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
+                         "GPU time of what was submitted in one entry of a phase", 0};
+    const zt__nesting *row = NULL;
+    zt_stats stats;
+    while ((row = zt__next_row_of(document, ZT__FAMILY_OF_PHASE, row)) != NULL) {
+        zt__family_labels labels = zt__labels_of_row(document, row);
+        document->out_of_memory |= !zt__get_column(
+            document->profiler, zt__subject_at(document->profiler, row->index), 0, &stats, NULL, NULL);
+        zt__write_summary(&document->writer, &family, &labels, &stats);
+        zt__free(&document->profiler->config.allocator, labels.path);
+    }
+}
+
 /* ---- figures of regions ---------------------------------------------------------------------------------- */
 
 /* What the samples of a family describe. */
 typedef enum zt__family_kind {
-    ZT__OF_REGIONS,    /* a figure of each region: the index is ZT__SUM_OWN_TIME ... */
     ZT__OF_PASSES,     /* the GPU time of samples with metrics, by which these are to be divided */
     ZT__OF_DEVICE,     /* a metric of regions. Here and below, the index is that of a metric */
     ZT__OF_TILES,      /* the same, of each tile */
@@ -33669,9 +34059,6 @@ typedef enum zt__family_kind {
     ZT__STREAMED_PEAK, /* its peak */
     ZT__FAMILY_KIND_COUNT
 } zt__family_kind;
-
-/* The figures of ZT__OF_REGIONS. */
-enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES };
 
 /* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. Figures
    that are not known are left out, and so are negative counters, which packed statistics may have that were
@@ -33691,7 +34078,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
         metric = zt__streamed_metric_at(profiler, index, &stream);
     }
-    while ((row = zt__next_region_row(document, row)) != NULL) {
+    while ((row = zt__next_row_of(document, ZT__FAMILY_OF_REGION, row)) != NULL) {
         zt__subject subject = zt__subject_at(profiler, row->index);
         zt__family_labels labels = zt__labels_of_row(document, row);
         for (part = 0; part < parts; part++) {
@@ -33702,7 +34089,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
             } else if (kind == ZT__OF_PASSES) {
                 zt_get_stats(profiler, row->index, ZT_PASS_TIME(part), &stats);
                 figure = stats.sum;
-            } else if (is_metric) {
+            } else {
                 uint32_t column = kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index;
                 zt__moments moments;
                 zt__lock(&profiler->mutex);
@@ -33710,15 +34097,6 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
                 zt__unlock(&profiler->mutex);
                 zt__get_moments(metric->aggregation, &moments, &stats);
                 figure = is_counter ? stats.sum : stats.mean;
-            } else {
-                zt__totals totals;
-                zt__lock(&profiler->mutex);
-                totals = zt__add_up(subject);
-                zt__unlock(&profiler->mutex);
-                figure = totals.bytes ? (double)totals.bytes : zt__nan();
-                if (index == ZT__SUM_OWN_TIME) {
-                    figure = totals.count ? row->own_ns : zt__nan();
-                }
             }
             if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
                 continue;
@@ -33741,111 +34119,6 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
             zt__end_sample(writer, figure * factor);
         }
         zt__free(&profiler->config.allocator, labels.path);
-    }
-}
-
-/* Writes the figures of phases. Each has its path as a label, also if there is only one. */
-static void zt__write_phases(zt__document *document) {
-    zt__family families[] = {
-        {"zetools_phase_entries", "counter", "entries", "How often a phase was entered", 0},
-        {"zetools_phase_samples", "counter", "samples", "Samples of what was submitted in a phase", 0},
-        {"zetools_phase_lost_samples", "counter", "samples", "Samples in a phase that are lost or dropped",
-         0},
-        {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
-        {"zetools_phase_own_host_seconds", "counter", "seconds",
-         "Host time of the entries of a phase outside of phases inside", 0},
-        {"zetools_phase_host_wait_seconds", "counter", "seconds",
-         "Host time of the entries of a phase in calls that wait for the device", 0},
-        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0},
-        {"zetools_phase_gpu_busy_seconds", "counter", "seconds",
-         "Time in which at least one sample of a phase ran", 0},
-        {"zetools_phase_energy_joules", "counter", "joules", "Energy of the device during entries of a phase",
-         0},
-        {"zetools_phase_throttled_seconds", "counter", "seconds",
-         "Time in entries of a phase in which the device's clock was throttled", 0}};
-    zt__family entry_time = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
-                             "GPU time of what was submitted in one entry of a phase", 0};
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt__nesting *row = NULL;
-    uint32_t i;
-    for (i = 0; i <= ZT__COUNT_OF(families); i++) { /* the last is the summary */
-        while ((row = zt__next_phase_row(document, row)) != NULL) {
-            zt__subject subject = zt__subject_at(profiler, row->index);
-            zt__family_labels labels = {"phase", NULL, NULL};
-            zt__totals totals;
-            zt_stats stats;
-            if (row->path == UINT32_MAX) {
-                continue; /* it was begun after the report was */
-            }
-            zt__lock(&profiler->mutex);
-            totals = zt__add_up(subject);
-            zt__unlock(&profiler->mutex);
-            labels.value = subject.region->name;
-            labels.path =
-                zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
-            if (i < ZT__COUNT_OF(families)) {
-                const double figures[] = {
-                    (double)totals.entered,
-                    (double)totals.count,
-                    (double)(totals.lost + totals.dropped),
-                    totals.host_ns * 1e-9,
-                    totals.host_own_ns * 1e-9,
-                    totals.host_wait_ns * 1e-9,
-                    row->total_ns * 1e-9,
-                    1e-9 * zt__get_busy_time(&document->busy_phases, subject.region, subject.path),
-                    zt__known_sum(totals.power.joules, totals.power.energy_s, totals.power_s),
-                    zt__known_sum(totals.power.throttled_s, totals.power.clock_s, totals.power_s)};
-                if (!zt__is_nan(figures[i])) {
-                    zt__begin_sample(writer, &families[i], "_total");
-                    zt__write_labels(writer, &labels);
-                    zt__end_sample(writer, figures[i]);
-                }
-            } else {
-                document->out_of_memory |= !zt__get_column(profiler, subject, 0, &stats, NULL, NULL);
-                zt__write_summary(writer, &entry_time, &labels, &stats);
-            }
-            zt__free(&profiler->config.allocator, labels.path);
-        }
-    }
-}
-
-/* Writes the most memory that was in use while each phase was open, and what is not freed of that allocated in it. */
-static void zt__write_memory_of_phases(zt__document *document) {
-    zt__family families[] = {{"zetools_phase_peak_memory_bytes", "gauge", "bytes",
-                              "The most memory of the device in use while a phase was open", 0},
-                             {"zetools_phase_end_memory_bytes", "gauge", "bytes",
-                              "Memory of the device in use when a phase last ended", 0},
-                             {"zetools_phase_unfreed_memory_bytes", "gauge", "bytes",
-                              "Memory that was allocated in a phase and is not freed", 0}};
-    zt_profiler *profiler = document->profiler;
-    const zt__nesting *row = NULL;
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(families); i++) {
-        while ((row = zt__next_phase_row(document, row)) != NULL) {
-            zt__subject subject = zt__subject_at(profiler, row->index);
-            zt__family_labels labels = {"phase", NULL, NULL};
-            zt__totals totals;
-            zt_region_info info;
-            double figures[ZT__COUNT_OF(families)];
-            zt__lock(&profiler->mutex);
-            totals = zt__add_up(subject);
-            zt__unlock(&profiler->mutex);
-            zt__fill_totals(&totals, &info);
-            figures[0] = info.peak_bytes;
-            figures[1] = info.end_bytes;
-            figures[2] = info.unfreed_bytes;
-            if (zt__is_nan(figures[i])) {
-                continue;
-            }
-            labels.value = subject.region->name;
-            labels.path =
-                zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
-            zt__begin_sample(&document->writer, &families[i], "");
-            zt__write_labels(&document->writer, &labels);
-            zt__end_sample(&document->writer, figures[i]);
-            zt__free(&profiler->config.allocator, labels.path);
-        }
     }
 }
 
@@ -33955,27 +34228,6 @@ static void zt__append_snake_case(char *name, size_t room, const char *from, siz
     name[used] = 0;
 }
 
-/* The units of families. Other units keep their name. */
-static const struct {
-    const char *units, *base;
-    double factor;
-} zt__base_units[] = {
-    {"ns", "seconds", 1e-9},
-    {"us", "seconds", 1e-6},
-    {"ms", "seconds", 1e-3},
-    {"s", "seconds", 1},
-    {"percent", "ratio", 0.01},
-    {"%", "ratio", 0.01},
-    {"Hz", "hertz", 1},
-    {"kHz", "hertz", 1e3},
-    {"MHz", "hertz", 1e6},
-    {"GHz", "hertz", 1e9},
-    {"BpS", "bytes_per_second", 1},
-    {"KBpS", "bytes_per_second", 1e3},
-    {"MBpS", "bytes_per_second", 1e6},
-    {"GBpS", "bytes_per_second", 1e9},
-};
-
 /* Describes the family of a metric. `infix` makes its name differ from those of other families. A metric that is
    not combined (ZT_AGGREGATE_NONE) has no family, and neither has a flag of a stream: then the name is "". A
    long name, as packed statistics may have, is cut, so that there is room for what is appended. */
@@ -33983,12 +34235,8 @@ static void zt__describe_family(zt__metric_family *described, zt__family_kind ki
                                 const char *infix) {
     enum { APPENDED = sizeof described->unit + 32 }; /* infix, unit, "_value" */
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
-    static const char *const prefixes[ZT__FAMILY_KIND_COUNT] = {"",
-                                                                "",
-                                                                "zetools_metric_",
-                                                                "zetools_tile_metric_",
-                                                                "zetools_streamed_mean_",
-                                                                "zetools_streamed_peak_"};
+    static const char *const prefixes[ZT__FAMILY_KIND_COUNT] = {
+        "", "zetools_metric_", "zetools_tile_metric_", "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
     size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
@@ -34003,12 +34251,7 @@ static void zt__describe_family(zt__metric_family *described, zt__family_kind ki
         (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
         return;
     }
-    for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
-        if (strcmp(units, zt__base_units[i].units) == 0) {
-            described->factor = zt__base_units[i].factor;
-            base = zt__base_units[i].base;
-        }
-    }
+    base = zt__base_unit(units, &described->factor);
     zt__append_snake_case(described->unit, sizeof described->unit, base, strlen(base));
     described->family.type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
@@ -34102,10 +34345,6 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the append of a region to the execution of its list", 0},
                           {"zetools_region_launch_latency_seconds", "summary", "seconds",
                            "Time from the submission of a region to its begin on the device", 0}};
-    zt__family own_time = {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
-                           "GPU time of a region outside of those inside", 0};
-    zt__family copied = {"zetools_region_copied_bytes", "counter", "bytes",
-                         "Bytes that traced copies and fills moved", 0};
     zt__family region_lost = {"zetools_region_lost_samples", "counter", "samples",
                               "Samples of a region whose data is missing or invalid", 0};
     zt__family region_dropped = {"zetools_region_dropped_samples", "counter", "samples",
@@ -34154,7 +34393,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
-        for (row = zt__next_region_row(document, NULL); row; row = zt__next_region_row(document, row)) {
+        for (row = zt__next_row_of(document, ZT__FAMILY_OF_REGION, NULL); row;
+             row = zt__next_row_of(document, ZT__FAMILY_OF_REGION, row)) {
             document->out_of_memory |= !zt__get_column(profiler, zt__subject_at(profiler, row->index),
                                                        columns[kind], &stats, NULL, NULL);
             if (stats.count > 0) {
@@ -34164,15 +34404,15 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
             }
         }
     }
-    zt__write_samples(document, &own_time, ZT__OF_REGIONS, ZT__SUM_OWN_TIME, 1e-9);
-    zt__write_samples(document, &copied, ZT__OF_REGIONS, ZT__SUM_BYTES, 1);
+    zt__prepare_figures(profiler, &document->advice);
+    zt__write_fact_families(document, ZT__FAMILY_OF_REGION);
     zt__write_missing(document, &region_lost, 0);
     zt__write_missing(document, &region_dropped, 1);
     if (profiler->metric_count > 0) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
-    zt__write_phases(document);
-    zt__write_memory_of_phases(document);
+    zt__write_fact_families(document, ZT__FAMILY_OF_PHASE);
+    zt__write_entry_times(document);
 #ifdef ZETOOLS_TRACER
     zt__write_memory(document);
 #endif
@@ -36002,60 +36242,17 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document);
 
 /* The table of regions. */
 
-/* The figures of a row: these, the metrics, and the derived columns of results/ranking. */
+/* The figures of a row: these, the facts of zt__region_facts, the metrics, and the derived columns of results/ranking. */
 enum {
     ZT__ROW_SHARE,
     ZT__ROW_COUNT,
-    ZT__ROW_TOTAL,
-    ZT__ROW_OWN,
     ZT__ROW_WITH_INNER, /* share of the region and those inside it, which orders the rows */
-    ZT__ROW_MEAN,
-    ZT__ROW_MEDIAN,
-    ZT__ROW_P95,
-    ZT__ROW_MIN,
-    ZT__ROW_MAX,
     ZT__ROW_DIFFERS,
-    ZT__ROW_QUEUE, /* medians of latencies */
-    ZT__ROW_LAUNCH,
-    ZT__ROW_BYTES, /* a second */
-    ZT__ROW_HOST,  /* of phases */
-    ZT__ROW_HOST_OWN,
-    ZT__ROW_HOST_WAIT,
-    ZT__ROW_JOULES,
-    ZT__ROW_WATTS,
-    ZT__ROW_THROTTLED,
     ZT__ROW_THROTTLED_BY, /* the reason that held longest */
     ZT__ROW_CHANGE,       /* an index of texts */
-    ZT__ROW_MEMORY,       /* this and the next in bytes */
-    ZT__ROW_UNFREED,
-    ZT__TIME_FIGURES
+    ZT__ROW_FACTS,
+    ZT__ROW_METRICS = ZT__ROW_FACTS + ZT__REGION_FACT_COUNT
 };
-
-/* Columns of times, and of the bytes that were copied. Those that config.columns names are always shown. The
-   others are shown if they are default columns, as far as their rank leaves room. */
-static const struct {
-    const char *name, *units;
-    uint32_t figure;
-    int is_default; /* shown without being named, if any row has it */
-    int rank;
-} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},
-                        {"own", "ns", ZT__ROW_OWN, 1, 0},
-                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},
-                        {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
-                        {"p95", "ns", ZT__ROW_P95, 1, 2},
-                        {"min", "ns", ZT__ROW_MIN, 0, 2},
-                        {"max", "ns", ZT__ROW_MAX, 0, 2},
-                        {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1},
-                        {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
-                        {"host", "ns", ZT__ROW_HOST, 1, 1},
-                        {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
-                        {"host wait", "ns", ZT__ROW_HOST_WAIT, 1, 2},
-                        {"memory", "bytes", ZT__ROW_MEMORY, 1, 1},
-                        {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2},
-                        {"energy", "J", ZT__ROW_JOULES, 1, 1},
-                        {"power", "W", ZT__ROW_WATTS, 1, 1},
-                        {"throttled", "percent", ZT__ROW_THROTTLED, 1, 1}};
 
 /* A change as text: "-12.3 +- 1.1". */
 typedef struct zt__change_text {
@@ -36075,7 +36272,6 @@ enum { ZT__SKEWED_SHOWN = 3 };
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
     zt__figure_table shown;
-    zt__advice advice;
     double *figures; /* of each row */
     uint32_t figure_count;
     zt__change_text *changes;
@@ -36174,8 +36370,8 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
     if (strcmp(name, "count") == 0 || strcmp(name, "share") == 0) {
         return 1;
     }
-    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        if (strcmp(zt__time_columns[i].name, name) == 0) {
+    for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        if (strcmp(zt__region_facts[i].column, name) == 0) {
             return 1;
         }
     }
@@ -36255,12 +36451,40 @@ static void zt__write_skewed_regions(zt__document *document, const zt__region_ta
     }
 }
 
+/* Adds the column of a fact, if it has one: always where config.columns names it, else as far as its rank leaves room. */
+static void zt__add_column_of_fact(const zt__document *document, zt__region_table *table,
+                                   zt__region_figure figure) {
+    const zt__region_fact *fact = &zt__region_facts[figure];
+    const char *list = document->profiler->columns, *text;
+    int is_requested = 0, has_reasons = figure == ZT__FACT_THROTTLED && table->shows_throttled, rank;
+    size_t length;
+    while (list && zt__next_name(&list, &text, &length)) {
+        is_requested |= zt__equals(fact->column, text, length);
+    }
+    rank = is_requested ? 0 : fact->rank;
+    if (!*fact->column || (figure == ZT__FACT_OWN && !document->is_nested) || /* then it is the total */
+        (!is_requested && ((fact->set == ZT__FACTS_OF_PEAKS && document->profiler->columns) ||
+                           (figure == ZT__FACT_THROTTLED && !table->shows_throttled) ||
+                           (figure == ZT__FACT_HOST_WAIT && !table->shows_wait)))) {
+        return;
+    }
+    if (is_requested || fact->is_default || (figure == ZT__FACT_LAUNCH && table->shows_launch)) {
+        zt__add_figures(&table->shown, ZT__ROW_FACTS + figure, fact->column,
+                        fact->set == ZT__FACTS_OF_PEAKS ? "% of peak" : zt__shown_units(fact), 1, rank);
+    }
+    if (has_reasons) {
+        zt__add_texts(&table->shown, ZT__ROW_THROTTLED_BY, "throttled by", zt__throttle_reasons);
+        table->shown.columns[table->shown.column_count - 1].rank = rank;
+    }
+}
+
 /* Reads the regions into rows, and adds columns: of times, and then of metrics, those that config.columns names,
    each once, or those that matter most. A name that is too long for a heading is replaced by that of the metric's
    role. */
 static void zt__fill_region_table(zt__document *document, zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
     const char *list, *text;
+    zt__region_values values;
     zt__figure_table *shown = &table->shown;
     const zt_stats *time = &document->stats[0];
     const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
@@ -36286,14 +36510,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
         figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
         figures[ZT__ROW_COUNT] = (double)(nesting->is_phase ? document->region.entered : time->count);
-        figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
-        figures[ZT__ROW_HOST] = document->region.host_ns;
-        figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
-        figures[ZT__ROW_HOST_WAIT] = document->region.host_wait_ns;
-        table->shows_wait |= zt__is_positive(document->region.host_wait_ns);
-        figures[ZT__ROW_JOULES] = document->region.joules;
-        figures[ZT__ROW_WATTS] = document->region.watts;
-        figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
+        figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
         figures[ZT__ROW_THROTTLED_BY] = zt__nan();
         for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
             if (zt__is_positive(document->region.throttled_by[i] - longest)) {
@@ -36301,25 +36518,24 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
                 figures[ZT__ROW_THROTTLED_BY] = i;
             }
         }
+        values = zt__list_region_values(document);
+        for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+            figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i]);
+        }
+        if (!document->region.count) {
+            figures[ZT__ROW_FACTS + ZT__FACT_TOTAL] = zt__nan();
+        }
+        if (!time->count) {
+            figures[ZT__ROW_FACTS + ZT__FACT_OWN] = zt__nan();
+        }
+        table->shows_wait |= zt__is_positive(document->region.host_wait_ns);
         table->shows_throttled |= zt__is_positive(document->region.throttled);
-        figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
-        figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
-        figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
-        figures[ZT__ROW_MEAN] = time->mean;
-        figures[ZT__ROW_MEDIAN] = time->median;
-        figures[ZT__ROW_P95] = time->p95;
-        figures[ZT__ROW_MIN] = time->min;
-        figures[ZT__ROW_MAX] = time->max;
-        figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-        figures[ZT__ROW_QUEUE] = latencies[ZT__QUEUE_LATENCY].median;
-        figures[ZT__ROW_LAUNCH] = latencies[ZT__LAUNCH_LATENCY].median;
-        figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
         /* The shortest, because others may have waited for work before them. */
         table->shows_launch |= !zt__is_nan(latencies[ZT__LAUNCH_LATENCY].min) && !zt__is_nan(time->mean) &&
                                latencies[ZT__LAUNCH_LATENCY].min >= 0.5 * time->mean;
         for (metric = 0; metric < profiler->metric_count; metric++) { /* of a flag, how often it was set */
             const zt_stats *stats = &document->stats[1 + metric];
-            figures[ZT__TIME_FIGURES + metric] =
+            figures[ZT__ROW_METRICS + metric] =
                 profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
         }
         shown->row_count++;
@@ -36327,43 +36543,22 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
     if (document->out_of_memory) {
         return;
     }
-    zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
+    zt__choose_time_unit(shown, ZT__ROW_FACTS + ZT__FACT_MEAN, ZT__ROW_FACTS + ZT__FACT_TOTAL);
     zt__add_figures(shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
     zt__add_figures(shown, ZT__ROW_COUNT, "count", "", 0, 0);
     if (document->differs) {
         zt__add_texts(shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
     }
-    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        uint32_t figure = zt__time_columns[i].figure;
-        int is_requested = 0;
-        list = profiler->columns;
-        while (list && zt__next_name(&list, &text, &length)) {
-            is_requested |= zt__equals(zt__time_columns[i].name, text, length);
-        }
-        if (figure == ZT__ROW_OWN && !document->is_nested) {
-            continue; /* it is the total */
-        }
-        if (!is_requested && ((figure == ZT__ROW_THROTTLED && !table->shows_throttled) ||
-                              (figure == ZT__ROW_HOST_WAIT && !table->shows_wait))) {
-            continue;
-        }
-        if (is_requested || zt__time_columns[i].is_default ||
-            (figure == ZT__ROW_LAUNCH && table->shows_launch)) {
-            zt__add_figures(shown, figure, zt__time_columns[i].name, zt__time_columns[i].units, 1,
-                            is_requested ? 0 : zt__time_columns[i].rank);
-        }
-        if (figure == ZT__ROW_THROTTLED && table->shows_throttled) {
-            zt__add_texts(shown, ZT__ROW_THROTTLED_BY, "throttled by", zt__throttle_reasons);
-            shown->columns[shown->column_count - 1].rank = is_requested ? 0 : zt__time_columns[i].rank;
-        }
+    for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        zt__add_column_of_fact(document, table, (zt__region_figure)i);
     }
     if (zt__baseline_of(profiler)) {
         zt__add_texts(shown, ZT__ROW_CHANGE, "change %", table->change_texts);
     }
     list = profiler->columns;
     if (!list) {
-        document->out_of_memory |= !zt__add_ranked_columns(profiler, &table->advice, shown, table->figures,
-                                                           table->figure_count, ZT__TIME_FIGURES, 0);
+        document->out_of_memory |= !zt__add_ranked_columns(profiler, &document->advice, shown, table->figures,
+                                                           table->figure_count, ZT__ROW_METRICS, 0);
     }
     while (list && zt__next_name(&list, &text, &length)) {
         int adds_up;
@@ -36375,7 +36570,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
                                      zt__name_of_metric, profiler->metric_count, name, NULL);
         }
         for (i = 0; i < shown->column_count && metric != UINT32_MAX; i++) {
-            if (shown->columns[i].figure == ZT__TIME_FIGURES + metric) {
+            if (shown->columns[i].figure == ZT__ROW_METRICS + metric) {
                 metric = UINT32_MAX;
             }
         }
@@ -36385,13 +36580,13 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         adds_up = profiler->metrics[metric].aggregation == ZT_AGGREGATE_SUM;
         units = profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? "samples"
                                                                            : profiler->metrics[metric].units;
-        if (zt__add_figures(shown, ZT__TIME_FIGURES + metric, name, units, adds_up, 0)) {
+        if (zt__add_figures(shown, ZT__ROW_METRICS + metric, name, units, adds_up, 0)) {
             continue;
         }
         for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
-            if (table->advice.metrics[role] == metric) {
+            if (document->advice.metrics[role] == metric) {
                 shown->column_count--;
-                zt__add_figures(shown, ZT__TIME_FIGURES + metric, zt__roles[role].name, units, adds_up, 0);
+                zt__add_figures(shown, ZT__ROW_METRICS + metric, zt__roles[role].name, units, adds_up, 0);
                 break;
             }
         }
@@ -36401,7 +36596,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
 static uint32_t zt__count_metric_columns(const zt__figure_table *table) {
     uint32_t i, count = 0;
     for (i = 0; i < table->column_count; i++) {
-        count += table->columns[i].figure >= ZT__TIME_FIGURES;
+        count += table->columns[i].figure >= ZT__ROW_METRICS;
     }
     return count;
 }
@@ -36450,8 +36645,8 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
     }
     zt__write_skewed_regions(document, table);
     for (i = 0; i < table->shown.column_count; i++) {
-        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
-        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
+        shows_queue |= table->shown.columns[i].figure == ZT__ROW_FACTS + ZT__FACT_QUEUE;
+        shows_launch |= table->shown.columns[i].figure == ZT__ROW_FACTS + ZT__FACT_LAUNCH;
     }
     if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
         zt__write_table_note(document,
@@ -36521,7 +36716,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     uint32_t i, place, row_count, count = 0, known = 0;
     int is_same = 1;
     memset(&table, 0, sizeof table);
-    table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
+    table.figure_count = ZT__ROW_METRICS + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
@@ -36530,7 +36725,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     table.change_texts = (const char **)zt__allocate(allocator, rows, sizeof *table.change_texts);
     document->out_of_memory |=
         !table.figures || !shown->rows || !shown->columns || !table.changes || !table.change_texts;
-    zt__prepare_advice(profiler, &table.advice);
+    zt__prepare_advice(profiler, &document->advice);
     zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
     document->out_of_memory |= !zt__order_rows(document, &table);
     row_count = shown->row_count;
@@ -36583,7 +36778,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         }
     }
     for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table.advice, zt__subject_of_row(document, largest[i]), &limits[i]);
+        zt__find_limit(profiler, &document->advice, zt__subject_of_row(document, largest[i]), &limits[i]);
         known += limits[i].limit != ZT_LIMIT_UNKNOWN;
         /* A text with figures is of one region. */
         is_same &= strcmp(limits[i].text, limits[0].text) == 0 && !strchr(limits[0].text, '%');
@@ -43160,4 +43355,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6cd884174739f2f1 */
+/* Joined from src/ by src/join.py: eb56ceae6712ec09 */

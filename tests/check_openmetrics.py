@@ -120,6 +120,10 @@ def compare(families, expected_path):
         elif kind == "own":
             expect(float.fromhex(fields[1]) * 1e-9, "zetools_region_own_gpu_time_seconds_total",
                    region=text_of(fields[0]))
+        elif kind == "of_peak":
+            for share, value in zip(("bandwidth", "compute", "xmx", "occupancy"), map(float.fromhex, fields[1:])):
+                if math.isfinite(value):
+                    expect(value, f"zetools_region_{share}_ratio", region=text_of(fields[0]))
         elif kind == "pass":
             region = text_of(fields[0])
             labels = {"pass": fields[1]} if passes > 1 else {}

@@ -208,8 +208,13 @@ def add_figures(report, name, region, found):
         if kind + "_latency_ns" in region:
             found[name, "", kind + " latency", "all", "all"] = figures_of(region[kind + "_latency_ns"])
     if "copied_bytes" in region:
-        for kind, member in (("", "copied_bytes"), (" a second", "copied_bytes_per_second")):
-            found[name, "", "copied bytes" + kind, "all", "all"] = [region["count"], number(region[member])] + [math.nan] * 6
+        found[name, "", "copied bytes", "all", "all"] = [region["count"], region["copied_bytes"]] + [math.nan] * 6
+        mean = number(region["copied_bytes_per_second"])
+        found[name, "", "copied bytes a second", "all", "all"] = [region["count"], math.nan, mean] + [math.nan] * 5
+    for share, value in region.get("of_peak", {}).items():
+        if value is not None:
+            share = ("XMX" if share == "xmx" else share) + " of peak"
+            found[name, "", share, "all", "all"] = [region["count"], math.nan, 100 * value] + [math.nan] * 5
     for index, stats in enumerate(region.get("pass_time_ns", [])):
         found[name, "", "GPU time", "all", str(index)] = figures_of(stats)
     for tile, metrics in [("all", region["metrics"]), *((str(i), tile) for i, tile in enumerate(region.get("tiles", [])))]:

@@ -425,16 +425,16 @@ static const rule_case cases[] = {
      {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}},
      ZT_LIMIT_UNKNOWN,
      {"Not enough metrics: run again with config.groups or "
-      "ZT_GROUPS 'Other', which has XVE_STALL,XVE_THREADS_OCCUPANCY_ALL."},
-     "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL"},
+      "ZT_GROUPS 'Other', which has XVE_THREADS_OCCUPANCY_ALL,XVE_STALL."},
+     "XVE_THREADS_OCCUPANCY_ALL,XVE_STALL"},
     {xe2,
      7,
      1e6,
      {{"XVE_ACTIVE", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"Not enough metrics: run again with config.groups or ZT_GROUPS 'Other', which has XVE_STALL,"
-      "XVE_THREADS_OCCUPANCY_ALL."},
-     "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL"},
+     {"Not enough metrics: run again with config.groups or ZT_GROUPS 'Other', which has "
+      "XVE_THREADS_OCCUPANCY_ALL,XVE_STALL."},
+     "XVE_THREADS_OCCUPANCY_ALL,XVE_STALL"},
     {xe2,
      8,
      1e6,
@@ -448,8 +448,8 @@ static const rule_case cases[] = {
      1e6,
      {{"GpuBusy", 99}, {"XveActive", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"run again with config.groups or ZT_GROUPS 'Other', which has XveStall,XveThreadOccupancy."},
-     "XveStall,XveThreadOccupancy"},
+     {"run again with config.groups or ZT_GROUPS 'Other', which has XveThreadOccupancy,XveStall."},
+     "XveThreadOccupancy,XveStall"},
     {gen,
      4,
      1e6,
@@ -987,8 +987,8 @@ static void test_ranking_of_a_known_set(void **state) {
     char names[1024];
     zt_profiler *profiler = profiler_of(xe2, COUNT(xe2), TIME_NS, regions, 2);
     rank(profiler, names, sizeof names);
-    assert_string_equal(names, "XVE_ACTIVE XVE_STALL XVE_THREADS_OCCUPANCY_ALL "
-                               "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION GPU_MEMORY_BYTE_READ_RATE "
+    assert_string_equal(names, "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION XVE_THREADS_OCCUPANCY_ALL "
+                               "XVE_ACTIVE XVE_STALL GPU_MEMORY_BYTE_READ_RATE "
                                "GPU_MEMORY_BYTE_WRITE L3 hits GPU_BUSY COMMAND_PARSER_COMPUTE_ENGINE_BUSY "
                                "GPGPU_THREADGROUP_COUNT L3_HIT L3_MISS GpuCoreClocks AvgGpuCoreFrequencyMHz");
     zt_close(profiler);
@@ -1084,10 +1084,10 @@ static void test_groups_that_the_device_has(void **state) {
         zt__prepare_advice(profiler, &advice);
         assert_int_equal(calls("zetContextActivateMetricGroups"), 0);
         zt_limit_info info = apply(&advice, ZT__ROLE_EU_ACTIVE, 30, ZT__ROLE_EU_ACTIVE, 30);
-        assert_string_equal(info.missing, has ? "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL" : "");
+        assert_string_equal(info.missing, has ? "XVE_THREADS_OCCUPANCY_ALL,XVE_STALL" : "");
         assert_string_equal(
             info.text, has ? "Not enough metrics: run again with config.groups or ZT_GROUPS 'Stalls', which "
-                             "has XVE_STALL,XVE_THREADS_OCCUPANCY_ALL."
+                             "has XVE_THREADS_OCCUPANCY_ALL,XVE_STALL."
                            : "Not enough metrics are measured to tell what limits a region.");
         inject("zetMetricGroupGet", 1, ZE_RESULT_ERROR_UNKNOWN);
         zt__prepare_advice(profiler, &advice);
@@ -1243,8 +1243,9 @@ static void test_peaks(void **state) {
     ok(zt_set_peaks(profiler, 4000e9, 14.6e12, NULL));
     ok(zt_get_limit(profiler, 0, &info));
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
-    assert_contains(info.text, "Not memory bandwidth: 10% of "
-                               "the peak bandwidth. Not enough metrics are measured");
+    assert_contains(info.text, "Not memory bandwidth: 10% of the peak bandwidth. "
+                               "The metrics of this device do not show what else limits it.");
+    assert_true(info.bandwidth == 0.1 && isnan(info.compute) && isnan(info.xmx) && isnan(info.occupancy));
     ok(zt_set_peaks(profiler, 570e9, 0, NULL)); /* of which 70% neither limits nor excludes */
     ok(zt_get_limit(profiler, 0, &info));
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
@@ -1458,7 +1459,7 @@ static void test_a_b580(void **state) {
     run_own(w, profiler, "bandwidth");
 
     rank(profiler, names, sizeof names);
-    static const char first[] = "XVE_ACTIVE XVE_STALL XVE_THREADS_OCCUPANCY_ALL GPU_MEMORY_BYTE_READ_RATE "
+    static const char first[] = "XVE_THREADS_OCCUPANCY_ALL XVE_ACTIVE XVE_STALL GPU_MEMORY_BYTE_READ_RATE "
                                 "GPU_MEMORY_BYTE_WRITE_RATE GPU_MEMORY_REQUEST_QUEUE_FULL L3 hits LSC hits ";
     assert_memory_equal(names, first, sizeof first - 1);
     static const char *const never[] = {"ResultUncertainty",    "ReportId",    "QueryBeginTime",

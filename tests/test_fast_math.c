@@ -407,15 +407,15 @@ static void test_limits_without_figures(void **state) {
     }
     zt__apply_rules(&advice, figures, errors, &info);
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
-    assert_string_equal(info.missing, "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL");
+    assert_string_equal(info.missing, "XVE_THREADS_OCCUPANCY_ALL,XVE_STALL");
     /* All rules before the last are undecided, so their metrics are missing. */
     memset(&info, 0, sizeof info);
     figures[ZT__ROLE_WALL_SHARE] = 30;
     zt__apply_rules(&advice, figures, errors, &info);
     assert_int_equal(info.limit, ZT_LIMIT_HOST);
     assert_string_equal(info.missing,
-                        "XVE_ACTIVE,XVE_STALL,XVE_THREADS_OCCUPANCY_ALL,"
-                        "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION,GPU_MEMORY_REQUEST_QUEUE_FULL,"
+                        "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION,XVE_THREADS_OCCUPANCY_ALL,XVE_ACTIVE,"
+                        "XVE_STALL,GPU_MEMORY_REQUEST_QUEUE_FULL,"
                         "XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION,XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION,"
                         "GPU_BUSY");
     assert_true(is_missing(zt__percent_of(missing(), 1)) && is_missing(zt__percent_of(1, missing())));

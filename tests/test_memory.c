@@ -634,14 +634,14 @@ static void test_reports(void **state) {
         "\"peak_bytes\":3500,\"host_bytes\":20,\"host_peak_bytes\":20}");
     assert_contains(
         text,
-        "\"allocations\":3,\"unfreed\":2,\"unfreed_bytes\":3020,\"peak_bytes\":3500,\"end_bytes\":3000}");
+        "\"allocations\":3,\"unfreed\":2,\"peak_bytes\":3500,\"unfreed_bytes\":3020,\"end_bytes\":3000,");
     assert_contains(text, "{\"path\":\";solve\",\"region\":");
     assert_contains(text, "{\"path\":\"solve;inner\",\"region\":");
     assert_contains(text, "Device memory: at most 3.5 kB");
     text = written_report(profiler, ZT_FORMAT_CSV);
     assert_contains(text, "\n\"solve\",\"peak memory\",\"\",\"\",\"bytes\",raw,sum,1,3500,");
     assert_contains(text, "\n\"solve\",\"memory at the end\",\"\",\"\",\"bytes\",raw,sum,1,3000,");
-    assert_contains(text, "\n\"solve\",\"memory not freed\",\"\",\"\",\"bytes\",raw,sum,2,3020,");
+    assert_contains(text, "\n\"solve\",\"memory not freed\",\"\",\"\",\"bytes\",raw,sum,1,3020,");
     assert_contains(text, "\n\"\",\"peak memory\",\"\",\"\",\"bytes\",raw,sum,3,3500,");
     text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
     assert_contains(text, "zetools_phase_peak_memory_bytes{phase=\"solve\",path=\";solve\"} 3500\n");

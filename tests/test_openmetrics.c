@@ -60,6 +60,10 @@ static void put_region(const zt_profiler *profiler, uint32_t index, FILE *file) 
         put_name(file, "own", info.name);
         fprintf(file, "\t%a\n", info.own_ns);
     }
+    zt_limit_info limit;
+    ok(zt_get_limit(profiler, index, &limit));
+    put_name(file, "of_peak", info.name);
+    fprintf(file, "\t%a\t%a\t%a\t%a\n", limit.bandwidth, limit.compute, limit.xmx, limit.occupancy);
     put_name(file, "lost", info.name);
     fprintf(file, "\t%llu\t%llu\n", (unsigned long long)info.lost, (unsigned long long)info.dropped);
     for (uint32_t i = 0; i < zt_get_info(profiler).pass_count && zt_get_info(profiler).metric_count > 0;

@@ -990,7 +990,7 @@ static void test_reports(void **state) {
     assert_contains(folded, "step;solve;kernel ");
     assert_contains(folded, "step;assemble;kernel ");
     const char *csv = written_report(profiler, ZT_FORMAT_CSV);
-    assert_contains(csv, "\"step\",\"entries\",\"\",\"profiler\",\"\",event,sum,2,");
+    assert_contains(csv, "\"step\",\"entries\",\"\",\"profiler\",\"entries\",event,sum,2,");
     assert_contains(csv, "\"step;solve;kernel\",\"GpuTime\"");
     const char *json = written_report(profiler, ZT_FORMAT_JSON);
     assert_contains(json, "\"phase\":{\"entered\":2,\"incomplete\":0,\"host_ns\":");

@@ -394,7 +394,7 @@ static void test_no_longer_throttled(void **state) {
     assert_close(solve.throttled, 0);
     assert_true(solve.throttled <= 0);
     assert_true(solve.throttled_by[THERMAL_LIMIT] <= 0);
-    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"throttled\":0,\"throttled_by\":{},");
+    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "\"throttled\":0,\"throttled_by\":{}}");
 }
 
 /* ==== what cannot be read ================================================================================= */

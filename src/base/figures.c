@@ -182,7 +182,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
                                 int adds_up, int rank) {
     static const char *const prefixes[] = {"", "k", "M", "G", "T"};
     zt__figure_column *column = &table->columns[table->column_count++];
-    int is_share = strcmp(units, "percent") == 0 || strcmp(units, "%") == 0, is_readable;
+    int is_share = strcmp(units, "percent") == 0 || units[0] == '%', is_readable;
     size_t length = strlen(units);
     double largest = 0;
     int has_figures = 0;
@@ -192,7 +192,7 @@ ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const 
     column->figure = figure;
     column->scale = 1;
     column->rank = rank;
-    snprintf(unit, sizeof unit, "%.40s", is_share ? "%" : units);
+    snprintf(unit, sizeof unit, "%.40s", strcmp(units, "percent") == 0 ? "%" : units);
     if (length > 3 && zt__compare_ignoring_case(&units[length - 3], "Bps") == 0) { /* GBpS */
         snprintf(unit, sizeof unit, "%.*s/s", (int)length - 2 < 40 ? (int)length - 2 : 40, units);
     }

@@ -343,6 +343,14 @@ struct zt_limit_info {
     char text[320];      /* sentences with the figures that show it, or with what is missing */
     char missing[256];   /* metrics that were not measured and might show another limit, of one group of the
                           device, which the text may name; "": none is known */
+
+    /* What the region reaches of what the device can do, from 0 to 1; NaN: not known */
+    double bandwidth; /* memory traffic, of the peak bandwidth */
+    double
+        compute; /* the highest of: operations of zt_set_operations, of the peak operations; and for how much of
+                         the time each pipe of the vector engines executes */
+    double xmx;       /* for how much of the time the matrix engines execute */
+    double occupancy; /* threads that are loaded, of those for which there is room */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -367,8 +375,8 @@ ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt
 ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
                                 const char *source);
 
-/* Sets how many operations a sample of a region does, such as 2.0 * m * n * k for a product of matrices. JSON
-   and pages then have the operations a second of the region. They are not packed or merged.
+/* Sets how many operations a sample of a region does, such as 2.0 * m * n * k for a product of matrices. Reports
+   then have the operations a second of the region, and their share of the peak. They are not packed or merged.
    region      its name. It may begin later
    operations  0: not known
    Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. */

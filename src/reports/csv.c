@@ -16,6 +16,7 @@
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
+#include "reports/region_facts.h"
 #include "results/advice.h"
 #include "results/attribution.h"
 #include "results/results.h"
@@ -141,41 +142,69 @@ static void zt__write_csv_sum(zt__writer *writer, const zt__csv_subject *subject
     zt__write_csv_value(writer, subject, &metric, count, sum, NULL);
 }
 
-/* Writes a figure of the device, if it is known: a sum, a mean, or with the aggregation "none" the highest. */
+/* Returns where the one figure of a line stands: a sum, a mean, or with the aggregation "none" the highest. */
+static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) {
+    switch (aggregation) {
+    case ZT_AGGREGATE_SUM:
+        return &stats->sum;
+    case ZT_AGGREGATE_MEAN:
+        return &stats->mean;
+    default:
+        return &stats->max;
+    }
+}
+
+/* Writes a figure of the device, if it is known. */
 static void zt__write_csv_device(zt__writer *writer, const zt__csv_subject *subject, const char *name,
                                  const char *units, int type, zt_aggregation aggregation, double figure) {
     zt_metric metric = {name, "", "device", units, "", type, aggregation, 0};
     zt_stats stats;
     zt__csv_line line = {subject, &metric, &stats, "all", "all", 0, NULL};
-    if (zt__is_nan(figure)) {
-        return;
+    if (!zt__is_nan(figure)) {
+        zt__clear_stats(&stats);
+        *zt__place_of_figure(&stats, aggregation) = figure;
+        zt__write_csv_line(writer, &line);
     }
-    zt__clear_stats(&stats);
-    if (aggregation == ZT_AGGREGATE_SUM) {
-        stats.sum = figure;
-    } else if (aggregation == ZT_AGGREGATE_MEAN) {
-        stats.mean = figure;
-    } else {
-        stats.max = figure;
-    }
-    zt__write_csv_line(writer, &line);
 }
 
-/* Writes what is known of energy and clock, of a phase or of all. */
-static void zt__write_csv_power(zt__writer *writer, const zt__csv_subject *subject, double joules,
-                                double watts, double throttled, const double *throttled_by, double mhz) {
+/* Writes for how much of the time each reason throttled the clock. */
+static void zt__write_csv_reasons(zt__writer *writer, const zt__csv_subject *subject,
+                                  const double *throttled_by) {
     uint32_t i;
-    zt__write_csv_device(writer, subject, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, joules);
-    zt__write_csv_device(writer, subject, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN, watts);
-    zt__write_csv_device(writer, subject, "throttled", "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
-                         100 * throttled);
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         char name[64];
         snprintf(name, sizeof name, "throttled: %s", zt__throttle_reasons[i]);
         zt__write_csv_device(writer, subject, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
                              zt__is_positive(throttled_by[i]) ? 100 * throttled_by[i] : zt__nan());
     }
-    zt__write_csv_device(writer, subject, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN, mhz);
+}
+
+/* Writes the facts of the region, phase or path that was read last. */
+static void zt__write_csv_facts(zt__document *document, const zt__csv_subject *subject) {
+    const zt__region_values list = zt__list_region_values(document);
+    const zt_region_info *region = &document->region;
+    uint32_t i;
+    for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        const zt__region_fact *fact = &zt__region_facts[i];
+        const int is_count = zt__is_count(fact);
+        zt_metric metric = {fact->csv, "", "", zt__shown_units(fact), "", fact->type, fact->aggregation, 0};
+        zt_stats stats;
+        zt__csv_line line = {subject, &metric, &stats, "all", "all", 0, NULL};
+        if (!*fact->csv || !zt__has_facts(document, fact->set) ||
+            (zt__is_nan(list.values[i]) &&
+             (fact->set == ZT__FACTS_OF_POWER || fact->set == ZT__FACTS_OF_PEAKS))) {
+            continue; /* what the device has not measured has no line */
+        }
+        metric.component = is_count ? "profiler" : fact->set == ZT__FACTS_OF_POWER ? "device" : "";
+        zt__clear_stats(&stats);
+        stats.count = is_count           ? (uint64_t)list.values[i]
+                      : region->is_phase ? region->entered
+                                         : region->count;
+        if (!is_count) {
+            *zt__place_of_figure(&stats, fact->aggregation) = list.values[i] * zt__percent_factor(fact);
+        }
+        zt__write_csv_line(&document->writer, &line);
+    }
 }
 
 /* Writes the figures of the region or path that was read last. */
@@ -186,7 +215,6 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
     const zt__nesting *nesting = document->nesting;
     zt__writer *writer = &document->writer;
     zt__csv_line line = {subject, gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
-    uint64_t count = document->stats[0].count;
     uint32_t metric, part, parent = nesting->parent;
     char tile[16] = "all", pass[16] = "all";
     int shows_passes;
@@ -198,12 +226,6 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
     if (document->subject.path) {
         zt__write_csv_name(writer, subject, "path of", region->name);
     }
-    zt__write_csv_sum(writer, subject, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
-                      nesting->own_ns);
-    zt__write_csv_sum(writer, subject, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
-                      nesting->total_ns);
-    zt__write_csv_sum(writer, subject, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
-                      100 * nesting->share);
     if (parent != UINT32_MAX) {
         zt__write_csv_name(writer, subject, "parent", zt__record_at(profiler, parent)->name);
     }
@@ -214,12 +236,6 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
         if (latency_line.stats->count) {
             zt__write_csv_line(writer, &latency_line);
         }
-    }
-    if (region->bytes) {
-        zt__write_csv_sum(writer, subject, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
-                          (double)region->bytes);
-        zt__write_csv_sum(writer, subject, "copied bytes a second", "bytes/s", ZET_METRIC_TYPE_THROUGHPUT,
-                          region->count, region->bytes_per_second);
     }
 
     line.tile = tile;
@@ -251,30 +267,9 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    zt__write_csv_count(writer, subject, "lost", "samples", region->lost);
-    zt__write_csv_count(writer, subject, "dropped", "samples", region->dropped);
+    zt__write_csv_facts(document, subject);
     if (region->is_phase) {
-        zt__write_csv_count(writer, subject, "entries", "", region->entered);
-        zt__write_csv_count(writer, subject, "incomplete entries", "", region->incomplete);
-        zt__write_csv_sum(writer, subject, "host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
-                          region->host_ns);
-        zt__write_csv_sum(writer, subject, "own host time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
-                          region->host_own_ns);
-        zt__write_csv_sum(writer, subject, "host wait time", "ns", ZET_METRIC_TYPE_DURATION, region->entered,
-                          region->host_wait_ns);
-        zt__write_csv_sum(writer, subject, "busy GPU time", "ns", ZET_METRIC_TYPE_DURATION, region->count,
-                          region->busy_ns);
-        zt__write_csv_power(writer, subject, region->joules, region->watts, region->throttled,
-                            region->throttled_by, region->mhz);
-    }
-    if (!zt__is_nan(region->unfreed_bytes)) {
-        zt__write_csv_sum(writer, subject, "peak memory", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
-                          region->peak_bytes);
-        zt__write_csv_sum(writer, subject, "memory at the end", "bytes", ZET_METRIC_TYPE_RAW, region->entered,
-                          region->end_bytes);
-        zt__write_csv_count(writer, subject, "allocations", "", region->allocations);
-        zt__write_csv_sum(writer, subject, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW, region->unfreed,
-                          region->unfreed_bytes);
+        zt__write_csv_reasons(writer, subject, region->throttled_by);
     }
     if (region->is_new || !zt__is_nan(region->change)) {
         zt_metric change = {"change",          "", "baseline", "percent", "", ZET_METRIC_TYPE_RATIO,
@@ -282,7 +277,7 @@ static void zt__write_csv_region(zt__document *document, const zt__csv_subject *
         zt_stats stats;
         zt__csv_line change_line = {subject, &change, &stats, "all", "all", 0, region->is_new ? "new" : NULL};
         zt__clear_stats(&stats);
-        stats.count = count;
+        stats.count = document->stats[0].count;
         stats.mean = region->change;
         stats.min = region->change_low;
         stats.max = region->change_high;
@@ -490,8 +485,15 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         }
     }
     power = zt__get_power_info(profiler);
-    zt__write_csv_power(writer, &zt__csv_whole, power.joules, power.watts, power.throttled,
-                        power.throttled_by, power.mhz);
+    zt__write_csv_device(writer, &zt__csv_whole, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM,
+                         power.joules);
+    zt__write_csv_device(writer, &zt__csv_whole, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN,
+                         power.watts);
+    zt__write_csv_device(writer, &zt__csv_whole, "throttled", "percent", ZET_METRIC_TYPE_RATIO,
+                         ZT_AGGREGATE_MEAN, 100 * power.throttled);
+    zt__write_csv_reasons(writer, &zt__csv_whole, power.throttled_by);
+    zt__write_csv_device(writer, &zt__csv_whole, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN,
+                         power.mhz);
     zt__write_csv_device(writer, &zt__csv_whole, "temperature", "degrees C", ZET_METRIC_TYPE_RAW,
                          ZT_AGGREGATE_NONE, power.max_celsius);
     for (i = 0; (gone = zt__next_gone_path(document, &i)) != NULL;) {

@@ -81,23 +81,39 @@ ZT__PRIVATE int zt__find_groups_of_times(const zt__histogram *histogram, zt__tim
     return widest >= WIDE;
 }
 
+ZT__PRIVATE void zt__read_totals(zt__document *document, const zt__nesting *nesting) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info *region = &document->region;
+    document->nesting = nesting;
+    document->subject = zt__subject_at(profiler, nesting->index);
+    memset(region, 0, sizeof *region);
+    zt__lock(&profiler->mutex);
+    document->totals = zt__add_up(document->subject);
+    zt__unlock(&profiler->mutex);
+    zt__fill_totals(&document->totals, region);
+    region->busy_ns =
+        zt__get_busy_time(&document->busy_phases, document->subject.region, document->subject.path);
+    region->name = document->subject.region->name;
+    region->parent = nesting->parent;
+    region->own_ns = nesting->own_ns;
+    region->total_ns = nesting->total_ns;
+    document->of_peak = zt__list_peak_shares(NULL);
+}
+
+ZT__PRIVATE void zt__read_peak_shares(zt__document *document) {
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
+    zt__read_figures(document->profiler, &document->advice, document->subject, figures, errors);
+    document->of_peak = zt__list_peak_shares(figures);
+}
+
 ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting) {
     zt_profiler *profiler = document->profiler;
     zt_region_info *region = &document->region;
     zt__kept_value *times;
     zt_stats pass_times[ZT__MAX_PASSES];
-    zt__totals totals;
     uint32_t column, pass, count;
-    document->nesting = nesting;
-    document->subject = zt__subject_at(profiler, nesting->index);
-    memset(region, 0, sizeof *region);
-    zt__lock(&profiler->mutex);
-    totals = zt__add_up(document->subject);
-    document->operations = document->subject.region->operations;
-    zt__unlock(&profiler->mutex);
-    zt__fill_totals(&totals, region);
-    region->busy_ns =
-        zt__get_busy_time(&document->busy_phases, document->subject.region, document->subject.path);
+    zt__read_totals(document, nesting);
+    zt__read_peak_shares(document);
     for (column = 1; column < profiler->layout.column_count; column++) {
         document->out_of_memory |=
             !zt__get_column(profiler, document->subject, column, &document->stats[column], NULL, NULL);
@@ -106,10 +122,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
         !zt__get_column(profiler, document->subject, 0, &document->stats[0], &times, &count);
     zt__fill_histogram(&document->histogram, times, count);
     zt__free(&profiler->config.allocator, times);
-    region->name = document->subject.region->name;
-    region->parent = nesting->parent;
-    region->own_ns = nesting->own_ns;
-    region->total_ns = nesting->total_ns;
     region->time_ns = document->stats[0];
     for (pass = 0; pass < profiler->pass_count; pass++) {
         pass_times[pass] = *zt__pass_time(document, pass);
@@ -145,20 +157,6 @@ ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, co
         }
     }
     return NULL;
-}
-
-ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document, const zt__nesting *row) {
-    do {
-        row = zt__next_by_path(document, row);
-    } while (row && row->is_phase);
-    return row;
-}
-
-ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row) {
-    do {
-        row = zt__next_by_path(document, row);
-    } while (row && !row->is_phase);
-    return row;
 }
 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {

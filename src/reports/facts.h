@@ -58,9 +58,10 @@ typedef struct zt__document {
     int has_phases;
     const zt__nesting *nesting; /* of the region or path that was read last, like what follows */
     zt__subject subject;
+    zt__totals totals;
     zt_region_info region;
-    double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each column */
+    zt__peak_shares of_peak;
+    zt_stats *stats; /* of each column */
     zt__histogram histogram;
     uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
     int differs;           /* passes of one of them differ */
@@ -138,17 +139,18 @@ ZT__PRIVATE int zt__has_times_alone(const zt__document *document);
    even lost or dropped ones, or there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting);
 
+/* Reads what needs no statistics: `subject`, `totals` and of `region` what is taken from these. */
+ZT__PRIVATE void zt__read_totals(zt__document *document, const zt__nesting *nesting);
+
+/* Reads the shares of the peaks of the region that was read last, for which `advice` is prepared. */
+ZT__PRIVATE void zt__read_peak_shares(zt__document *document);
+
 /* Returns whether a path is one of several of its region, so that it has figures of its own. */
 ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__nesting *path);
 
 /* Returns the next row of a report by paths, or the first for NULL; NULL at the end. A row is a region that has at most
    one path, or a path of another region. */
 ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row);
-
-/* The same of regions alone, and of phases alone. */
-ZT__PRIVATE const zt__nesting *zt__next_region_row(const zt__document *document, const zt__nesting *row);
-
-ZT__PRIVATE const zt__nesting *zt__next_phase_row(const zt__document *document, const zt__nesting *row);
 
 /* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. A ';' in a name is written as ':',
    because ';' separates names. Returns NULL without memory. */

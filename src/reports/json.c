@@ -18,6 +18,7 @@
 #include "reports/facts.h"
 #include "reports/notes.h"
 #include "reports/own_time.h"
+#include "reports/region_facts.h"
 #include "results/advice.h"
 #include "results/attribution.h"
 #include "results/ranking.h"
@@ -81,6 +82,18 @@ static void zt__write_json_index(zt__writer *writer, const char *name, uint32_t 
 /* Writes `null` for 0, which stands for what is not known. */
 static void zt__write_json_known(zt__writer *writer, const char *name, double figure) {
     zt__write_json_figure(writer, name, figure > 0 ? figure : zt__nan());
+}
+
+/* Writes the members of a set of facts of the region or path that was read last, if it has them. */
+static void zt__write_json_facts(zt__document *document, zt__fact_set set) {
+    const zt__region_values list = zt__list_region_values(document);
+    uint32_t i;
+    for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        const zt__region_fact *fact = &zt__region_facts[i];
+        if (fact->set == set && *fact->json && zt__has_facts(document, set)) {
+            zt__write_json_figure(&document->writer, fact->json, list.values[i]);
+        }
+    }
 }
 
 static void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
@@ -170,11 +183,10 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT], instructions, time_sum = 0, time_count = 0;
+    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
     zt_limit_info limit;
     uint32_t i;
-    zt__write_json_figure(writer, "share", document->nesting->share);
-    zt__write_json_count(writer, "with_metrics", region->with_metrics);
+    zt__write_json_facts(document, ZT__FACTS_OF_ROWS);
     if (region->is_new || !zt__is_nan(region->change)) {
         zt__write_text(writer, ",\"change\":{");
         zt__write_json_count(writer, "new", (uint64_t)region->is_new);
@@ -202,23 +214,19 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_json_text(writer, "why", limit.text);
     zt__write_json_text(writer, "add", limit.missing);
     zt__write_text(writer, "}");
+    if (zt__has_facts(document, ZT__FACTS_OF_PEAKS)) {
+        zt__write_text(writer, ",\"of_peak\":{");
+        zt__write_json_facts(document, ZT__FACTS_OF_PEAKS);
+        zt__write_text(writer, "}");
+    }
     if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
         zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
     }
-    instructions = figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
-                   zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
-                   zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0);
-    if (!zt__is_nan(instructions)) {
-        zt__write_json_figure(writer, "instructions", instructions * 1e9);
+    if (!zt__is_nan(figures[ZT__ROLE_INSTRUCTIONS])) {
+        zt__write_json_figure(writer, "instructions", figures[ZT__ROLE_INSTRUCTIONS] * 1e9);
     }
-    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
-    for (i = 0; i < profiler->pass_count; i++) {
-        const zt_stats *time = region->with_metrics ? zt__pass_time(document, i) : &document->stats[0];
-        time_sum += time->count ? time->sum : 0;
-        time_count += (double)time->count;
-    }
-    if (document->operations > 0 && zt__is_positive(time_sum)) {
-        zt__write_json_figure(writer, "operations", document->operations * time_count / time_sum * 1e9);
+    if (!zt__is_nan(figures[ZT__ROLE_OPERATIONS])) {
+        zt__write_json_figure(writer, "operations", figures[ZT__ROLE_OPERATIONS] * 1e9);
     }
     for (i = 0; i < ZT__LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
@@ -226,10 +234,7 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
             zt__write_json_times(writer, latency_names[i], stats);
         }
     }
-    if (region->bytes) {
-        zt__write_json_count(writer, "copied_bytes", region->bytes);
-        zt__write_json_figure(writer, "copied_bytes_per_second", region->bytes_per_second);
-    }
+    zt__write_json_facts(document, ZT__FACTS_OF_COPIES);
     if (histogram->used) {
         zt__write_text(writer, ",\n\"histogram\":{");
         zt__write_json_figure(writer, "first_ns", histogram->first);
@@ -268,10 +273,9 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     zt__write_text(writer, profiler->tile_count > 0 ? "]" : "");
 }
 
-/* Writes for how much of the time the clock was throttled, and by what. */
-static void zt__write_json_throttled(zt__writer *writer, double throttled, const double *throttled_by) {
+/* Writes for how much of the time each reason throttled the clock. */
+static void zt__write_json_reasons(zt__writer *writer, const double *throttled_by) {
     uint32_t i;
-    zt__write_json_figure(writer, "throttled", throttled);
     zt__write_text(writer, ",\"throttled_by\":{");
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         if (zt__is_positive(throttled_by[i])) {
@@ -282,26 +286,14 @@ static void zt__write_json_throttled(zt__writer *writer, double throttled, const
 }
 
 /* Writes what phases have beside the figures of regions. */
-static void zt__write_json_phase(zt__writer *writer, const zt_region_info *phase) {
+static void zt__write_json_phase(zt__document *document) {
+    zt__writer *writer = &document->writer;
     zt__write_comma(writer);
     zt__write_text(writer, "\"phase\":{");
-    zt__write_json_count(writer, "entered", phase->entered);
-    zt__write_json_count(writer, "incomplete", phase->incomplete);
-    zt__write_json_figure(writer, "host_ns", phase->host_ns);
-    zt__write_json_figure(writer, "host_own_ns", phase->host_own_ns);
-    zt__write_json_figure(writer, "host_wait_ns", phase->host_wait_ns);
-    zt__write_json_figure(writer, "busy_ns", phase->busy_ns);
-    zt__write_json_figure(writer, "joules", phase->joules);
-    zt__write_json_figure(writer, "watts", phase->watts);
-    zt__write_json_throttled(writer, phase->throttled, phase->throttled_by);
-    zt__write_json_figure(writer, "mhz", phase->mhz);
-    if (!zt__is_nan(phase->unfreed_bytes)) {
-        zt__write_json_count(writer, "allocations", phase->allocations);
-        zt__write_json_count(writer, "unfreed", phase->unfreed);
-        zt__write_json_figure(writer, "unfreed_bytes", phase->unfreed_bytes);
-        zt__write_json_figure(writer, "peak_bytes", phase->peak_bytes);
-        zt__write_json_figure(writer, "end_bytes", phase->end_bytes);
-    }
+    zt__write_json_facts(document, ZT__FACTS_OF_PHASES);
+    zt__write_json_facts(document, ZT__FACTS_OF_MEMORY);
+    zt__write_json_facts(document, ZT__FACTS_OF_POWER);
+    zt__write_json_reasons(writer, document->region.throttled_by);
     zt__write_text(writer, "}");
 }
 
@@ -322,14 +314,10 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     zt__write_json_name(writer, region->name);
-    zt__write_json_count(writer, "count", region->count);
-    zt__write_json_count(writer, "lost", region->lost);
-    zt__write_json_count(writer, "dropped", region->dropped);
+    zt__write_json_facts(document, ZT__FACTS_OF_ALL);
     zt__write_json_index(writer, "parent", region->parent);
-    zt__write_json_figure(writer, "own_ns", region->own_ns);
-    zt__write_json_figure(writer, "total_ns", region->total_ns);
     if (region->is_phase) {
-        zt__write_json_phase(writer, region);
+        zt__write_json_phase(document);
     }
     zt__write_json_figures(document, json);
     zt__write_text(writer, "}");
@@ -338,32 +326,20 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
 /* Writes a path. Where its region has several, each has figures of its own. */
 static void zt__write_json_path(zt__document *document, const zt__json *json, const zt__nesting *path) {
     zt__writer *writer = &document->writer;
-    zt_profiler *profiler = document->profiler;
-    zt__subject subject = zt__subject_at(profiler, path->index);
-    zt__totals totals;
-    zt_region_info info;
     char *name;
-    zt__lock(&profiler->mutex);
-    totals = zt__add_up(subject);
-    zt__unlock(&profiler->mutex);
-    zt__fill_totals(&totals, &info);
-    info.busy_ns = zt__get_busy_time(&document->busy_phases, subject.region, subject.path);
-    name = info.is_phase ? zt__name_path(document, subject.path) : NULL;
+    zt__read_totals(document, path);
+    name = path->is_phase ? zt__name_path(document, document->subject.path) : NULL;
     zt__write_comma(writer);
     zt__write_text(writer, "\n{");
     if (name) {
         zt__write_json_text(writer, "path", name);
     }
-    zt__free(&profiler->config.allocator, name);
+    zt__free(&document->profiler->config.allocator, name);
     zt__write_json_index(writer, "region", path->region);
     zt__write_json_index(writer, "parent", path->parent);
-    zt__write_json_count(writer, "count", info.count);
-    zt__write_json_count(writer, "lost", info.lost);
-    zt__write_json_count(writer, "dropped", info.dropped);
-    zt__write_json_figure(writer, "total_ns", path->total_ns);
-    zt__write_json_figure(writer, "own_ns", path->own_ns);
-    if (info.is_phase) {
-        zt__write_json_phase(writer, &info);
+    zt__write_json_facts(document, ZT__FACTS_OF_ALL);
+    if (path->is_phase) {
+        zt__write_json_phase(document);
     }
     if (zt__is_one_of_several(document, path)) {
         zt__read_region(document, path);
@@ -409,7 +385,8 @@ static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler
     zt__write_json_figure(writer, "seconds", power.seconds);
     zt__write_json_figure(writer, "joules", power.joules);
     zt__write_json_figure(writer, "watts", power.watts);
-    zt__write_json_throttled(writer, power.throttled, power.throttled_by);
+    zt__write_json_figure(writer, "throttled", power.throttled);
+    zt__write_json_reasons(writer, power.throttled_by);
     zt__write_json_figure(writer, "mhz", power.mhz);
     zt__write_json_figure(writer, "max_celsius", power.max_celsius);
     zt__write_json_text(writer, "text", power.text);

@@ -17,6 +17,7 @@
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/own_time.h"
+#include "reports/region_facts.h"
 #include "results/attribution.h"
 #include "results/results.h"
 #include "results/timeline.h"
@@ -126,15 +127,6 @@ static void zt__write_labels(zt__writer *writer, const zt__family_labels *labels
     }
 }
 
-/* Returns the labels of a row. The caller frees the path. */
-static zt__family_labels zt__labels_of_row(zt__document *document, const zt__nesting *row) {
-    zt__subject subject = zt__subject_at(document->profiler, row->index);
-    zt__family_labels labels = {"region", NULL, NULL};
-    labels.value = subject.region->name;
-    labels.path = subject.path ? zt__name_path(document, subject.path) : NULL;
-    return labels;
-}
-
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
 static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__family_labels *labels,
                               const zt_stats *time_ns) {
@@ -163,11 +155,117 @@ static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__
     zt__end_count(writer, time_ns->count);
 }
 
+/* ---- facts of regions and phases ------------------------------------------------------------------------ */
+
+/* The units of families. Other units keep their name. */
+static const struct {
+    const char *units, *base;
+    double factor;
+} zt__base_units[] = {
+    {"ns", "seconds", 1e-9},
+    {"us", "seconds", 1e-6},
+    {"ms", "seconds", 1e-3},
+    {"s", "seconds", 1},
+    {"share", "ratio", 1},
+    {"percent", "ratio", 0.01},
+    {"%", "ratio", 0.01},
+    {"J", "joules", 1},
+    {"Hz", "hertz", 1},
+    {"kHz", "hertz", 1e3},
+    {"MHz", "hertz", 1e6},
+    {"GHz", "hertz", 1e9},
+    {"BpS", "bytes_per_second", 1},
+    {"KBpS", "bytes_per_second", 1e3},
+    {"MBpS", "bytes_per_second", 1e6},
+    {"GBpS", "bytes_per_second", 1e9},
+};
+
+/* Returns the unit of a family with figures in these units, and by what they are multiplied. */
+static const char *zt__base_unit(const char *units, double *factor) {
+    uint32_t i;
+    *factor = 1;
+    for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
+        if (strcmp(units, zt__base_units[i].units) == 0) {
+            *factor = zt__base_units[i].factor;
+            return zt__base_units[i].base;
+        }
+    }
+    return units;
+}
+
+/* Returns the labels of a row of regions or phases, of which the latter always have a path. The caller frees the path. */
+static zt__family_labels zt__labels_of_row(zt__document *document, const zt__nesting *row) {
+    zt__subject subject = zt__subject_at(document->profiler, row->index);
+    const zt__path *path = subject.path;
+    zt__family_labels labels = {row->is_phase ? "phase" : "region", NULL, NULL};
+    if (row->is_phase && !path) {
+        path = zt__path_at(document->profiler, row->path);
+    }
+    labels.value = subject.region->name;
+    labels.path = path ? zt__name_path(document, path) : NULL;
+    return labels;
+}
+
+/* Returns the next row of a kind, or the first for NULL; NULL at the end. Phases that were begun after the report are
+   passed over. */
+static const zt__nesting *zt__next_row_of(const zt__document *document, zt__family_of rows,
+                                          const zt__nesting *row) {
+    do {
+        row = zt__next_by_path(document, row);
+    } while (row &&
+             (row->is_phase != (rows == ZT__FAMILY_OF_PHASE) || (row->is_phase && row->path == UINT32_MAX)));
+    return row;
+}
+
+/* Writes the families of a kind of rows, one for each figure in zt__region_facts that has one. Figures that are not known
+   are left out, and so are negative counters, which packed statistics may have that were forged. */
+static void zt__write_fact_families(zt__document *document, zt__family_of rows) {
+    uint32_t i;
+    for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        const zt__region_fact *fact = &zt__region_facts[i];
+        const int is_counter = fact->aggregation == ZT_AGGREGATE_SUM && fact->type != ZET_METRIC_TYPE_RAW;
+        zt__family family = {fact->family, is_counter ? "counter" : "gauge", "", fact->help, 0};
+        const zt__nesting *row = NULL;
+        double factor, figure;
+        family.unit = zt__base_unit(fact->units, &factor);
+        while (fact->rows == rows && (row = zt__next_row_of(document, rows, row)) != NULL) {
+            zt__family_labels labels;
+            zt__read_totals(document, row);
+            if (fact->set == ZT__FACTS_OF_PEAKS) {
+                zt__read_peak_shares(document);
+            }
+            figure = zt__list_region_values(document).values[i];
+            if (zt__is_finite(figure) && zt__has_facts(document, fact->set) &&
+                (row->is_phase || document->region.count) && !(is_counter && figure < 0)) {
+                labels = zt__labels_of_row(document, row);
+                zt__begin_sample(&document->writer, &family, is_counter ? "_total" : "");
+                zt__write_labels(&document->writer, &labels);
+                zt__end_sample(&document->writer, figure * factor);
+                zt__free(&document->profiler->config.allocator, labels.path);
+            }
+        }
+    }
+}
+
+/* Writes the GPU time of the entries of phases. */
+static void zt__write_entry_times(zt__document *document) {
+    zt__family family = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
+                         "GPU time of what was submitted in one entry of a phase", 0};
+    const zt__nesting *row = NULL;
+    zt_stats stats;
+    while ((row = zt__next_row_of(document, ZT__FAMILY_OF_PHASE, row)) != NULL) {
+        zt__family_labels labels = zt__labels_of_row(document, row);
+        document->out_of_memory |= !zt__get_column(
+            document->profiler, zt__subject_at(document->profiler, row->index), 0, &stats, NULL, NULL);
+        zt__write_summary(&document->writer, &family, &labels, &stats);
+        zt__free(&document->profiler->config.allocator, labels.path);
+    }
+}
+
 /* ---- figures of regions ---------------------------------------------------------------------------------- */
 
 /* What the samples of a family describe. */
 typedef enum zt__family_kind {
-    ZT__OF_REGIONS,    /* a figure of each region: the index is ZT__SUM_OWN_TIME ... */
     ZT__OF_PASSES,     /* the GPU time of samples with metrics, by which these are to be divided */
     ZT__OF_DEVICE,     /* a metric of regions. Here and below, the index is that of a metric */
     ZT__OF_TILES,      /* the same, of each tile */
@@ -175,9 +273,6 @@ typedef enum zt__family_kind {
     ZT__STREAMED_PEAK, /* its peak */
     ZT__FAMILY_KIND_COUNT
 } zt__family_kind;
-
-/* The figures of ZT__OF_REGIONS. */
-enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES };
 
 /* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. Figures
    that are not known are left out, and so are negative counters, which packed statistics may have that were
@@ -197,7 +292,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
         metric = zt__streamed_metric_at(profiler, index, &stream);
     }
-    while ((row = zt__next_region_row(document, row)) != NULL) {
+    while ((row = zt__next_row_of(document, ZT__FAMILY_OF_REGION, row)) != NULL) {
         zt__subject subject = zt__subject_at(profiler, row->index);
         zt__family_labels labels = zt__labels_of_row(document, row);
         for (part = 0; part < parts; part++) {
@@ -208,7 +303,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
             } else if (kind == ZT__OF_PASSES) {
                 zt_get_stats(profiler, row->index, ZT_PASS_TIME(part), &stats);
                 figure = stats.sum;
-            } else if (is_metric) {
+            } else {
                 uint32_t column = kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index;
                 zt__moments moments;
                 zt__lock(&profiler->mutex);
@@ -216,15 +311,6 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
                 zt__unlock(&profiler->mutex);
                 zt__get_moments(metric->aggregation, &moments, &stats);
                 figure = is_counter ? stats.sum : stats.mean;
-            } else {
-                zt__totals totals;
-                zt__lock(&profiler->mutex);
-                totals = zt__add_up(subject);
-                zt__unlock(&profiler->mutex);
-                figure = totals.bytes ? (double)totals.bytes : zt__nan();
-                if (index == ZT__SUM_OWN_TIME) {
-                    figure = totals.count ? row->own_ns : zt__nan();
-                }
             }
             if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
                 continue;
@@ -247,111 +333,6 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
             zt__end_sample(writer, figure * factor);
         }
         zt__free(&profiler->config.allocator, labels.path);
-    }
-}
-
-/* Writes the figures of phases. Each has its path as a label, also if there is only one. */
-static void zt__write_phases(zt__document *document) {
-    zt__family families[] = {
-        {"zetools_phase_entries", "counter", "entries", "How often a phase was entered", 0},
-        {"zetools_phase_samples", "counter", "samples", "Samples of what was submitted in a phase", 0},
-        {"zetools_phase_lost_samples", "counter", "samples", "Samples in a phase that are lost or dropped",
-         0},
-        {"zetools_phase_host_seconds", "counter", "seconds", "Host time of the entries of a phase", 0},
-        {"zetools_phase_own_host_seconds", "counter", "seconds",
-         "Host time of the entries of a phase outside of phases inside", 0},
-        {"zetools_phase_host_wait_seconds", "counter", "seconds",
-         "Host time of the entries of a phase in calls that wait for the device", 0},
-        {"zetools_phase_gpu_seconds", "counter", "seconds", "GPU time of what was submitted in a phase", 0},
-        {"zetools_phase_gpu_busy_seconds", "counter", "seconds",
-         "Time in which at least one sample of a phase ran", 0},
-        {"zetools_phase_energy_joules", "counter", "joules", "Energy of the device during entries of a phase",
-         0},
-        {"zetools_phase_throttled_seconds", "counter", "seconds",
-         "Time in entries of a phase in which the device's clock was throttled", 0}};
-    zt__family entry_time = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
-                             "GPU time of what was submitted in one entry of a phase", 0};
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt__nesting *row = NULL;
-    uint32_t i;
-    for (i = 0; i <= ZT__COUNT_OF(families); i++) { /* the last is the summary */
-        while ((row = zt__next_phase_row(document, row)) != NULL) {
-            zt__subject subject = zt__subject_at(profiler, row->index);
-            zt__family_labels labels = {"phase", NULL, NULL};
-            zt__totals totals;
-            zt_stats stats;
-            if (row->path == UINT32_MAX) {
-                continue; /* it was begun after the report was */
-            }
-            zt__lock(&profiler->mutex);
-            totals = zt__add_up(subject);
-            zt__unlock(&profiler->mutex);
-            labels.value = subject.region->name;
-            labels.path =
-                zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
-            if (i < ZT__COUNT_OF(families)) {
-                const double figures[] = {
-                    (double)totals.entered,
-                    (double)totals.count,
-                    (double)(totals.lost + totals.dropped),
-                    totals.host_ns * 1e-9,
-                    totals.host_own_ns * 1e-9,
-                    totals.host_wait_ns * 1e-9,
-                    row->total_ns * 1e-9,
-                    1e-9 * zt__get_busy_time(&document->busy_phases, subject.region, subject.path),
-                    zt__known_sum(totals.power.joules, totals.power.energy_s, totals.power_s),
-                    zt__known_sum(totals.power.throttled_s, totals.power.clock_s, totals.power_s)};
-                if (!zt__is_nan(figures[i])) {
-                    zt__begin_sample(writer, &families[i], "_total");
-                    zt__write_labels(writer, &labels);
-                    zt__end_sample(writer, figures[i]);
-                }
-            } else {
-                document->out_of_memory |= !zt__get_column(profiler, subject, 0, &stats, NULL, NULL);
-                zt__write_summary(writer, &entry_time, &labels, &stats);
-            }
-            zt__free(&profiler->config.allocator, labels.path);
-        }
-    }
-}
-
-/* Writes the most memory that was in use while each phase was open, and what is not freed of that allocated in it. */
-static void zt__write_memory_of_phases(zt__document *document) {
-    zt__family families[] = {{"zetools_phase_peak_memory_bytes", "gauge", "bytes",
-                              "The most memory of the device in use while a phase was open", 0},
-                             {"zetools_phase_end_memory_bytes", "gauge", "bytes",
-                              "Memory of the device in use when a phase last ended", 0},
-                             {"zetools_phase_unfreed_memory_bytes", "gauge", "bytes",
-                              "Memory that was allocated in a phase and is not freed", 0}};
-    zt_profiler *profiler = document->profiler;
-    const zt__nesting *row = NULL;
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(families); i++) {
-        while ((row = zt__next_phase_row(document, row)) != NULL) {
-            zt__subject subject = zt__subject_at(profiler, row->index);
-            zt__family_labels labels = {"phase", NULL, NULL};
-            zt__totals totals;
-            zt_region_info info;
-            double figures[ZT__COUNT_OF(families)];
-            zt__lock(&profiler->mutex);
-            totals = zt__add_up(subject);
-            zt__unlock(&profiler->mutex);
-            zt__fill_totals(&totals, &info);
-            figures[0] = info.peak_bytes;
-            figures[1] = info.end_bytes;
-            figures[2] = info.unfreed_bytes;
-            if (zt__is_nan(figures[i])) {
-                continue;
-            }
-            labels.value = subject.region->name;
-            labels.path =
-                zt__name_path(document, subject.path ? subject.path : zt__path_at(profiler, row->path));
-            zt__begin_sample(&document->writer, &families[i], "");
-            zt__write_labels(&document->writer, &labels);
-            zt__end_sample(&document->writer, figures[i]);
-            zt__free(&profiler->config.allocator, labels.path);
-        }
     }
 }
 
@@ -461,27 +442,6 @@ static void zt__append_snake_case(char *name, size_t room, const char *from, siz
     name[used] = 0;
 }
 
-/* The units of families. Other units keep their name. */
-static const struct {
-    const char *units, *base;
-    double factor;
-} zt__base_units[] = {
-    {"ns", "seconds", 1e-9},
-    {"us", "seconds", 1e-6},
-    {"ms", "seconds", 1e-3},
-    {"s", "seconds", 1},
-    {"percent", "ratio", 0.01},
-    {"%", "ratio", 0.01},
-    {"Hz", "hertz", 1},
-    {"kHz", "hertz", 1e3},
-    {"MHz", "hertz", 1e6},
-    {"GHz", "hertz", 1e9},
-    {"BpS", "bytes_per_second", 1},
-    {"KBpS", "bytes_per_second", 1e3},
-    {"MBpS", "bytes_per_second", 1e6},
-    {"GBpS", "bytes_per_second", 1e9},
-};
-
 /* Describes the family of a metric. `infix` makes its name differ from those of other families. A metric that is
    not combined (ZT_AGGREGATE_NONE) has no family, and neither has a flag of a stream: then the name is "". A
    long name, as packed statistics may have, is cut, so that there is room for what is appended. */
@@ -489,12 +449,8 @@ static void zt__describe_family(zt__metric_family *described, zt__family_kind ki
                                 const char *infix) {
     enum { APPENDED = sizeof described->unit + 32 }; /* infix, unit, "_value" */
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
-    static const char *const prefixes[ZT__FAMILY_KIND_COUNT] = {"",
-                                                                "",
-                                                                "zetools_metric_",
-                                                                "zetools_tile_metric_",
-                                                                "zetools_streamed_mean_",
-                                                                "zetools_streamed_peak_"};
+    static const char *const prefixes[ZT__FAMILY_KIND_COUNT] = {
+        "", "zetools_metric_", "zetools_tile_metric_", "zetools_streamed_mean_", "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
     size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
@@ -509,12 +465,7 @@ static void zt__describe_family(zt__metric_family *described, zt__family_kind ki
         (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
         return;
     }
-    for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
-        if (strcmp(units, zt__base_units[i].units) == 0) {
-            described->factor = zt__base_units[i].factor;
-            base = zt__base_units[i].base;
-        }
-    }
+    base = zt__base_unit(units, &described->factor);
     zt__append_snake_case(described->unit, sizeof described->unit, base, strlen(base));
     described->family.type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
@@ -608,10 +559,6 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the append of a region to the execution of its list", 0},
                           {"zetools_region_launch_latency_seconds", "summary", "seconds",
                            "Time from the submission of a region to its begin on the device", 0}};
-    zt__family own_time = {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
-                           "GPU time of a region outside of those inside", 0};
-    zt__family copied = {"zetools_region_copied_bytes", "counter", "bytes",
-                         "Bytes that traced copies and fills moved", 0};
     zt__family region_lost = {"zetools_region_lost_samples", "counter", "samples",
                               "Samples of a region whose data is missing or invalid", 0};
     zt__family region_dropped = {"zetools_region_dropped_samples", "counter", "samples",
@@ -660,7 +607,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
-        for (row = zt__next_region_row(document, NULL); row; row = zt__next_region_row(document, row)) {
+        for (row = zt__next_row_of(document, ZT__FAMILY_OF_REGION, NULL); row;
+             row = zt__next_row_of(document, ZT__FAMILY_OF_REGION, row)) {
             document->out_of_memory |= !zt__get_column(profiler, zt__subject_at(profiler, row->index),
                                                        columns[kind], &stats, NULL, NULL);
             if (stats.count > 0) {
@@ -670,15 +618,15 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
             }
         }
     }
-    zt__write_samples(document, &own_time, ZT__OF_REGIONS, ZT__SUM_OWN_TIME, 1e-9);
-    zt__write_samples(document, &copied, ZT__OF_REGIONS, ZT__SUM_BYTES, 1);
+    zt__prepare_figures(profiler, &document->advice);
+    zt__write_fact_families(document, ZT__FAMILY_OF_REGION);
     zt__write_missing(document, &region_lost, 0);
     zt__write_missing(document, &region_dropped, 1);
     if (profiler->metric_count > 0) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
-    zt__write_phases(document);
-    zt__write_memory_of_phases(document);
+    zt__write_fact_families(document, ZT__FAMILY_OF_PHASE);
+    zt__write_entry_times(document);
 #ifdef ZETOOLS_TRACER
     zt__write_memory(document);
 #endif

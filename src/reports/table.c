@@ -13,6 +13,7 @@
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
+#include "reports/region_facts.h"
 #include "reports/tracer_tables.h"
 #include "results/advice.h"
 #include "results/attribution.h"
@@ -21,60 +22,17 @@
 #include "results/results.h"
 #include "results/roles.h"
 
-/* The figures of a row: these, the metrics, and the derived columns of results/ranking. */
+/* The figures of a row: these, the facts of zt__region_facts, the metrics, and the derived columns of results/ranking. */
 enum {
     ZT__ROW_SHARE,
     ZT__ROW_COUNT,
-    ZT__ROW_TOTAL,
-    ZT__ROW_OWN,
     ZT__ROW_WITH_INNER, /* share of the region and those inside it, which orders the rows */
-    ZT__ROW_MEAN,
-    ZT__ROW_MEDIAN,
-    ZT__ROW_P95,
-    ZT__ROW_MIN,
-    ZT__ROW_MAX,
     ZT__ROW_DIFFERS,
-    ZT__ROW_QUEUE, /* medians of latencies */
-    ZT__ROW_LAUNCH,
-    ZT__ROW_BYTES, /* a second */
-    ZT__ROW_HOST,  /* of phases */
-    ZT__ROW_HOST_OWN,
-    ZT__ROW_HOST_WAIT,
-    ZT__ROW_JOULES,
-    ZT__ROW_WATTS,
-    ZT__ROW_THROTTLED,
     ZT__ROW_THROTTLED_BY, /* the reason that held longest */
     ZT__ROW_CHANGE,       /* an index of texts */
-    ZT__ROW_MEMORY,       /* this and the next in bytes */
-    ZT__ROW_UNFREED,
-    ZT__TIME_FIGURES
+    ZT__ROW_FACTS,
+    ZT__ROW_METRICS = ZT__ROW_FACTS + ZT__REGION_FACT_COUNT
 };
-
-/* Columns of times, and of the bytes that were copied. Those that config.columns names are always shown. The
-   others are shown if they are default columns, as far as their rank leaves room. */
-static const struct {
-    const char *name, *units;
-    uint32_t figure;
-    int is_default; /* shown without being named, if any row has it */
-    int rank;
-} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},
-                        {"own", "ns", ZT__ROW_OWN, 1, 0},
-                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},
-                        {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
-                        {"p95", "ns", ZT__ROW_P95, 1, 2},
-                        {"min", "ns", ZT__ROW_MIN, 0, 2},
-                        {"max", "ns", ZT__ROW_MAX, 0, 2},
-                        {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
-                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1},
-                        {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1},
-                        {"host", "ns", ZT__ROW_HOST, 1, 1},
-                        {"host own", "ns", ZT__ROW_HOST_OWN, 1, 2},
-                        {"host wait", "ns", ZT__ROW_HOST_WAIT, 1, 2},
-                        {"memory", "bytes", ZT__ROW_MEMORY, 1, 1},
-                        {"not freed", "bytes", ZT__ROW_UNFREED, 0, 2},
-                        {"energy", "J", ZT__ROW_JOULES, 1, 1},
-                        {"power", "W", ZT__ROW_WATTS, 1, 1},
-                        {"throttled", "percent", ZT__ROW_THROTTLED, 1, 1}};
 
 /* A change as text: "-12.3 +- 1.1". */
 typedef struct zt__change_text {
@@ -94,7 +52,6 @@ enum { ZT__SKEWED_SHOWN = 3 };
 /* The table is read before it is written, because the figures decide about columns and units. */
 typedef struct zt__region_table {
     zt__figure_table shown;
-    zt__advice advice;
     double *figures; /* of each row */
     uint32_t figure_count;
     zt__change_text *changes;
@@ -193,8 +150,8 @@ static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
     if (strcmp(name, "count") == 0 || strcmp(name, "share") == 0) {
         return 1;
     }
-    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        if (strcmp(zt__time_columns[i].name, name) == 0) {
+    for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        if (strcmp(zt__region_facts[i].column, name) == 0) {
             return 1;
         }
     }
@@ -274,12 +231,40 @@ static void zt__write_skewed_regions(zt__document *document, const zt__region_ta
     }
 }
 
+/* Adds the column of a fact, if it has one: always where config.columns names it, else as far as its rank leaves room. */
+static void zt__add_column_of_fact(const zt__document *document, zt__region_table *table,
+                                   zt__region_figure figure) {
+    const zt__region_fact *fact = &zt__region_facts[figure];
+    const char *list = document->profiler->columns, *text;
+    int is_requested = 0, has_reasons = figure == ZT__FACT_THROTTLED && table->shows_throttled, rank;
+    size_t length;
+    while (list && zt__next_name(&list, &text, &length)) {
+        is_requested |= zt__equals(fact->column, text, length);
+    }
+    rank = is_requested ? 0 : fact->rank;
+    if (!*fact->column || (figure == ZT__FACT_OWN && !document->is_nested) || /* then it is the total */
+        (!is_requested && ((fact->set == ZT__FACTS_OF_PEAKS && document->profiler->columns) ||
+                           (figure == ZT__FACT_THROTTLED && !table->shows_throttled) ||
+                           (figure == ZT__FACT_HOST_WAIT && !table->shows_wait)))) {
+        return;
+    }
+    if (is_requested || fact->is_default || (figure == ZT__FACT_LAUNCH && table->shows_launch)) {
+        zt__add_figures(&table->shown, ZT__ROW_FACTS + figure, fact->column,
+                        fact->set == ZT__FACTS_OF_PEAKS ? "% of peak" : zt__shown_units(fact), 1, rank);
+    }
+    if (has_reasons) {
+        zt__add_texts(&table->shown, ZT__ROW_THROTTLED_BY, "throttled by", zt__throttle_reasons);
+        table->shown.columns[table->shown.column_count - 1].rank = rank;
+    }
+}
+
 /* Reads the regions into rows, and adds columns: of times, and then of metrics, those that config.columns names,
    each once, or those that matter most. A name that is too long for a heading is replaced by that of the metric's
    role. */
 static void zt__fill_region_table(zt__document *document, zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
     const char *list, *text;
+    zt__region_values values;
     zt__figure_table *shown = &table->shown;
     const zt_stats *time = &document->stats[0];
     const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
@@ -305,14 +290,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
         figures[ZT__ROW_SHARE] = document->region.count ? 100 * nesting->share : zt__nan();
         figures[ZT__ROW_COUNT] = (double)(nesting->is_phase ? document->region.entered : time->count);
-        figures[ZT__ROW_TOTAL] = document->region.count ? document->region.total_ns : zt__nan();
-        figures[ZT__ROW_HOST] = document->region.host_ns;
-        figures[ZT__ROW_HOST_OWN] = document->region.host_own_ns;
-        figures[ZT__ROW_HOST_WAIT] = document->region.host_wait_ns;
-        table->shows_wait |= zt__is_positive(document->region.host_wait_ns);
-        figures[ZT__ROW_JOULES] = document->region.joules;
-        figures[ZT__ROW_WATTS] = document->region.watts;
-        figures[ZT__ROW_THROTTLED] = 100 * document->region.throttled;
+        figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
         figures[ZT__ROW_THROTTLED_BY] = zt__nan();
         for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
             if (zt__is_positive(document->region.throttled_by[i] - longest)) {
@@ -320,25 +298,24 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
                 figures[ZT__ROW_THROTTLED_BY] = i;
             }
         }
+        values = zt__list_region_values(document);
+        for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+            figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i]);
+        }
+        if (!document->region.count) {
+            figures[ZT__ROW_FACTS + ZT__FACT_TOTAL] = zt__nan();
+        }
+        if (!time->count) {
+            figures[ZT__ROW_FACTS + ZT__FACT_OWN] = zt__nan();
+        }
+        table->shows_wait |= zt__is_positive(document->region.host_wait_ns);
         table->shows_throttled |= zt__is_positive(document->region.throttled);
-        figures[ZT__ROW_MEMORY] = document->region.peak_bytes;
-        figures[ZT__ROW_UNFREED] = document->region.unfreed_bytes;
-        figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
-        figures[ZT__ROW_MEAN] = time->mean;
-        figures[ZT__ROW_MEDIAN] = time->median;
-        figures[ZT__ROW_P95] = time->p95;
-        figures[ZT__ROW_MIN] = time->min;
-        figures[ZT__ROW_MAX] = time->max;
-        figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-        figures[ZT__ROW_QUEUE] = latencies[ZT__QUEUE_LATENCY].median;
-        figures[ZT__ROW_LAUNCH] = latencies[ZT__LAUNCH_LATENCY].median;
-        figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
         /* The shortest, because others may have waited for work before them. */
         table->shows_launch |= !zt__is_nan(latencies[ZT__LAUNCH_LATENCY].min) && !zt__is_nan(time->mean) &&
                                latencies[ZT__LAUNCH_LATENCY].min >= 0.5 * time->mean;
         for (metric = 0; metric < profiler->metric_count; metric++) { /* of a flag, how often it was set */
             const zt_stats *stats = &document->stats[1 + metric];
-            figures[ZT__TIME_FIGURES + metric] =
+            figures[ZT__ROW_METRICS + metric] =
                 profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
         }
         shown->row_count++;
@@ -346,43 +323,22 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
     if (document->out_of_memory) {
         return;
     }
-    zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
+    zt__choose_time_unit(shown, ZT__ROW_FACTS + ZT__FACT_MEAN, ZT__ROW_FACTS + ZT__FACT_TOTAL);
     zt__add_figures(shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
     zt__add_figures(shown, ZT__ROW_COUNT, "count", "", 0, 0);
     if (document->differs) {
         zt__add_texts(shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
     }
-    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        uint32_t figure = zt__time_columns[i].figure;
-        int is_requested = 0;
-        list = profiler->columns;
-        while (list && zt__next_name(&list, &text, &length)) {
-            is_requested |= zt__equals(zt__time_columns[i].name, text, length);
-        }
-        if (figure == ZT__ROW_OWN && !document->is_nested) {
-            continue; /* it is the total */
-        }
-        if (!is_requested && ((figure == ZT__ROW_THROTTLED && !table->shows_throttled) ||
-                              (figure == ZT__ROW_HOST_WAIT && !table->shows_wait))) {
-            continue;
-        }
-        if (is_requested || zt__time_columns[i].is_default ||
-            (figure == ZT__ROW_LAUNCH && table->shows_launch)) {
-            zt__add_figures(shown, figure, zt__time_columns[i].name, zt__time_columns[i].units, 1,
-                            is_requested ? 0 : zt__time_columns[i].rank);
-        }
-        if (figure == ZT__ROW_THROTTLED && table->shows_throttled) {
-            zt__add_texts(shown, ZT__ROW_THROTTLED_BY, "throttled by", zt__throttle_reasons);
-            shown->columns[shown->column_count - 1].rank = is_requested ? 0 : zt__time_columns[i].rank;
-        }
+    for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        zt__add_column_of_fact(document, table, (zt__region_figure)i);
     }
     if (zt__baseline_of(profiler)) {
         zt__add_texts(shown, ZT__ROW_CHANGE, "change %", table->change_texts);
     }
     list = profiler->columns;
     if (!list) {
-        document->out_of_memory |= !zt__add_ranked_columns(profiler, &table->advice, shown, table->figures,
-                                                           table->figure_count, ZT__TIME_FIGURES, 0);
+        document->out_of_memory |= !zt__add_ranked_columns(profiler, &document->advice, shown, table->figures,
+                                                           table->figure_count, ZT__ROW_METRICS, 0);
     }
     while (list && zt__next_name(&list, &text, &length)) {
         int adds_up;
@@ -394,7 +350,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
                                      zt__name_of_metric, profiler->metric_count, name, NULL);
         }
         for (i = 0; i < shown->column_count && metric != UINT32_MAX; i++) {
-            if (shown->columns[i].figure == ZT__TIME_FIGURES + metric) {
+            if (shown->columns[i].figure == ZT__ROW_METRICS + metric) {
                 metric = UINT32_MAX;
             }
         }
@@ -404,13 +360,13 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         adds_up = profiler->metrics[metric].aggregation == ZT_AGGREGATE_SUM;
         units = profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? "samples"
                                                                            : profiler->metrics[metric].units;
-        if (zt__add_figures(shown, ZT__TIME_FIGURES + metric, name, units, adds_up, 0)) {
+        if (zt__add_figures(shown, ZT__ROW_METRICS + metric, name, units, adds_up, 0)) {
             continue;
         }
         for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
-            if (table->advice.metrics[role] == metric) {
+            if (document->advice.metrics[role] == metric) {
                 shown->column_count--;
-                zt__add_figures(shown, ZT__TIME_FIGURES + metric, zt__roles[role].name, units, adds_up, 0);
+                zt__add_figures(shown, ZT__ROW_METRICS + metric, zt__roles[role].name, units, adds_up, 0);
                 break;
             }
         }
@@ -420,7 +376,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
 static uint32_t zt__count_metric_columns(const zt__figure_table *table) {
     uint32_t i, count = 0;
     for (i = 0; i < table->column_count; i++) {
-        count += table->columns[i].figure >= ZT__TIME_FIGURES;
+        count += table->columns[i].figure >= ZT__ROW_METRICS;
     }
     return count;
 }
@@ -469,8 +425,8 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
     }
     zt__write_skewed_regions(document, table);
     for (i = 0; i < table->shown.column_count; i++) {
-        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
-        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
+        shows_queue |= table->shown.columns[i].figure == ZT__ROW_FACTS + ZT__FACT_QUEUE;
+        shows_launch |= table->shown.columns[i].figure == ZT__ROW_FACTS + ZT__FACT_LAUNCH;
     }
     if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
         zt__write_table_note(document,
@@ -540,7 +496,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     uint32_t i, place, row_count, count = 0, known = 0;
     int is_same = 1;
     memset(&table, 0, sizeof table);
-    table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
+    table.figure_count = ZT__ROW_METRICS + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
@@ -549,7 +505,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     table.change_texts = (const char **)zt__allocate(allocator, rows, sizeof *table.change_texts);
     document->out_of_memory |=
         !table.figures || !shown->rows || !shown->columns || !table.changes || !table.change_texts;
-    zt__prepare_advice(profiler, &table.advice);
+    zt__prepare_advice(profiler, &document->advice);
     zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
     document->out_of_memory |= !zt__order_rows(document, &table);
     row_count = shown->row_count;
@@ -602,7 +558,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         }
     }
     for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table.advice, zt__subject_of_row(document, largest[i]), &limits[i]);
+        zt__find_limit(profiler, &document->advice, zt__subject_of_row(document, largest[i]), &limits[i]);
         known += limits[i].limit != ZT_LIMIT_UNKNOWN;
         /* A text with figures is of one region. */
         is_same &= strcmp(limits[i].text, limits[0].text) == 0 && !strchr(limits[0].text, '%');

@@ -70,6 +70,10 @@ static const zt__rule zt__rules[] = {
      "the traffic is near the peak bandwidth",
      {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 80}},
      {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
+    {ZT_LIMIT_COMPUTE,
+     "the operations are near the peak",
+     {{ZT__ROLE_OPERATIONS_SHARE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_OPERATIONS, ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
     {ZT_LIMIT_XMX,
      "the matrix engines are busy",
      {{ZT__ROLE_XMX_ACTIVE, ZT__AT_LEAST, 80}},
@@ -132,7 +136,7 @@ static void zt__append_figure(zt_limit_info *info, zt__role role, const double f
     if (role == ZT__NO_ROLE || zt__is_nan(figure)) {
         return;
     }
-    if (role == ZT__ROLE_MEMORY_SHARE || role == ZT__ROLE_WALL_SHARE) {
+    if (role == ZT__ROLE_MEMORY_SHARE || role == ZT__ROLE_OPERATIONS_SHARE || role == ZT__ROLE_WALL_SHARE) {
         zt__append(info->text, sizeof info->text, "%s%.0f%% %s", opening, figure, name);
         return;
     }
@@ -141,7 +145,7 @@ static void zt__append_figure(zt_limit_info *info, zt__role role, const double f
         zt__append(info->text, sizeof info->text, "%.0f%%", figure);
     } else if (zt__roles[role].quantity == ZT__QUANTITY_RATE) {
         zt__append_number(info->text, sizeof info->text, figure);
-        zt__append(info->text, sizeof info->text, " GB/s");
+        zt__append(info->text, sizeof info->text, role == ZT__ROLE_OPERATIONS ? " billion/s" : " GB/s");
     } else { /* a time in microseconds */
         zt__append_time(info->text, sizeof info->text, figure * 1000);
     }
@@ -226,11 +230,30 @@ static void zt__tell_between(zt_limit_info *info, const zt__rule *one, const zt_
     zt__append(info->text, sizeof info->text, "). More samples tell.");
 }
 
+/* Appends what is far from its peak and, where both are, how much faster a region could run below these roofs. */
+static void zt__compare_with_peaks(const double figures[ZT__ROLE_COUNT], zt_limit_info *info) {
+    const double least = 60; /* percent of a peak that may limit: [SOL] */
+    double memory = figures[ZT__ROLE_MEMORY_SHARE], operations = figures[ZT__ROLE_OPERATIONS_SHARE];
+    double nearest = zt__is_positive(operations - memory) ? operations : memory;
+    if (!zt__is_nan(memory) && memory < least) {
+        zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ", memory,
+                   zt__roles[ZT__ROLE_MEMORY_SHARE].name);
+    }
+    if (!zt__is_nan(operations) && operations < least) {
+        zt__append(info->text, sizeof info->text, "Not compute: %.0f%% %s. ", operations,
+                   zt__roles[ZT__ROLE_OPERATIONS_SHARE].name);
+    }
+    if (!zt__is_nan(memory) && !zt__is_nan(operations) && nearest < least && zt__is_positive(nearest)) {
+        zt__append(info->text, sizeof info->text, "Below both peaks, it could run %.1f times as fast. ",
+                   100 / nearest);
+    }
+}
+
 /* Applies the rules to the figures of a region. `info` is empty. */
 static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
                             const double errors[ZT__ROLE_COUNT], zt_limit_info *info) {
-    const double least_busy = 80, most_traffic = 60; /* percent: [VTune]; [SOL] */
-    const zt__rule *rule = NULL, *possible = NULL;   /* that holds, and the first that may hold before it */
+    const double least_busy = 80;                  /* percent: [VTune] */
+    const zt__rule *rule = NULL, *possible = NULL; /* that holds, and the first that may hold before it */
     uint8_t unmeasured[ZT__ROLE_COUNT];
     uint32_t i, k;
     memset(unmeasured, 0, sizeof unmeasured);
@@ -277,10 +300,7 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
             zt__append_figure(info, ZT__ROLE_WALL_SHARE, figures);
             zt__append(info->text, sizeof info->text, "). ");
         }
-        if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
-            zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ",
-                       figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
-        }
+        zt__compare_with_peaks(figures, info);
     }
     if (info->missing[0]) {
         zt__append(info->text, sizeof info->text,
@@ -293,20 +313,37 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
                    "Not known: the metrics that show it have no values in this region.");
     } else {
         zt__append(info->text, sizeof info->text,
-                   "Not enough metrics are measured to tell what limits a region.");
+                   info->text[0] ? "The metrics of this device do not show what else limits it."
+                                 : "Not enough metrics are measured to tell what limits a region.");
     }
+}
+
+/* Empties what zt_get_limit returns. */
+static void zt__clear_limit(zt_limit_info *info) {
+    memset(info, 0, sizeof *info);
+    info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+    info->bandwidth = info->compute = info->xmx = info->occupancy = zt__nan();
 }
 
 ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
                                 zt_limit_info *info) {
     double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
-    int peak_is_wrong;
-    memset(info, 0, sizeof *info);
-    info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+    zt__peak_shares shares;
+    int peak_is_wrong, operations_are_wrong;
+    zt__clear_limit(info);
     zt__read_figures(profiler, advice, subject, figures, errors);
-    peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
+    shares = zt__list_peak_shares(figures);
+    info->bandwidth = shares.bandwidth;
+    info->compute = shares.compute;
+    info->xmx = shares.xmx;
+    info->occupancy = shares.occupancy;
+    peak_is_wrong = zt__is_above_peak(figures[ZT__ROLE_MEMORY_SHARE]);
+    operations_are_wrong = zt__is_above_peak(figures[ZT__ROLE_OPERATIONS_SHARE]);
     if (peak_is_wrong) {
         figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
+    }
+    if (operations_are_wrong) {
+        figures[ZT__ROLE_OPERATIONS_SHARE] = zt__nan();
     }
     zt__apply_rules(advice, figures, errors, info);
     if (peak_is_wrong) {
@@ -315,6 +352,13 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
         zt__append(info->text, sizeof info->text, " GB/s is above the peak of ");
         zt__append_number(info->text, sizeof info->text, advice->peaks.bytes / 1e9);
         zt__append(info->text, sizeof info->text, " GB/s: set ZT_PEAKS.");
+    }
+    if (operations_are_wrong) {
+        zt__append(info->text, sizeof info->text, " The operations of zt_set_operations are ");
+        zt__append_number(info->text, sizeof info->text, figures[ZT__ROLE_OPERATIONS]);
+        zt__append(info->text, sizeof info->text, " billion/s, above the peak of ");
+        zt__append_number(info->text, sizeof info->text, advice->peaks.operations / 1e9);
+        zt__append(info->text, sizeof info->text, ": set ZT_PEAKS, or correct them.");
     }
 }
 
@@ -325,8 +369,7 @@ ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt
     zt__advice advice;
     ze_result_t result;
     if (info) {
-        memset(info, 0, sizeof *info);
-        info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+        zt__clear_limit(info);
     }
     subject = zt__get_subject(profiler, "zt_get_limit", region, "info", info, &result);
     if (subject.region) {

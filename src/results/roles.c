@@ -78,8 +78,6 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
 static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
     const char *lists[ZT__ROLE_COUNT];
     uint32_t role, weights[ZT__ROLE_COUNT] = {0};
-    memset(advice->elsewhere, 0, sizeof advice->elsewhere);
-    advice->other_group[0] = 0;
     if (advice->naming == ZT__NAMING_COUNT || !profiler->device || profiler->selection.group_count == 0 ||
         zt__is_device_lost(&profiler->diagnostics)) {
         return;
@@ -95,8 +93,9 @@ static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) 
                          advice->elsewhere, advice->other_group);
 }
 
-ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
+ZT__PRIVATE void zt__prepare_figures(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt__get_streamed_count(profiler);
+    memset(advice, 0, sizeof *advice);
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
     advice->naming = ZT__NAMING_COUNT;
@@ -110,9 +109,12 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         }
     }
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
-    zt__look_elsewhere(profiler, advice);
-
     advice->wall_share = zt__get_coverage(zt__mutable(profiler)).wall_share;
+}
+
+ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
+    zt__prepare_figures(profiler, advice);
+    zt__look_elsewhere(profiler, advice);
 }
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
@@ -202,6 +204,10 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
         time = of_time.sum / (double)of_time.count;
         time_error = zt__relative_error(&of_time);
     }
+    if (subject.region->operations > 0 && zt__is_positive(time)) {
+        figures[ZT__ROLE_OPERATIONS] = subject.region->operations / time;
+        errors[ZT__ROLE_OPERATIONS] = figures[ZT__ROLE_OPERATIONS] * time_error;
+    }
     moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT__LAUNCH_LATENCY));
     zt__unlock(&profiler->mutex);
     zt__get_moments(ZT_AGGREGATE_SUM, &moments, &launch);
@@ -222,6 +228,13 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
         zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
     errors[ZT__ROLE_MEMORY_SHARE] =
         zt__first_measured(zt__percent_of(errors[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9), 0);
+    figures[ZT__ROLE_OPERATIONS_SHARE] =
+        zt__percent_of(figures[ZT__ROLE_OPERATIONS], advice->peaks.operations / 1e9);
+    errors[ZT__ROLE_OPERATIONS_SHARE] =
+        zt__first_measured(zt__percent_of(errors[ZT__ROLE_OPERATIONS], advice->peaks.operations / 1e9), 0);
+    figures[ZT__ROLE_INSTRUCTIONS] = figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
+                                     zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
+                                     zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0);
     /* A region has at least one kernel, so without their number this is the most that one takes. */
     busy = zt__first_measured(figures[ZT__ROLE_GPU_BUSY], 100) / 100;
     kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
@@ -235,4 +248,31 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     errors[ZT__ROLE_IDLE_TIME] =
         figures[ZT__ROLE_IDLE_TIME] * time_error + time * errors[ZT__ROLE_GPU_BUSY] / 100 / 1000;
     figures[ZT__ROLE_WALL_SHARE] = zt__is_nan(time) ? zt__nan() : advice->wall_share;
+}
+
+ZT__PRIVATE int zt__is_above_peak(double percent) {
+    return !zt__is_nan(percent) && percent >= 110;
+}
+
+/* Returns a share from 0 to 1; NaN if it is not known, or of a peak that is wrong. */
+static double zt__share_of_peak(double percent) {
+    return zt__is_above_peak(percent) ? zt__nan() : percent / 100;
+}
+
+static double zt__largest_measured(double one, double other) {
+    return zt__is_nan(one) || other > one ? other : one;
+}
+
+ZT__PRIVATE zt__peak_shares zt__list_peak_shares(const double *figures) {
+    zt__peak_shares shares;
+    shares.bandwidth = shares.compute = shares.xmx = shares.occupancy = zt__nan();
+    if (figures) {
+        shares.bandwidth = zt__share_of_peak(figures[ZT__ROLE_MEMORY_SHARE]);
+        shares.compute = zt__largest_measured(
+            zt__share_of_peak(figures[ZT__ROLE_OPERATIONS_SHARE]),
+            zt__largest_measured(figures[ZT__ROLE_ALU0_ACTIVE], figures[ZT__ROLE_ALU1_ACTIVE]) / 100);
+        shares.xmx = figures[ZT__ROLE_XMX_ACTIVE] / 100;
+        shares.occupancy = figures[ZT__ROLE_EU_OCCUPANCY] / 100;
+    }
+    return shares;
 }

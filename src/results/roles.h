@@ -10,9 +10,9 @@
 /* What a metric measures, and the units of its figure, which rules compare. Tables show metrics without a
    role in this order. */
 typedef enum zt__quantity {
-    ZT__QUANTITY_SHARE,  /* percent, of the time or of something else */
-    ZT__QUANTITY_RATE,   /* bytes a second; as a figure, GB a second */
-    ZT__QUANTITY_BYTES,  /* as a figure, GB a second */
+    ZT__QUANTITY_SHARE, /* percent, of the time or of something else */
+    ZT__QUANTITY_RATE,  /* bytes, operations or instructions a second; as a figure, GB or billions a second */
+    ZT__QUANTITY_BYTES, /* as a figure, GB a second */
     ZT__QUANTITY_EVENTS, /* as a figure, events a nanosecond */
     ZT__QUANTITY_OTHER,  /* frequencies, clock cycles, times, ratios; as a figure, microseconds */
     ZT__QUANTITY_NOTHING /* nothing that can be compared: identifiers, flags, time stamps, uncertainties */
@@ -35,12 +35,12 @@ enum {
    calls FPU, EM and XMX. */
 /* clang-format off */
 #define ZT__ROLES(X)                                                                                         \
-    X(EU_ACTIVE,         1, SHARE,  "EU active",                   "XVE_ACTIVE", "XveActive", "EuActive")    \
-    X(EU_STALL,          1, SHARE,  "EU stall",                    "XVE_STALL", "XveStall", "EuStall")       \
-    X(EU_OCCUPANCY,      1, SHARE,  "EU occupancy",                                                          \
-        "XVE_THREADS_OCCUPANCY_ALL", "XveThreadOccupancy", "EuThreadOccupancy")                              \
     X(XMX_ACTIVE,        1, SHARE,  "XMX active",                                                            \
         "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION,XVE_INST_EXECUTED_XMX_ALL_UTILIZATION", "XmxActive", "")     \
+    X(EU_OCCUPANCY,      1, SHARE,  "EU occupancy",                                                          \
+        "XVE_THREADS_OCCUPANCY_ALL", "XveThreadOccupancy", "EuThreadOccupancy")                              \
+    X(EU_ACTIVE,         1, SHARE,  "EU active",                   "XVE_ACTIVE", "XveActive", "EuActive")    \
+    X(EU_STALL,          1, SHARE,  "EU stall",                    "XVE_STALL", "XveStall", "EuStall")       \
     X(MEMORY_READ_RATE,  1, RATE,   "memory read",                 "GPU_MEMORY_BYTE_READ_RATE", "", "")      \
     X(MEMORY_WRITE_RATE, 1, RATE,   "memory written",              "GPU_MEMORY_BYTE_WRITE_RATE", "", "")     \
     X(MEMORY_READ,       1, BYTES,  "memory read",                                                           \
@@ -76,6 +76,9 @@ enum {
         "COMMAND_PARSER_RENDER_ENGINE_DISPATCH_KERNEL_COUNT", "", "")                                        \
     X(MEMORY_TRAFFIC,    0, RATE,   "memory traffic",              "", "", "")                               \
     X(MEMORY_SHARE,      0, SHARE,  "of the peak bandwidth",       "", "", "")                               \
+    X(OPERATIONS,        0, RATE,   "operations",                  "", "", "")                               \
+    X(OPERATIONS_SHARE,  0, SHARE,  "of the peak operations",      "", "", "")                               \
+    X(INSTRUCTIONS,      0, RATE,   "instructions",                "", "", "")                               \
     X(KERNEL_TIME,       0, OTHER,  "time of a kernel",            "", "", "")                               \
     X(IDLE_TIME,         0, OTHER,  "idle inside the region",      "", "", "")                               \
     X(WALL_SHARE,        0, SHARE,  "of the wall time in regions", "", "", "")                               \
@@ -113,6 +116,11 @@ typedef struct zt__advice {
                                           with fewer than two samples */
 } zt__advice;
 
+/* What a region reaches of what the device can do, from 0 to 1, as in zt_limit_info. NaN: not known. */
+typedef struct zt__peak_shares {
+    double bandwidth, compute, xmx, occupancy;
+} zt__peak_shares;
+
 ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric);
 
 /* Stores the roles that a metric has, unless an earlier metric has them. A name that is in one naming alone
@@ -120,7 +128,10 @@ ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric);
 ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32_t *of_roles,
                                  uint32_t *naming);
 
-/* Fills in what is the same for all regions. The mutex is not held. */
+/* Fills in what is the same for all regions, but for what other groups have. The mutex is not held. */
+ZT__PRIVATE void zt__prepare_figures(const zt_profiler *profiler, zt__advice *advice);
+
+/* Fills in all. */
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice);
 
 /* Returns the factor that converts a rate in these units to GB a second. */
@@ -136,5 +147,11 @@ ZT__PRIVATE double zt__first_measured(double first, double second);
    samples of the same work; 0 where nothing shows it. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
                                   double figures[ZT__ROLE_COUNT], double errors[ZT__ROLE_COUNT]);
+
+/* Returns whether a share, in percent, is so far above a peak that the peak must be wrong. */
+ZT__PRIVATE int zt__is_above_peak(double percent);
+
+/* Returns the shares of peaks among the figures; none is known for NULL. */
+ZT__PRIVATE zt__peak_shares zt__list_peak_shares(const double *figures);
 
 extern const zt__role_description zt__roles[ZT__ROLE_COUNT];
