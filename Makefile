@@ -351,11 +351,12 @@ o2_TESTS := $(filter-out test_plugins,$(TESTS))
 # asan, tsan: what has threads, or bytes from outside.
 $(eval $(call variant,asan,-O0 -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,tsan,-O0 -fsanitize=thread))
-tsan_TESTS := test_auto test_callbacks test_debug test_hotspots test_lists test_locks test_lost test_memory test_modules test_nesting \
+tsan_TESTS := test_auto test_callbacks test_clear test_debug test_hotspots test_lists test_locks test_lost test_memory test_modules test_nesting \
     test_passes test_phases test_plugins test_power test_process test_reader test_regions test_reports test_sequences test_soak test_stamps \
     test_streams test_strict test_thread test_timeline test_trace test_trace_off test_watch
-asan_TESTS := $(sort $(tsan_TESTS) test_advice test_bad_input test_baseline test_environment test_every_call test_faults test_interrupted \
-    test_kernels test_merge test_open test_openmetrics test_softgpu_debug test_softgpu_modules test_statistics)
+asan_TESTS := $(sort $(tsan_TESTS) test_advice test_bad_input test_baseline test_environment test_every_call test_facts \
+    test_faults test_interrupted test_kernels test_merge test_open test_openmetrics test_softgpu_debug \
+    test_softgpu_modules test_statistics)
 
 # What an option of the compiler can break.
 # lto: what is optimised across files: copies of the library in two of them, locks, the rings of streams.

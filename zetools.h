@@ -1242,6 +1242,14 @@ typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
    UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
+/* Starts the figures anew, so that those of a service are of the last minute: of regions, phases, metrics, calls and the
+   timeline, and what was lost or dropped and why. Samples on their way count as begun since. Names and their indices stay,
+   and so does what is not of samples: kernels, hot spots, memory in use, zt_info.power, streams, and how long the library
+   kept threads busy.
+   Returns SUCCESS; HANDLE_OBJECT_IN_USE inside a sample function; NOT_READY if another thread still collects after
+   config.wait_timeout_ns. */
+ZT_API ze_result_t zt_clear(zt_profiler *profiler);
+
 /* Names a command list, for the trace: regions that are begun on it from now on are on a track with this
    name. zt_release and, while tracing, the destruction of the list end that.
    name  is copied. NULL and "": no name any more
@@ -2444,6 +2452,7 @@ ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler)
       empty.overlap.at_once_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_clear(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
@@ -8796,6 +8805,9 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from);
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics);
 
+/* Starts anew, and keeps the room. Called by the thread that writes, with the mutex held. */
+ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__statistics *statistics);
+
 /* Makes room for `more` samples. Called by the thread that writes, without the mutex: it is locked here while
    pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
    kept. */
@@ -8893,6 +8905,14 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     zt__free(allocator, statistics->moments);
     zt__free(allocator, statistics->rows);
     memset(statistics, 0, sizeof *statistics);
+}
+
+ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__statistics *statistics) {
+    if (statistics->moments) {
+        memset(statistics->moments, 0, layout->column_count * sizeof *statistics->moments);
+    }
+    statistics->kept = 0;
+    statistics->count = 0;
 }
 
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
@@ -15306,6 +15326,7 @@ typedef struct zt__timeline {
     uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
     uint32_t capacity;
     uint64_t written;           /* ever */
+    uint64_t first;             /* the oldest since zt_clear */
     uint64_t opened_ns;         /* host time */
     uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
     uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
@@ -15328,6 +15349,12 @@ typedef struct zt__timeline {
 
 /* Returns the index of the oldest element that a ring still has, after `written` were written to it. */
 ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity);
+
+/* Returns the index of the oldest sample that is kept. The mutex is held. */
+ZT__PRIVATE uint64_t zt__oldest_sample(const zt__timeline *timeline);
+
+/* Keeps none of the samples that there are. The mutex is held. */
+ZT__PRIVATE void zt__clear_timeline(zt__timeline *timeline);
 
 /* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
 ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data);
@@ -15388,6 +15415,24 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
 
 ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
     return written > capacity ? written - capacity : 0;
+}
+
+ZT__PRIVATE uint64_t zt__oldest_sample(const zt__timeline *timeline) {
+    uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity);
+    return oldest > timeline->first ? oldest : timeline->first;
+}
+
+ZT__PRIVATE void zt__clear_timeline(zt__timeline *timeline) {
+    uint64_t i;
+    for (i = zt__oldest_sample(timeline); i < timeline->written; i++) {
+        uint64_t end_ns = timeline->samples[i % timeline->capacity].end_ns;
+        timeline->replaced_until_ns =
+            end_ns > timeline->replaced_until_ns ? end_ns : timeline->replaced_until_ns;
+    }
+    timeline->first = timeline->attributed = timeline->written;
+    timeline->missing_written = 0;
+    timeline->ambiguous = 0;
+    timeline->changes++;
 }
 
 ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
@@ -15604,11 +15649,10 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
             (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
         reading->launch_error_ns = error_ns;
     }
-    if (timeline->written >= timeline->capacity &&
-        timeline->samples[place].end_ns > timeline->replaced_until_ns) {
-        timeline->replaced_until_ns = timeline->samples[place].end_ns;
-    }
-    if (timeline->written >= timeline->capacity) {
+    if (timeline->written - timeline->first >= timeline->capacity) {
+        if (timeline->samples[place].end_ns > timeline->replaced_until_ns) {
+            timeline->replaced_until_ns = timeline->samples[place].end_ns;
+        }
         zt__path_at(profiler, timeline->samples[place].path)->kept--;
     }
     reading->path->kept++;
@@ -15647,7 +15691,7 @@ ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, ui
     if (timeline) {
         zt__lock(&profiler->mutex);
         *end = timeline->written;
-        *first = zt__oldest_kept(timeline->written, timeline->capacity);
+        *first = zt__oldest_sample(timeline);
         zt__unlock(&profiler->mutex);
     }
 }
@@ -15658,7 +15702,7 @@ ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__
     size_t place = (size_t)(index % timeline->capacity), columns = profiler->row_length;
     int is_kept;
     zt__lock(&profiler->mutex);
-    is_kept = index >= zt__oldest_kept(timeline->written, timeline->capacity);
+    is_kept = index >= zt__oldest_sample(timeline);
     if (is_kept) {
         *sample = timeline->samples[place];
         sample->begin_ns =
@@ -15763,8 +15807,8 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
     while (i < end) {
         uint32_t locked;
         zt__lock(&profiler->mutex);
-        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
-            i = zt__oldest_kept(timeline->written, timeline->capacity);
+        if (i < zt__oldest_sample(timeline)) {
+            i = zt__oldest_sample(timeline);
         }
         for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
             const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
@@ -15778,7 +15822,7 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
-            first = zt__oldest_kept(timeline->written, timeline->capacity);
+            first = zt__oldest_sample(timeline);
             gap = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
             for (; gap < timeline->missing_written; gap++) {
                 const zt__missing *missing = &timeline->missing[gap % ZT__MISSING_KEPT];
@@ -15967,7 +16011,8 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     zt__get_kept_samples(locked, &first, &end);
     info.samples = end - first;
     zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.lost_samples =
+        first - locked->timeline->first + locked->timeline->ambiguous; /* newer ones replaced these */
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
     while ((data = zt__next_attached_stream(locked, data)) != NULL) {
@@ -17059,7 +17104,7 @@ static void zt__attribute_rows(zt_profiler *profiler) {
     }
     timeline->is_attributing = 1;
     while (timeline->attribute_again) {
-        uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
+        uint64_t oldest = zt__oldest_sample(timeline), index, begin_ns, end_ns;
         zt__stream_data *first = profiler->attached_streams, *data;
         const zt__timeline_sample *sample;
         const zt__path *outer_phase;
@@ -17092,6 +17137,10 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         if (!is_complete) {
             continue; /* its rows may still come */
         }
+        timeline->attribute_again = 1; /* for the next sample */
+        if (index < zt__oldest_sample(timeline)) {
+            continue; /* zt_clear was called, or it was replaced meanwhile */
+        }
         for (path = sampled; path; path = zt__next_counting(path, outer_phase)) {
             for (data = first; data && data->first_streamed < count; data = data->next) {
                 for (m = 0; m < data->group.metric_count; m++) {
@@ -17100,7 +17149,6 @@ static void zt__attribute_rows(zt_profiler *profiler) {
             }
         }
         timeline->attributed = index + 1;
-        timeline->attribute_again = 1; /* for the next sample */
     }
     timeline->is_attributing = 0;
     zt__unlock(&profiler->mutex);
@@ -26812,6 +26860,9 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result);
 
+/* Starts the statistics of all calls anew. No mutex is held. */
+ZT__PRIVATE void zt__clear_calls(zt__tracer *tracer);
+
 #endif
 
 /* ==== tracer/call_times.c =============================================================================== */
@@ -26832,6 +26883,16 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
         zt__free_statistics(allocator, &timed->statistics);
         zt__free(allocator, timed);
     }
+}
+
+ZT__PRIVATE void zt__clear_calls(zt__tracer *tracer) {
+    uint32_t i;
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->timed_call_count; i++) {
+        zt__clear_statistics(&zt__call_layout, &tracer->by_appearance[i]->statistics);
+        tracer->by_appearance[i]->errors = 0;
+    }
+    zt__unlock(&tracer->mutex);
 }
 
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
@@ -36120,12 +36181,16 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
     document->out_of_memory |= !figures || !table.rows;
     for (i = 0; i < count && figures && table.rows; i++) {
-        double *row = figures + (size_t)i * ZT__CALL_ROW_FIGURES;
+        double *row = figures + (size_t)table.row_count * ZT__CALL_ROW_FIGURES;
+        zt__figure_row *shown = &table.rows[table.row_count];
         zt_call_info call;
         zt_get_call(document->profiler, i, &call);
-        table.rows[i].name = call.name;
-        table.rows[i].figures = row;
-        table.rows[i].index = i;
+        if (!call.count) {
+            continue; /* none since zt_clear */
+        }
+        shown->name = call.name;
+        shown->figures = row;
+        shown->index = i;
         all_ns += call.time_ns.sum;
         row[ZT__CALL_ROW_COUNT] = (double)call.count;
         row[ZT__CALL_ROW_ERRORS] = (double)call.errors;
@@ -38747,6 +38812,87 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     zt__free(file->allocator, file->benches);
     zt__free(file->allocator, file->text);
     return result;
+}
+
+/* ==== open/clearing.c =================================================================================== */
+
+/* zt_clear: the figures of samples start anew. */
+
+/* Clears what was collected and counted on a path. What is allocated in a phase and not freed yet stays. */
+static void zt__clear_path(const zt_profiler *profiler, zt__path *path) {
+    uint32_t i;
+    zt__clear_statistics(&profiler->layout, &path->statistics);
+    zt__clear_statistics(&profiler->entry_layout, &path->entries);
+    for (i = 0; i < path->streamed_count; i++) {
+        memset(&path->streamed[i], 0, sizeof path->streamed[i]);
+    }
+    path->lost = path->dropped = path->missing = path->kept = path->with_metrics = path->bytes = 0;
+    path->bytes_ns = path->launch_error_ns = 0;
+    path->outlives_outer = path->is_own_unknown = 0;
+    path->entered = path->incomplete = path->host_ns = path->host_own_ns = 0;
+    path->host_wait_ns = path->power_s = 0;
+    memset(&path->power, 0, sizeof path->power);
+    path->memory.allocations = 0;
+    path->memory.has_ended = 0;
+}
+
+/* Counts again, on its path, what is not collected yet: samples on their way, and open regions. */
+static void zt__count_unfinished(zt_profiler *profiler) {
+    const zt__recording *recording;
+    const zt__list *list;
+    const zt__probe *probe;
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        for (probe = recording->first; probe; probe = probe->next) {
+            probe->path->missing += probe->is_due != 0;
+        }
+    }
+    for (list = profiler->lists; list; list = list->next) {
+        for (probe = list->innermost; probe; probe = probe->outer) {
+            probe->path->missing++;
+        }
+    }
+}
+
+ZT_API ze_result_t zt_clear(zt_profiler *profiler) {
+    uint64_t in_flight;
+    uint32_t i;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_owner(&profiler->collector)) {
+        return zt__report(&profiler->diagnostics, INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "zt_clear");
+    }
+    /* The thread that holds the collector is the only one that writes statistics. */
+    if (!zt__lock_until(&profiler->collector, zt__deadline(profiler->config.wait_timeout_ns))) {
+        return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_clear");
+    }
+    zt__lock(&profiler->mutex);
+    in_flight = profiler->counts.begun - profiler->counts.collected - profiler->counts.lost -
+                profiler->counts.dropped;
+    memset(&profiler->counts, 0, sizeof profiler->counts);
+    memset(profiler->causes, 0, sizeof profiler->causes);
+    profiler->counts.begun = in_flight;
+    profiler->moved_samples = 0;
+    zt__clear_path(profiler, &profiler->root);
+    for (i = 0; i < profiler->path_count; i++) {
+        zt__clear_path(profiler, zt__path_at(profiler, i));
+    }
+    for (i = 0; i < profiler->region_count; i++) {
+        profiler->regions[i]->lost = profiler->regions[i]->dropped = 0;
+    }
+    zt__count_unfinished(profiler);
+    if (profiler->timeline) {
+        zt__clear_timeline(profiler->timeline);
+    }
+    zt__unlock(&profiler->mutex);
+    zt__unlock_timed(&profiler->collector);
+#ifdef ZETOOLS_TRACER
+    if (zt__calls_to_report(profiler) > 0) {
+        zt__clear_calls(zt__load(&profiler->tracer));
+    }
+#endif
+    return ZE_RESULT_SUCCESS;
 }
 
 /* ==== open/info.c ======================================================================================= */
@@ -43125,8 +43271,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        In a sample function, and in a log function that is called while samples are collected, no call with
        the same profiler waits:
 
-       zt_collect, and zt_merge     return HANDLE_OBJECT_IN_USE
-       with it as `into`
+       zt_collect, zt_clear, and    return HANDLE_OBJECT_IN_USE
+       zt_merge with it as `into`
        zt_begin                     drops the region if there is no probe
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
@@ -43355,4 +43501,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: eb56ceae6712ec09 */
+/* Joined from src/ by src/join.py: ec53ac6085900e9e */

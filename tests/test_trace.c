@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <level_zero/layers/zel_tracing_api.h>
 #include <level_zero/layers/zel_tracing_register_cb.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -2080,6 +2081,15 @@ static void test_calls_are_timed(void **state) {
     assert_int_equal(call_info(profiler, "zeEventQueryStatus").count, 0);
     assert_int_equal(call_info(profiler, "zeCommandListReset").count, 0);
     assert_int_equal(zt_get_info(profiler).call_count, 3);
+    ok(zt_clear(profiler));
+    assert_int_equal(call_info(profiler, "zeEventHostReset").errors, 0);
+    assert_true(isnan(call_info(profiler, "zeCommandQueueSynchronize").time_ns.median));
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_TABLE), "zeEventHostReset"));
+    ok(zeCommandQueueSynchronize(w->queue, A_WHILE));
+    synchronize = call_info(profiler, "zeCommandQueueSynchronize");
+    assert_int_equal(synchronize.count, 1);
+    assert_true(synchronize.time_ns.median == synchronize.time_ns.sum);
+    collect_all(profiler);
 }
 
 /* Answers and warnings are not counted as errors. */

@@ -127,6 +127,7 @@ ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler)
       empty.overlap.at_once_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_clear(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER

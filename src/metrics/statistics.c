@@ -60,6 +60,14 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
+ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__statistics *statistics) {
+    if (statistics->moments) {
+        memset(statistics->moments, 0, layout->column_count * sizeof *statistics->moments);
+    }
+    statistics->kept = 0;
+    statistics->count = 0;
+}
+
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
                                     const zt__sample_layout *layout, zt__statistics *statistics,
                                     uint64_t more) {

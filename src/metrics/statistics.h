@@ -48,6 +48,9 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from);
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics);
 
+/* Starts anew, and keeps the room. Called by the thread that writes, with the mutex held. */
+ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__statistics *statistics);
+
 /* Makes room for `more` samples. Called by the thread that writes, without the mutex: it is locked here while
    pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
    kept. */

@@ -284,12 +284,16 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
     document->out_of_memory |= !figures || !table.rows;
     for (i = 0; i < count && figures && table.rows; i++) {
-        double *row = figures + (size_t)i * ZT__CALL_ROW_FIGURES;
+        double *row = figures + (size_t)table.row_count * ZT__CALL_ROW_FIGURES;
+        zt__figure_row *shown = &table.rows[table.row_count];
         zt_call_info call;
         zt_get_call(document->profiler, i, &call);
-        table.rows[i].name = call.name;
-        table.rows[i].figures = row;
-        table.rows[i].index = i;
+        if (!call.count) {
+            continue; /* none since zt_clear */
+        }
+        shown->name = call.name;
+        shown->figures = row;
+        shown->index = i;
         all_ns += call.time_ns.sum;
         row[ZT__CALL_ROW_COUNT] = (double)call.count;
         row[ZT__CALL_ROW_ERRORS] = (double)call.errors;

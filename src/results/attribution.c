@@ -96,7 +96,7 @@ static void zt__attribute_rows(zt_profiler *profiler) {
     }
     timeline->is_attributing = 1;
     while (timeline->attribute_again) {
-        uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
+        uint64_t oldest = zt__oldest_sample(timeline), index, begin_ns, end_ns;
         zt__stream_data *first = profiler->attached_streams, *data;
         const zt__timeline_sample *sample;
         const zt__path *outer_phase;
@@ -129,6 +129,10 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         if (!is_complete) {
             continue; /* its rows may still come */
         }
+        timeline->attribute_again = 1; /* for the next sample */
+        if (index < zt__oldest_sample(timeline)) {
+            continue; /* zt_clear was called, or it was replaced meanwhile */
+        }
         for (path = sampled; path; path = zt__next_counting(path, outer_phase)) {
             for (data = first; data && data->first_streamed < count; data = data->next) {
                 for (m = 0; m < data->group.metric_count; m++) {
@@ -137,7 +141,6 @@ static void zt__attribute_rows(zt_profiler *profiler) {
             }
         }
         timeline->attributed = index + 1;
-        timeline->attribute_again = 1; /* for the next sample */
     }
     timeline->is_attributing = 0;
     zt__unlock(&profiler->mutex);

@@ -45,8 +45,8 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
     while (i < end) {
         uint32_t locked;
         zt__lock(&profiler->mutex);
-        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
-            i = zt__oldest_kept(timeline->written, timeline->capacity);
+        if (i < zt__oldest_sample(timeline)) {
+            i = zt__oldest_sample(timeline);
         }
         for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
             const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
@@ -60,7 +60,7 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
-            first = zt__oldest_kept(timeline->written, timeline->capacity);
+            first = zt__oldest_sample(timeline);
             gap = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
             for (; gap < timeline->missing_written; gap++) {
                 const zt__missing *missing = &timeline->missing[gap % ZT__MISSING_KEPT];
@@ -249,7 +249,8 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     zt__get_kept_samples(locked, &first, &end);
     info.samples = end - first;
     zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.lost_samples =
+        first - locked->timeline->first + locked->timeline->ambiguous; /* newer ones replaced these */
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
     while ((data = zt__next_attached_stream(locked, data)) != NULL) {

@@ -23,6 +23,24 @@ ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity) {
     return written > capacity ? written - capacity : 0;
 }
 
+ZT__PRIVATE uint64_t zt__oldest_sample(const zt__timeline *timeline) {
+    uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity);
+    return oldest > timeline->first ? oldest : timeline->first;
+}
+
+ZT__PRIVATE void zt__clear_timeline(zt__timeline *timeline) {
+    uint64_t i;
+    for (i = zt__oldest_sample(timeline); i < timeline->written; i++) {
+        uint64_t end_ns = timeline->samples[i % timeline->capacity].end_ns;
+        timeline->replaced_until_ns =
+            end_ns > timeline->replaced_until_ns ? end_ns : timeline->replaced_until_ns;
+    }
+    timeline->first = timeline->attributed = timeline->written;
+    timeline->missing_written = 0;
+    timeline->ambiguous = 0;
+    timeline->changes++;
+}
+
 ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
     zt_allocator allocator = data->allocator;
     uint32_t owners, i;
@@ -237,11 +255,10 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
             (double)(int64_t)(reading->begin_ns - reading->submitted_ns);
         reading->launch_error_ns = error_ns;
     }
-    if (timeline->written >= timeline->capacity &&
-        timeline->samples[place].end_ns > timeline->replaced_until_ns) {
-        timeline->replaced_until_ns = timeline->samples[place].end_ns;
-    }
-    if (timeline->written >= timeline->capacity) {
+    if (timeline->written - timeline->first >= timeline->capacity) {
+        if (timeline->samples[place].end_ns > timeline->replaced_until_ns) {
+            timeline->replaced_until_ns = timeline->samples[place].end_ns;
+        }
         zt__path_at(profiler, timeline->samples[place].path)->kept--;
     }
     reading->path->kept++;
@@ -280,7 +297,7 @@ ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, ui
     if (timeline) {
         zt__lock(&profiler->mutex);
         *end = timeline->written;
-        *first = zt__oldest_kept(timeline->written, timeline->capacity);
+        *first = zt__oldest_sample(timeline);
         zt__unlock(&profiler->mutex);
     }
 }
@@ -291,7 +308,7 @@ ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__
     size_t place = (size_t)(index % timeline->capacity), columns = profiler->row_length;
     int is_kept;
     zt__lock(&profiler->mutex);
-    is_kept = index >= zt__oldest_kept(timeline->written, timeline->capacity);
+    is_kept = index >= zt__oldest_sample(timeline);
     if (is_kept) {
         *sample = timeline->samples[place];
         sample->begin_ns =

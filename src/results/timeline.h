@@ -89,6 +89,7 @@ typedef struct zt__timeline {
     uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
     uint32_t capacity;
     uint64_t written;           /* ever */
+    uint64_t first;             /* the oldest since zt_clear */
     uint64_t opened_ns;         /* host time */
     uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
     uint64_t replaced_until_ns; /* device time: the latest end of a sample that a newer one has replaced */
@@ -111,6 +112,12 @@ typedef struct zt__timeline {
 
 /* Returns the index of the oldest element that a ring still has, after `written` were written to it. */
 ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity);
+
+/* Returns the index of the oldest sample that is kept. The mutex is held. */
+ZT__PRIVATE uint64_t zt__oldest_sample(const zt__timeline *timeline);
+
+/* Keeps none of the samples that there are. The mutex is held. */
+ZT__PRIVATE void zt__clear_timeline(zt__timeline *timeline);
 
 /* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
 ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data);

@@ -27,6 +27,16 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
+ZT__PRIVATE void zt__clear_calls(zt__tracer *tracer) {
+    uint32_t i;
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->timed_call_count; i++) {
+        zt__clear_statistics(&zt__call_layout, &tracer->by_appearance[i]->statistics);
+        tracer->by_appearance[i]->errors = 0;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result) {
     zt__timed_call *timed, *made = NULL;

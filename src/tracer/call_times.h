@@ -17,6 +17,9 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
 ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
                                 ze_result_t result);
 
+/* Starts the statistics of all calls anew. No mutex is held. */
+ZT__PRIVATE void zt__clear_calls(zt__tracer *tracer);
+
 extern const zt__sample_layout zt__call_layout;
 
 #endif

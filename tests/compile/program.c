@@ -136,6 +136,7 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_collect(profiler, 0) == 0);
     EXPECT(zt_collect(profiler, 1000) == 0);
     EXPECT(zt_name_list(profiler, NULL, "name") == 0);
+    EXPECT(zt_clear(profiler) == 0);
     EXPECT(zt_release(profiler, NULL) == 0);
     zt_counts counts = zt_get_info(profiler).counts;
     EXPECT(counts.begun + counts.collected + counts.lost + counts.dropped + counts.in_flight == 0);

@@ -7,8 +7,8 @@
        In a sample function, and in a log function that is called while samples are collected, no call with
        the same profiler waits:
 
-       zt_collect, and zt_merge     return HANDLE_OBJECT_IN_USE
-       with it as `into`
+       zt_collect, zt_clear, and    return HANDLE_OBJECT_IN_USE
+       zt_merge with it as `into`
        zt_begin                     drops the region if there is no probe
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
