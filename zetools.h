@@ -8781,6 +8781,10 @@ typedef struct zt__sample_layout {
     const zt_aggregation *aggregations; /* how the values of each column are combined */
 } zt__sample_layout;
 
+/* Times are counted in buckets that are the same everywhere, so that histograms of several runs and processes can be added:
+   up to 1, 2, 5, 10 ... microseconds, to 50 seconds, and above. */
+enum { ZT__TIME_BUCKETS = 25 };
+
 /* The statistics of a path, or of a call. One thread at a time writes, and holds the owner's mutex when it
    does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
@@ -8789,6 +8793,7 @@ typedef struct zt__statistics {
     uint32_t kept, capacity; /* in rows */
     uint64_t count;          /* samples added */
     uint64_t seed;           /* with the number of a sample, decides whether it is kept */
+    uint64_t time_counts[ZT__TIME_BUCKETS]; /* of the values of the first column: how many are in each bucket */
 } zt__statistics;
 
 /* A kept value, and for how many samples it stands. */
@@ -8829,6 +8834,9 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
    drawn. */
 ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__statistics *into,
                                       const zt__statistics *from);
+
+/* Returns the upper bound of a bucket in nanoseconds, which belongs to it; infinity for the last. */
+ZT__PRIVATE double zt__time_bucket_end(uint32_t bucket);
 
 ZT__PRIVATE void zt__clear_stats(zt_stats *stats);
 
@@ -8907,10 +8915,28 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
+/* The upper bounds of all buckets but the last, in nanoseconds. */
+static const double zt__time_bucket_ends[ZT__TIME_BUCKETS - 1] = {1e3, 2e3, 5e3, 1e4, 2e4, 5e4,  1e5,  2e5,
+                                                                  5e5, 1e6, 2e6, 5e6, 1e7, 2e7,  5e7,  1e8,
+                                                                  2e8, 5e8, 1e9, 2e9, 5e9, 1e10, 2e10, 5e10};
+
+ZT__PRIVATE double zt__time_bucket_end(uint32_t bucket) {
+    return bucket < ZT__TIME_BUCKETS - 1 ? zt__time_bucket_ends[bucket] : HUGE_VAL;
+}
+
+static uint32_t zt__bucket_of_time(double ns) {
+    uint32_t bucket = 0;
+    while (bucket < ZT__TIME_BUCKETS - 1 && ns > zt__time_bucket_ends[bucket]) {
+        bucket++;
+    }
+    return bucket;
+}
+
 ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__statistics *statistics) {
     if (statistics->moments) {
         memset(statistics->moments, 0, layout->column_count * sizeof *statistics->moments);
     }
+    memset(statistics->time_counts, 0, sizeof statistics->time_counts);
     statistics->kept = 0;
     statistics->count = 0;
 }
@@ -8995,6 +9021,9 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
                              weights[layout->aggregations[column]]);
         }
     }
+    if (!zt__is_nan(row[0])) {
+        statistics->time_counts[zt__bucket_of_time(row[0])]++;
+    }
 }
 
 /* ---- the statistics of two sets of samples --------------------------------------------------------------- */
@@ -9055,6 +9084,9 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
     into->count += from->count;
     for (i = 0; i < layout->column_count; i++) {
         zt__merge_moments(&into->moments[i], &from->moments[i]);
+    }
+    for (i = 0; i < ZT__TIME_BUCKETS; i++) {
+        into->time_counts[i] += from->time_counts[i];
     }
 }
 
@@ -16421,6 +16453,9 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);
 /* The mutex is held. */
 ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column);
 
+/* Adds up how many GPU times, of a phase those of its entries, are in each bucket. With the mutex held. */
+ZT__PRIVATE void zt__sum_time_counts(zt__subject subject, uint64_t counts[ZT__TIME_BUCKETS]);
+
 /* The same of a metric of attached streams. The mutex is held. */
 ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric);
 
@@ -16660,6 +16695,18 @@ ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
         }
     }
     return sum;
+}
+
+ZT__PRIVATE void zt__sum_time_counts(zt__subject subject, uint64_t counts[ZT__TIME_BUCKETS]) {
+    const zt__path *path = NULL;
+    uint32_t i;
+    memset(counts, 0, ZT__TIME_BUCKETS * sizeof *counts);
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        const zt__statistics *statistics = zt__statistics_with(subject, 0, path);
+        for (i = 0; i < ZT__TIME_BUCKETS; i++) {
+            counts[i] += statistics->time_counts[i];
+        }
+    }
 }
 
 ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
@@ -17310,6 +17357,7 @@ static int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_la
     uint64_t rows = (uint64_t)to->kept + statistics->kept, limit = to_layout->row_limit;
     copied->count = statistics->count;
     copied->kept = statistics->kept;
+    memcpy(copied->time_counts, statistics->time_counts, sizeof copied->time_counts);
     if (!statistics->moments) { /* there are no samples */
         return 1;
     }
@@ -17711,7 +17759,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 10, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 11, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -17967,6 +18015,19 @@ static int zt__has_gpu_times(const zt_profiler *profiler, uint32_t column) {
            (column >= zt__pass_time_column(profiler, 0) && column < zt__tile_column(profiler, 0, 0));
 }
 
+/* Transfers how many times are in each bucket; in all, these are the values of the first column. */
+static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statistics) {
+    uint64_t all = 0;
+    uint32_t i;
+    for (i = 0; i < ZT__TIME_BUCKETS; i++) {
+        zt__transfer_u64(packer, &statistics->time_counts[i], statistics->count);
+        all += statistics->time_counts[i];
+    }
+    if (packer->is_reading) {
+        zt__require(packer, all == statistics->moments[0].count);
+    }
+}
+
 /* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked, because
    values are divided by them, and so is the sign of GPU times. Other values are not: as with those of a driver,
    reports leave out what is not a number. */
@@ -18003,6 +18064,9 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
         if (packer->is_reading && moments->count == 0) {
             memset(moments, 0, sizeof *moments);
         }
+    }
+    if (statistics->count > 0 && statistics->moments) {
+        zt__transfer_time_counts(packer, statistics);
     }
     zt__transfer_u32(packer, &kept, layout->row_limit);
     values = (size_t)kept * layout->kept_count;
@@ -33974,6 +34038,34 @@ static void zt__write_labels(zt__writer *writer, const zt__family_labels *labels
     }
 }
 
+/* Writes the last samples of a summary or a histogram. A sum that was forged may be negative, which is forbidden. */
+static void zt__write_sum_and_count(zt__writer *writer, zt__family *family, const zt__family_labels *labels,
+                                    double sum, uint64_t count) {
+    if (zt__is_finite(sum) && sum >= 0) {
+        zt__begin_sample(writer, family, "_sum");
+        zt__write_labels(writer, labels);
+        zt__end_sample(writer, sum);
+    }
+    zt__begin_sample(writer, family, "_count");
+    zt__write_labels(writer, labels);
+    zt__end_count(writer, count);
+}
+
+/* Writes the upper bound of a bucket as a label, in seconds: "0.001", "1.0", "+Inf". */
+static void zt__write_bound(zt__writer *writer, uint32_t bucket) {
+    double seconds = zt__time_bucket_end(bucket) / 1e9;
+    zt__write_comma(writer);
+    zt__write_text(writer, "le=\"");
+    if (!zt__is_finite(seconds)) {
+        zt__write_text(writer, "+Inf");
+    } else if (seconds >= 1) {
+        zt__print(writer, "%u.0", (unsigned)seconds);
+    } else {
+        zt__write_number(writer, seconds);
+    }
+    zt__write_text(writer, "\"");
+}
+
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
 static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__family_labels *labels,
                               const zt_stats *time_ns) {
@@ -33992,14 +34084,7 @@ static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__
             zt__end_sample(writer, quantiles[i].ns * 1e-9);
         }
     }
-    if (zt__is_finite(time_ns->sum) && time_ns->sum >= 0) {
-        zt__begin_sample(writer, family, "_sum");
-        zt__write_labels(writer, labels);
-        zt__end_sample(writer, time_ns->sum * 1e-9);
-    }
-    zt__begin_sample(writer, family, "_count");
-    zt__write_labels(writer, labels);
-    zt__end_count(writer, time_ns->count);
+    zt__write_sum_and_count(writer, family, labels, time_ns->sum * 1e-9, time_ns->count);
 }
 
 /* ---- facts of regions and phases ------------------------------------------------------------------------ */
@@ -34091,6 +34176,37 @@ static void zt__write_fact_families(zt__document *document, zt__family_of rows) 
                 zt__free(&document->profiler->config.allocator, labels.path);
             }
         }
+    }
+}
+
+/* Writes histograms of the GPU times of regions or, of phases, of their entries. */
+static void zt__write_histograms(zt__document *document, zt__family family, zt__family_of rows) {
+    const zt__nesting *row = NULL;
+    zt__writer *writer = &document->writer;
+    zt_profiler *profiler = document->profiler;
+    while ((row = zt__next_row_of(document, rows, row)) != NULL) {
+        const zt__subject subject = zt__subject_at(profiler, row->index);
+        uint64_t counts[ZT__TIME_BUCKETS], below = 0;
+        zt__family_labels labels;
+        zt__moments time;
+        uint32_t i;
+        zt__lock(&profiler->mutex);
+        zt__sum_time_counts(subject, counts);
+        time = zt__sum_moments(subject, 0);
+        zt__unlock(&profiler->mutex);
+        if (time.count == 0) {
+            continue;
+        }
+        labels = zt__labels_of_row(document, row);
+        for (i = 0; i < ZT__TIME_BUCKETS; i++) {
+            below += counts[i];
+            zt__begin_sample(writer, &family, "_bucket");
+            zt__write_labels(writer, &labels);
+            zt__write_bound(writer, i);
+            zt__end_count(writer, below);
+        }
+        zt__write_sum_and_count(writer, &family, &labels, time.sum * 1e-9, time.count);
+        zt__free(&profiler->config.allocator, labels.path);
     }
 }
 
@@ -34406,6 +34522,11 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the append of a region to the execution of its list", 0},
                           {"zetools_region_launch_latency_seconds", "summary", "seconds",
                            "Time from the submission of a region to its begin on the device", 0}};
+    const zt__family time_histogram = {"zetools_region_gpu_time_histogram_seconds", "histogram", "seconds",
+                                       "GPU time of the samples of a region, with regions inside it", 0};
+    const zt__family entry_histogram = {"zetools_phase_entry_gpu_time_histogram_seconds", "histogram",
+                                        "seconds", "GPU time of what was submitted in one entry of a phase",
+                                        0};
     zt__family region_lost = {"zetools_region_lost_samples", "counter", "samples",
                               "Samples of a region whose data is missing or invalid", 0};
     zt__family region_dropped = {"zetools_region_dropped_samples", "counter", "samples",
@@ -34465,6 +34586,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
             }
         }
     }
+    zt__write_histograms(document, time_histogram, ZT__FAMILY_OF_REGION);
     zt__prepare_figures(profiler, &document->advice);
     zt__write_fact_families(document, ZT__FAMILY_OF_REGION);
     zt__write_missing(document, &region_lost, 0);
@@ -34474,6 +34596,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     }
     zt__write_fact_families(document, ZT__FAMILY_OF_PHASE);
     zt__write_entry_times(document);
+    zt__write_histograms(document, entry_histogram, ZT__FAMILY_OF_PHASE);
 #ifdef ZETOOLS_TRACER
     zt__write_memory(document);
 #endif
@@ -42773,7 +42896,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
        zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 10; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 11; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -42796,6 +42919,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                end
                u64 collected; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
                of a phase the same of its entries, which have one column: the GPU time
 
@@ -43501,4 +43625,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: ec53ac6085900e9e */
+/* Joined from src/ by src/join.py: 06a716fbdd3da87f */

@@ -28,7 +28,9 @@ META = re.compile(rf"# (TYPE|UNIT|HELP) ({NAME}) (.*)")
 SAMPLE = re.compile(rf'({NAME})(?:\{{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\.)*",?)*)\}})? (\S+)')
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
-SUFFIXES = {"counter": ["_total"], "gauge": [""], "summary": ["", "_sum", "_count"]}
+SUFFIXES = {"counter": ["_total"], "gauge": [""], "summary": ["", "_sum", "_count"],
+            "histogram": ["_bucket", "_sum", "_count"]}
+BOUNDS = [step * 10**decade / 1e6 for decade in range(8) for step in (1, 2, 5)] + [math.inf]
 UNITS = {"ns": ("_seconds", 1e-9), "ms": ("_seconds", 1e-3), "%": ("_ratio", 0.01), "GHz": ("_hertz", 1e9),
          "KBpS": ("_bytes_per_second", 1e3), "percent": ("_ratio", 0.01), "MHz": ("_hertz", 1e6), "bytes": ("_bytes", 1),
          "cycles": ("_cycles", 1), "GBpS": ("_bytes_per_second", 1e9), "": ("", 1)}
@@ -73,14 +75,29 @@ def parse(path):
             f'{a}="{b}"' for a, b in LABEL.findall(labels))), line
         key = name, frozenset((label, unescape(text)) for label, text in LABEL.findall(labels or ""))
         assert key not in family.samples, line
-        assert family.type not in ("counter", "summary") or float(value) >= 0, line
+        assert family.type == "gauge" or float(value) >= 0, line
         family.samples[key] = float(value)
     for family in families.values():
+        check_histogram(family)
         assert family.help, family.name
         assert family.samples, family.name
         for suffix in SUFFIXES[family.type]:
             assert not suffix or family.name + suffix not in families, family.name
     return families
+
+
+def check_histogram(family):
+    """Buckets have one set of bounds, and counts that do not fall; the last is the count of all."""
+    buckets = collections.defaultdict(list)
+    for (name, labels), value in family.samples.items():
+        if family.type == "histogram" and name.endswith("_bucket"):
+            bound = dict(labels)["le"]
+            assert bound == "+Inf" or "." in bound or "e" in bound, bound
+            buckets[frozenset(label for label in labels if label[0] != "le")].append((float(bound), value))
+    for labels, counts in buckets.items():
+        assert [bound for bound, _ in counts] == BOUNDS, counts
+        assert all(before[1] <= after[1] for before, after in zip(counts, counts[1:])), counts
+        assert counts[-1][1] == family.samples[family.name + "_count", labels] > 0, counts
 
 
 def text_of(name):
@@ -101,6 +118,14 @@ def compare(families, expected_path):
         assert key in found, (key, sorted(map(str, found)))
         assert math.isclose(found[key], value, rel_tol=1e-12), (key, found[key], value)
 
+    def expect_histogram(name, region, count, total):
+        """Its buckets are checked by themselves: they are counted, not compared."""
+        labels = frozenset({("region", region)})
+        expect(count, name + "_count", region=region)
+        if math.isfinite(total):
+            expect(total * 1e-9, name + "_sum", region=region)
+        expected.update(key for key in found if key[0] == name + "_bucket" and labels <= key[1])
+
     with open(expected_path, encoding="utf-8") as file:
         lines = [line.rstrip("\n").split("\t") for line in file]
     passes = len({fields[6] for fields in lines if fields[0] == "metric"})
@@ -110,6 +135,8 @@ def compare(families, expected_path):
                 continue
             region = text_of(fields[0])
             total, *quantiles = [float.fromhex(field) for field in fields[2:]]
+            if kind == "gpu_time":
+                expect_histogram("zetools_region_gpu_time_histogram_seconds", region, int(fields[1]), total)
             name = f"zetools_region_{kind}_seconds"
             expect(int(fields[1]), name + "_count", region=region)
             if math.isfinite(total):

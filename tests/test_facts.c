@@ -209,7 +209,69 @@ static void test_each_column(void **state) {
     zt_close(profiler);
 }
 
+/* ==== buckets of times ==================================================================================== */
+
+static const zt_aggregation sum_alone[] = {ZT_AGGREGATE_SUM};
+static const uint32_t first_column[] = {0};
+static const zt__sample_layout one_column = {1, 4, 1, first_column, sum_alone};
+
+static void add_time(zt__statistics *statistics, double ns) {
+    static zt__mutex mutex;
+    assert_true(zt__reserve_samples(&zt__default_allocator, &mutex, &one_column, statistics, 1));
+    zt__add_sample(&one_column, statistics, &ns);
+}
+
+/* A bound belongs to the bucket below it; a time that is not known to none. */
+static void test_time_buckets(void **state) {
+    (void)state;
+    const double times[] = {0, 1000, 1000.5, 2000, 5000, 5001, 1e9, 5e10, 5.1e10, 1e300, NAN};
+    const uint32_t buckets[] = {0, 0, 1, 1, 2, 3, 18, 23, 24, 24};
+    zt__statistics statistics, merged;
+    uint64_t wanted[ZT__TIME_BUCKETS] = {0};
+    memset(&statistics, 0, sizeof statistics);
+    memset(&merged, 0, sizeof merged);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        add_time(&statistics, times[i]);
+        if (!isnan(times[i]))
+            wanted[buckets[i]]++;
+    }
+    assert_memory_equal(statistics.time_counts, wanted, sizeof wanted);
+    assert_true(zt__time_bucket_end(0) == 1e3 && zt__time_bucket_end(23) == 5e10 &&
+                isinf(zt__time_bucket_end(24)));
+    add_time(&merged, 3000);
+    wanted[2]++;
+    zt__merge_statistics(&one_column, &merged, &statistics);
+    assert_memory_equal(merged.time_counts, wanted, sizeof wanted);
+    zt__clear_statistics(&one_column, &merged);
+    memset(wanted, 0, sizeof wanted);
+    assert_memory_equal(merged.time_counts, wanted, sizeof wanted);
+    zt__free_statistics(&zt__default_allocator, &statistics);
+    zt__free_statistics(&zt__default_allocator, &merged);
+}
+
+/* Samples of a region in several runs, regions in a region, and entries of a phase. */
+static void test_histograms(void **state) {
+    zt_profiler *profiler = measure(*state);
+    write_to(&openmetrics, profiler, ZT_FORMAT_OPENMETRICS);
+    assert_contains(openmetrics.bytes, "# TYPE zetools_region_gpu_time_histogram_seconds histogram\n");
+    assert_contains(openmetrics.bytes, "_histogram_seconds_bucket{region=\"saxpy\",le=\"1e-06\"} ");
+    assert_contains(openmetrics.bytes, "_histogram_seconds_bucket{region=\"saxpy\",le=\"1.0\"} ");
+    assert_contains(openmetrics.bytes, "_histogram_seconds_bucket{region=\"saxpy\",le=\"+Inf\"} 3\n");
+    assert_contains(
+        openmetrics.bytes,
+        "_entry_gpu_time_histogram_seconds_bucket{phase=\"solve\",path=\";solve\",le=\"+Inf\"} 1\n");
+    ok(zt_clear(profiler));
+    write_to(&openmetrics, profiler, ZT_FORMAT_OPENMETRICS);
+    assert_null(strstr(openmetrics.bytes, "_histogram_"));
+    zt_close(profiler);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_each_figure_in_each_format), TEST(test_each_column)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_each_figure_in_each_format),
+        TEST(test_each_column),
+        cmocka_unit_test(test_time_buckets),
+        TEST(test_histograms),
+    };
     return cmocka_run_group_tests(tests, start, NULL);
 }

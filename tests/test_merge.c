@@ -417,7 +417,7 @@ static void test_layout(void **state) {
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
     uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\12\0\0\0", 8);
+    assert_memory_equal(packed.bytes, "ZTPK\13\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
@@ -457,13 +457,13 @@ static void test_bad_buffers(void **state) {
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    for (int layout = 9; layout <= 11; layout += 2) {
+    for (int layout = 10; layout <= 12; layout += 2) {
         packed.bytes[4] = (unsigned char)layout;
         expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
     packed.bytes[4] = 0; /* as bytes that were never written */
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    packed.bytes[4] = 10;
+    packed.bytes[4] = 11;
     memset(packed.bytes + 8, 0, 8); /* the size is less than that of the header */
     packed.bytes[8] = 23;
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -536,9 +536,11 @@ enum {
     WITH_METRICS = 64, /* and then what phases have */
     MEMORY = 232,
     COLLECTED = 280,
-    COLUMNS = 288, /* and then the kept samples: their number, and a float of each kept column */
+    COLUMNS =
+        288, /* then the buckets, and then the kept samples: their number, and a float of each kept column */
     COLUMN_SIZE = 7 * 8,
-    LATENCIES = 2, /* of the queue, and of the launch */
+    BUCKETS_SIZE = 25 * 8, /* behind the columns */
+    LATENCIES = 2,         /* of the queue, and of the launch */
     COUNT_SIZE = 4,
     KEPT_SIZE = 4
 };
@@ -573,7 +575,10 @@ static void expect_mended_is_refused(pack *packed, const unsigned char *before) 
 /* Of paths: their outer ones come before them, their regions are there, and none is there twice. */
 /* Paths that nest deeper than those of any profiler. */
 static void test_deep_paths_are_not_believed(void **state) {
-    enum { PATH = COLUMNS + (1 + LATENCIES) * COLUMN_SIZE + COUNT_SIZE + KEPT_SIZE, DEEPEST = 128 };
+    enum {
+        PATH = COLUMNS + (1 + LATENCIES) * COLUMN_SIZE + BUCKETS_SIZE + COUNT_SIZE + KEPT_SIZE,
+        DEEPEST = 128
+    };
     world *w = *state;
     zt_config config = config_of(w);
     zt_region open[DEEPEST];
@@ -613,7 +618,7 @@ static void test_paths_are_not_believed(void **state) {
     world *w = *state;
     enum { PATHS = 3 };
     zt_profiler *profiler = open_groups(w, "MemoryProfile"), *back;
-    const size_t PATH = COLUMNS + columns_of(profiler) * COLUMN_SIZE + COUNT_SIZE + KEPT_SIZE;
+    const size_t PATH = COLUMNS + columns_of(profiler) * COLUMN_SIZE + BUCKETS_SIZE + COUNT_SIZE + KEPT_SIZE;
     zt_region outer = zt_begin(profiler, w->immediate, "outer");
     append(w, profiler, w->immediate, "inner");
     append(w, profiler, w->immediate, "next");
@@ -628,9 +633,21 @@ static void test_paths_are_not_believed(void **state) {
     const struct {
         size_t at;
         unsigned char value;
-    } wrong[] = {{PATH, 1},         {PATH, 2},           {2 * PATH, 5},   {4, 3},         {PATH + 4, 7},
-                 {2 * PATH + 4, 1}, {MISSING + 7, 1},    {FLAGS, 2},      {FLAGS + 4, 2}, {COLLECTED + 7, 1},
-                 {MEMORY, 2},       {MEMORY + 8 + 7, 1}, {MEMORY + 16, 1}};
+    } wrong[] = {
+        {PATH, 1},
+        {PATH, 2},
+        {2 * PATH, 5},
+        {4, 3},
+        {PATH + 4, 7},
+        {2 * PATH + 4, 1},
+        {MISSING + 7, 1},
+        {FLAGS, 2},
+        {FLAGS + 4, 2},
+        {COLLECTED + 7, 1},
+        {MEMORY, 2},
+        {MEMORY + 8 + 7, 1},
+        {MEMORY + 16, 1},
+        {PATH - KEPT_SIZE - COUNT_SIZE - 8, 1} /* one time more is in the last bucket than there are */};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         paths[wrong[i].at] = wrong[i].value;
         expect_mended_is_refused(&packed, before);
@@ -658,7 +675,7 @@ static void test_negative_times_are_refused(void **state) {
     const size_t figures[] = {2 * 8, 3 * 8, 5 * 8, 6 * 8};
     zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
     const size_t times[] = {COLUMNS, COLUMNS + (1 + zt_get_info(profiler).metric_count) * COLUMN_SIZE};
-    const size_t rows = COLUMNS + columns_of(profiler) * COLUMN_SIZE + COUNT_SIZE;
+    const size_t rows = COLUMNS + columns_of(profiler) * COLUMN_SIZE + BUCKETS_SIZE + COUNT_SIZE;
     run_varied(w, profiler, "one", 0, KEPT);
     pack packed = pack_of(profiler);
     unsigned char *before = (unsigned char *)malloc(packed.size), *path = path_of(&packed, "one");
@@ -948,8 +965,8 @@ static void test_odd_times_of_malicious_buffers(void **state) {
     ok(zt_release(profiler, w->list));
     pack packed = pack_of(profiler);
     unsigned char *path = path_of(&packed, "one");
-    unsigned char *rows = path + COLUMNS + columns_of(profiler) * COLUMN_SIZE + COUNT_SIZE;
-    unsigned char *latency = rows - COUNT_SIZE - LATENCIES * COLUMN_SIZE;
+    unsigned char *rows = path + COLUMNS + columns_of(profiler) * COLUMN_SIZE + BUCKETS_SIZE + COUNT_SIZE;
+    unsigned char *latency = rows - COUNT_SIZE - BUCKETS_SIZE - LATENCIES * COLUMN_SIZE;
     assert_true(latency[0] > 0);
     const size_t figures[] = {2 * 8, 3 * 8, 5 * 8, 6 * 8};
     for (int i = 0; i < 4; i++)

@@ -60,10 +60,28 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
+/* The upper bounds of all buckets but the last, in nanoseconds. */
+static const double zt__time_bucket_ends[ZT__TIME_BUCKETS - 1] = {1e3, 2e3, 5e3, 1e4, 2e4, 5e4,  1e5,  2e5,
+                                                                  5e5, 1e6, 2e6, 5e6, 1e7, 2e7,  5e7,  1e8,
+                                                                  2e8, 5e8, 1e9, 2e9, 5e9, 1e10, 2e10, 5e10};
+
+ZT__PRIVATE double zt__time_bucket_end(uint32_t bucket) {
+    return bucket < ZT__TIME_BUCKETS - 1 ? zt__time_bucket_ends[bucket] : HUGE_VAL;
+}
+
+static uint32_t zt__bucket_of_time(double ns) {
+    uint32_t bucket = 0;
+    while (bucket < ZT__TIME_BUCKETS - 1 && ns > zt__time_bucket_ends[bucket]) {
+        bucket++;
+    }
+    return bucket;
+}
+
 ZT__PRIVATE void zt__clear_statistics(const zt__sample_layout *layout, zt__statistics *statistics) {
     if (statistics->moments) {
         memset(statistics->moments, 0, layout->column_count * sizeof *statistics->moments);
     }
+    memset(statistics->time_counts, 0, sizeof statistics->time_counts);
     statistics->kept = 0;
     statistics->count = 0;
 }
@@ -148,6 +166,9 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
                              weights[layout->aggregations[column]]);
         }
     }
+    if (!zt__is_nan(row[0])) {
+        statistics->time_counts[zt__bucket_of_time(row[0])]++;
+    }
 }
 
 /* ---- the statistics of two sets of samples --------------------------------------------------------------- */
@@ -208,6 +229,9 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
     into->count += from->count;
     for (i = 0; i < layout->column_count; i++) {
         zt__merge_moments(&into->moments[i], &from->moments[i]);
+    }
+    for (i = 0; i < ZT__TIME_BUCKETS; i++) {
+        into->time_counts[i] += from->time_counts[i];
     }
 }
 

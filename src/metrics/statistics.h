@@ -24,6 +24,10 @@ typedef struct zt__sample_layout {
     const zt_aggregation *aggregations; /* how the values of each column are combined */
 } zt__sample_layout;
 
+/* Times are counted in buckets that are the same everywhere, so that histograms of several runs and processes can be added:
+   up to 1, 2, 5, 10 ... microseconds, to 50 seconds, and above. */
+enum { ZT__TIME_BUCKETS = 25 };
+
 /* The statistics of a path, or of a call. One thread at a time writes, and holds the owner's mutex when it
    does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
@@ -32,6 +36,7 @@ typedef struct zt__statistics {
     uint32_t kept, capacity; /* in rows */
     uint64_t count;          /* samples added */
     uint64_t seed;           /* with the number of a sample, decides whether it is kept */
+    uint64_t time_counts[ZT__TIME_BUCKETS]; /* of the values of the first column: how many are in each bucket */
 } zt__statistics;
 
 /* A kept value, and for how many samples it stands. */
@@ -72,6 +77,9 @@ ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics 
    drawn. */
 ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__statistics *into,
                                       const zt__statistics *from);
+
+/* Returns the upper bound of a bucket in nanoseconds, which belongs to it; infinity for the last. */
+ZT__PRIVATE double zt__time_bucket_end(uint32_t bucket);
 
 ZT__PRIVATE void zt__clear_stats(zt_stats *stats);
 

@@ -127,6 +127,34 @@ static void zt__write_labels(zt__writer *writer, const zt__family_labels *labels
     }
 }
 
+/* Writes the last samples of a summary or a histogram. A sum that was forged may be negative, which is forbidden. */
+static void zt__write_sum_and_count(zt__writer *writer, zt__family *family, const zt__family_labels *labels,
+                                    double sum, uint64_t count) {
+    if (zt__is_finite(sum) && sum >= 0) {
+        zt__begin_sample(writer, family, "_sum");
+        zt__write_labels(writer, labels);
+        zt__end_sample(writer, sum);
+    }
+    zt__begin_sample(writer, family, "_count");
+    zt__write_labels(writer, labels);
+    zt__end_count(writer, count);
+}
+
+/* Writes the upper bound of a bucket as a label, in seconds: "0.001", "1.0", "+Inf". */
+static void zt__write_bound(zt__writer *writer, uint32_t bucket) {
+    double seconds = zt__time_bucket_end(bucket) / 1e9;
+    zt__write_comma(writer);
+    zt__write_text(writer, "le=\"");
+    if (!zt__is_finite(seconds)) {
+        zt__write_text(writer, "+Inf");
+    } else if (seconds >= 1) {
+        zt__print(writer, "%u.0", (unsigned)seconds);
+    } else {
+        zt__write_number(writer, seconds);
+    }
+    zt__write_text(writer, "\"");
+}
+
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
 static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__family_labels *labels,
                               const zt_stats *time_ns) {
@@ -145,14 +173,7 @@ static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__
             zt__end_sample(writer, quantiles[i].ns * 1e-9);
         }
     }
-    if (zt__is_finite(time_ns->sum) && time_ns->sum >= 0) {
-        zt__begin_sample(writer, family, "_sum");
-        zt__write_labels(writer, labels);
-        zt__end_sample(writer, time_ns->sum * 1e-9);
-    }
-    zt__begin_sample(writer, family, "_count");
-    zt__write_labels(writer, labels);
-    zt__end_count(writer, time_ns->count);
+    zt__write_sum_and_count(writer, family, labels, time_ns->sum * 1e-9, time_ns->count);
 }
 
 /* ---- facts of regions and phases ------------------------------------------------------------------------ */
@@ -244,6 +265,37 @@ static void zt__write_fact_families(zt__document *document, zt__family_of rows) 
                 zt__free(&document->profiler->config.allocator, labels.path);
             }
         }
+    }
+}
+
+/* Writes histograms of the GPU times of regions or, of phases, of their entries. */
+static void zt__write_histograms(zt__document *document, zt__family family, zt__family_of rows) {
+    const zt__nesting *row = NULL;
+    zt__writer *writer = &document->writer;
+    zt_profiler *profiler = document->profiler;
+    while ((row = zt__next_row_of(document, rows, row)) != NULL) {
+        const zt__subject subject = zt__subject_at(profiler, row->index);
+        uint64_t counts[ZT__TIME_BUCKETS], below = 0;
+        zt__family_labels labels;
+        zt__moments time;
+        uint32_t i;
+        zt__lock(&profiler->mutex);
+        zt__sum_time_counts(subject, counts);
+        time = zt__sum_moments(subject, 0);
+        zt__unlock(&profiler->mutex);
+        if (time.count == 0) {
+            continue;
+        }
+        labels = zt__labels_of_row(document, row);
+        for (i = 0; i < ZT__TIME_BUCKETS; i++) {
+            below += counts[i];
+            zt__begin_sample(writer, &family, "_bucket");
+            zt__write_labels(writer, &labels);
+            zt__write_bound(writer, i);
+            zt__end_count(writer, below);
+        }
+        zt__write_sum_and_count(writer, &family, &labels, time.sum * 1e-9, time.count);
+        zt__free(&profiler->config.allocator, labels.path);
     }
 }
 
@@ -559,6 +611,11 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the append of a region to the execution of its list", 0},
                           {"zetools_region_launch_latency_seconds", "summary", "seconds",
                            "Time from the submission of a region to its begin on the device", 0}};
+    const zt__family time_histogram = {"zetools_region_gpu_time_histogram_seconds", "histogram", "seconds",
+                                       "GPU time of the samples of a region, with regions inside it", 0};
+    const zt__family entry_histogram = {"zetools_phase_entry_gpu_time_histogram_seconds", "histogram",
+                                        "seconds", "GPU time of what was submitted in one entry of a phase",
+                                        0};
     zt__family region_lost = {"zetools_region_lost_samples", "counter", "samples",
                               "Samples of a region whose data is missing or invalid", 0};
     zt__family region_dropped = {"zetools_region_dropped_samples", "counter", "samples",
@@ -618,6 +675,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
             }
         }
     }
+    zt__write_histograms(document, time_histogram, ZT__FAMILY_OF_REGION);
     zt__prepare_figures(profiler, &document->advice);
     zt__write_fact_families(document, ZT__FAMILY_OF_REGION);
     zt__write_missing(document, &region_lost, 0);
@@ -627,6 +685,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     }
     zt__write_fact_families(document, ZT__FAMILY_OF_PHASE);
     zt__write_entry_times(document);
+    zt__write_histograms(document, entry_histogram, ZT__FAMILY_OF_PHASE);
 #ifdef ZETOOLS_TRACER
     zt__write_memory(document);
 #endif

@@ -54,6 +54,7 @@ static int zt__copy_statistics(zt_profiler *into, const zt__sample_layout *to_la
     uint64_t rows = (uint64_t)to->kept + statistics->kept, limit = to_layout->row_limit;
     copied->count = statistics->count;
     copied->kept = statistics->kept;
+    memcpy(copied->time_counts, statistics->time_counts, sizeof copied->time_counts);
     if (!statistics->moments) { /* there are no samples */
         return 1;
     }

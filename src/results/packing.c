@@ -24,7 +24,7 @@
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 10, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 11, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -280,6 +280,19 @@ static int zt__has_gpu_times(const zt_profiler *profiler, uint32_t column) {
            (column >= zt__pass_time_column(profiler, 0) && column < zt__tile_column(profiler, 0, 0));
 }
 
+/* Transfers how many times are in each bucket; in all, these are the values of the first column. */
+static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statistics) {
+    uint64_t all = 0;
+    uint32_t i;
+    for (i = 0; i < ZT__TIME_BUCKETS; i++) {
+        zt__transfer_u64(packer, &statistics->time_counts[i], statistics->count);
+        all += statistics->time_counts[i];
+    }
+    if (packer->is_reading) {
+        zt__require(packer, all == statistics->moments[0].count);
+    }
+}
+
 /* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked, because
    values are divided by them, and so is the sign of GPU times. Other values are not: as with those of a driver,
    reports leave out what is not a number. */
@@ -316,6 +329,9 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
         if (packer->is_reading && moments->count == 0) {
             memset(moments, 0, sizeof *moments);
         }
+    }
+    if (statistics->count > 0 && statistics->moments) {
+        zt__transfer_time_counts(packer, statistics);
     }
     zt__transfer_u32(packer, &kept, layout->row_limit);
     values = (size_t)kept * layout->kept_count;

@@ -224,6 +224,18 @@ ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
     return sum;
 }
 
+ZT__PRIVATE void zt__sum_time_counts(zt__subject subject, uint64_t counts[ZT__TIME_BUCKETS]) {
+    const zt__path *path = NULL;
+    uint32_t i;
+    memset(counts, 0, ZT__TIME_BUCKETS * sizeof *counts);
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        const zt__statistics *statistics = zt__statistics_with(subject, 0, path);
+        for (i = 0; i < ZT__TIME_BUCKETS; i++) {
+            counts[i] += statistics->time_counts[i];
+        }
+    }
+}
+
 ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
     const zt__path *path = NULL;
     zt__moments sum;

@@ -86,6 +86,9 @@ ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);
 /* The mutex is held. */
 ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column);
 
+/* Adds up how many GPU times, of a phase those of its entries, are in each bucket. With the mutex held. */
+ZT__PRIVATE void zt__sum_time_counts(zt__subject subject, uint64_t counts[ZT__TIME_BUCKETS]);
+
 /* The same of a metric of attached streams. The mutex is held. */
 ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric);
 

@@ -6,7 +6,7 @@
        device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
        zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 10; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 11; u64 size of the whole; u64 checksum: FNV-1a of all that follows
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -29,6 +29,7 @@
                end
                u64 collected; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
                u32 kept samples; each: an f32 a kept column, NaN where there is no value
                of a phase the same of its entries, which have one column: the GPU time
 
