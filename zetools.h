@@ -390,8 +390,8 @@
        Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
        Measuring       WHICH WAY FOR WHOM, PHASES AND ENTRIES, POWER, UNREPORTED EXECUTIONS, STREAMED
                        ROWS, THE TIMELINE
-       Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
-                       STATISTICS, BENCHMARK FILES
+       Files           FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES,
+                       OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
        Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
                        INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
@@ -8793,7 +8793,8 @@ typedef struct zt__statistics {
     uint32_t kept, capacity; /* in rows */
     uint64_t count;          /* samples added */
     uint64_t seed;           /* with the number of a sample, decides whether it is kept */
-    uint64_t time_counts[ZT__TIME_BUCKETS]; /* of the values of the first column: how many are in each bucket */
+    uint64_t
+        time_counts[ZT__TIME_BUCKETS]; /* of the values of the first column: how many are in each bucket */
 } zt__statistics;
 
 /* A kept value, and for how many samples it stands. */
@@ -18482,8 +18483,6 @@ ZT__PRIVATE double zt__scale_of_rate(const char *units);
 /* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
 ZT__PRIVATE double zt__percent_of(double part, double whole);
 
-ZT__PRIVATE double zt__first_measured(double first, double second);
-
 /* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
    NaN where neither was measured in the region. `errors` receives by how much each may differ from that of other
    samples of the same work; 0 where nothing shows it. The mutex is not held. */
@@ -18622,7 +18621,7 @@ ZT__PRIVATE double zt__percent_of(double part, double whole) {
     return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
 }
 
-ZT__PRIVATE double zt__first_measured(double first, double second) {
+static double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
@@ -42422,14 +42421,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        A roofline shows how far regions are from what the device can do: operations a second against
        operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
        whose traffic is measured. ZT_PEAKS or zt_set_peaks set the peaks. A measured peak is nearer to what
-       kernels reach than one from a data sheet:
+       kernels reach than one from a data sheet. examples/peaks.c measures both, by copies and by chains of
+       multiply-adds, and prints ZT_PEAKS:
 
-           zt_bench(profiler, &copy, &result);
-           zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
+           env $(build/examples/peaks) ./program
 
-       Otherwise the driver reports the peak bandwidth. zt_get_limit compares memory traffic with the same
-       peak. If the traffic exceeds 110% of it, the peak is wrong: zt_limit_info.text says so, and nothing
-       is concluded from it.
+       Otherwise the driver reports the peak bandwidth. Reports have what each region reaches of the peaks, as
+       zt_limit_info has it, and zt_get_limit compares with them: the larger share is how near the region is to
+       its roof. What exceeds 110% of a peak shows that the peak is wrong: zt_limit_info.text says so, and
+       nothing is concluded from it.
 
        No metric counts operations, because the device does not report how many SIMD lanes an instruction
        has. So zt_set_operations states them. Without it, the roofline has the instructions of the vector
@@ -42624,6 +42624,51 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   FIGURES OF REGIONS
+
+       What reports have of a region, a phase or a path, beside the statistics of times and metrics. A line
+       has the name in CSV, the member in JSON, the column of a table, and the family in OpenMetrics, which
+       begins with zetools_ and, where figures add up, ends with _total; "-": it is not there.
+
+       CSV                     JSON                     table      OpenMetrics
+
+       samples                 count                    -          phase_samples
+       lost                    lost                     -          -
+       dropped                 dropped                  -          -
+       -                       -                        -          phase_lost_samples
+       total GPU time          total_ns                 total      phase_gpu_seconds
+       own GPU time            own_ns                   own        region_own_gpu_time_seconds
+       bandwidth of peak       bandwidth                bandwidth  region_bandwidth_ratio
+       compute of peak         compute                  compute    region_compute_ratio
+       XMX of peak             xmx                      -          region_xmx_ratio
+       occupancy of peak       occupancy                -          region_occupancy_ratio
+       share                   share                    -          -
+       samples with metrics    with_metrics             -          -
+       copied bytes            copied_bytes             -          region_copied_bytes
+       copied bytes a second   copied_bytes_per_second  copied     -
+       entries                 entered                  -          phase_entries
+       incomplete entries      incomplete               -          -
+       host time               host_ns                  host       phase_host_seconds
+       own host time           host_own_ns              host own   phase_own_host_seconds
+       host wait time          host_wait_ns             host wait  phase_host_wait_seconds
+       busy GPU time           busy_ns                  -          phase_gpu_busy_seconds
+       allocations             allocations              -          -
+       allocations not freed   unfreed                  -          -
+       peak memory             peak_bytes               memory     phase_peak_memory_bytes
+       memory not freed        unfreed_bytes            not freed  phase_unfreed_memory_bytes
+       memory at the end       end_bytes                -          phase_end_memory_bytes
+       energy                  joules                   energy     phase_energy_joules
+       power                   watts                    power      -
+       -                       -                        -          phase_throttled_seconds
+       clock                   mhz                      -          -
+       throttled               throttled                throttled  -
+
+       The shares, and "throttled", are from 0 to 1 in JSON and OpenMetrics, and in percent elsewhere. Times
+       are seconds in OpenMetrics. Those "of peak" are what zt_limit_info has: JSON has them as members of
+       "of_peak", if any is known. In JSON, those of phases are members of "phase".
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    REQUESTED REPORTS
 
        In ZT_REPORT and ZT_AUTO, "table" is a table on standard output. In a path, %p is the process ID, and
@@ -42677,15 +42722,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        Regions and kernels whose names can be demangled also have "shown", the name as other formats show it.
 
-       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
-       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is 1 for all, "limit"
-       is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
-       "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
+       A region is {"name", "parent", "time_ns", "limit", "metrics"} and what FIGURES OF REGIONS lists. "parent"
+       is an index, "share" is 1 for all, "limit" is {"what", "why", "add"} as in zt_limit_info. Where they
+       apply, a region also has "queue_latency_ns", "launch_latency_ns" and
 
-       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "host_wait_ns", "busy_ns",
-                       "joules", "watts", "throttled", "throttled_by", "mhz"}, as in zt_region_info, and with
-                       zt_trace_config.memory figures of MEMORY. A path has it, too. "throttled_by" has the
-                       reasons that held, by name
+       "phase"         of a phase: its figures, and "throttled_by" with the reasons that held, by name. A path
+                       has it, too
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone
@@ -42710,16 +42752,16 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    CSV
 
        A file begins with the same facts about program and device as JSON. A region has a line for its GPU
-       time, for "own GPU time", "total GPU time" and "share" (in percent), and for each metric, also without
-       samples. `tile` and `pass` are "all" or a number. The column `kind` says what a line is of:
-       "region", "phase", "path of region", "path of phase", "path of baseline" (see TWO RUNS), "kernel",
-       "hotspot", "call" (of the host) or "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where they
-       apply, there are lines with
+       time, for each metric, also without samples, and for what FIGURES OF REGIONS lists: a number of samples,
+       entries or allocations is the `count`, what adds up is the `sum`, and the others are the `mean`. `tile`
+       and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase", "path of
+       region", "path of phase", "path of baseline" (see TWO RUNS), "kernel", "hotspot", "call" (of the host)
+       or "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where
+       they apply, there are lines with
 
-       - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
-       - "entries", "incomplete entries", "host time", "own host time", "host wait time" and "busy GPU time" of
-         a phase and, with config.power, "energy", "power", "throttled", "throttled: REASON" and "clock" of a
-         phase and of all, and the highest "temperature" of all as the max
+       - "queue latency" and "launch latency" of a region
+       - with config.power, "throttled: REASON" of a phase; the same, "energy", "power", "throttled" and
+         "clock" of all, and the highest "temperature" of all as the max
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
@@ -42731,8 +42773,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
          "notes" of JSON
-       - "peak memory", "memory at the end", "allocations" and "memory not freed" of a phase or of the
-         profiler, in bytes as the sum; see MEMORY
+       - "memory", "peak memory", "allocations" and "memory not freed" of the profiler; see MEMORY
        - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
          count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
          for 64 work-groups of 256 items
@@ -42843,13 +42884,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                            "library_missing" ...) as labels
        region_gpu_time_seconds             a summary by region. The quantiles 0 and 1 are minimum and
                                            maximum
-       region_own_gpu_time_seconds_total   by region: can be added up. Left out while not known; see OWN
-                                           TIME
+       region_gpu_time_histogram_seconds   a histogram by region: of up to 1, 2, 5, 10 ... us, to 50 s. Those of
+                                           several processes can be added up, which summaries cannot
        region_pass_gpu_time_seconds_total  of the samples with metrics, which are to be divided by it: by
                                            region, and by pass if there are several
        region_queue_latency_seconds        and region_launch_latency_seconds: summaries by region; see
                                            LATENCY
-       region_copied_bytes_total           of traced copies and fills, by region
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
@@ -42861,15 +42901,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
-       phase_entries_total                 by phase, as all that follow; see PHASES AND ENTRIES
-       phase_samples_total                 and phase_lost_samples_total, which has dropped ones, too
-       phase_host_seconds_total            and phase_own_host_seconds_total
-       phase_host_wait_seconds_total       with a tracer
-       phase_gpu_seconds_total             and, with a timeline, phase_gpu_busy_seconds_total
-       phase_entry_gpu_time_seconds        a summary of the GPU time of one entry
-       phase_energy_joules_total           and phase_throttled_seconds_total, with config.power
-       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges;
-                                           see MEMORY
+       phase_entry_gpu_time_seconds        a summary of the GPU time of one entry, by phase, and
+                                           phase_entry_gpu_time_histogram_seconds, a histogram
+       region_NAME, phase_NAME             as FIGURES OF REGIONS lists them, by region or phase. What is not
+                                           known is left out
        memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
                                            peak_host_memory_bytes; allocations_total,
                                            unwatched_allocations_total
@@ -42885,7 +42920,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Names of families are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
        are not combined are left out, and so are kernels and hot spots. Counters begin at 0 with each
-       profiler.
+       profiler, and with zt_clear. A service that calls zt_clear after each scrape has summaries of the time
+       since the last one; histograms need no zt_clear, because Prometheus calculates quantiles of any time.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -43625,4 +43661,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 06a716fbdd3da87f */
+/* Joined from src/ by src/join.py: 02d563d19460be1e */

@@ -182,6 +182,27 @@ static void test_each_figure_in_each_format(void **state) {
     zt_close(profiler);
 }
 
+/* The manual's table has the list. */
+static void test_the_manual(void **state) {
+    (void)state;
+    static char manual[4 << 20];
+    char path[4096], line[512];
+    find_file("zetools.h", path, sizeof path);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    manual[fread(manual, 1, sizeof manual - 1, file)] = 0;
+    fclose(file);
+    for (int i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        const zt__region_fact *fact = &zt__region_facts[i];
+        if (fact->set == ZT__FACTS_OF_TABLES)
+            continue;
+        snprintf(line, sizeof line, "\n       %-23s %-24s %-10s %s\n", *fact->csv ? fact->csv : "-",
+                 *fact->json ? fact->json : "-", *fact->column ? fact->column : "-",
+                 *fact->family ? fact->family + strlen("zetools_") : "-");
+        assert_contains(manual, line);
+    }
+}
+
 static const char *last_word(const char *text) {
     const char *space = strrchr(text, ' ');
     return space ? space + 1 : text;
@@ -268,10 +289,8 @@ static void test_histograms(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_each_figure_in_each_format),
-        TEST(test_each_column),
-        cmocka_unit_test(test_time_buckets),
-        TEST(test_histograms),
+        TEST(test_each_figure_in_each_format), TEST(test_each_column), cmocka_unit_test(test_the_manual),
+        cmocka_unit_test(test_time_buckets),   TEST(test_histograms),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -12,7 +12,8 @@ KERNEL(stream, BUFFER(float, to), BUFFER(const float, from)) {
 /* Eight chains of multiply-adds an item, 16 operations in each step, so that no step waits for the one before. */
 KERNEL(multiply_add, BUFFER(float, to), VALUE(float, factor), VALUE(uint, steps)) {
     FOR_EACH_ITEM {
-        float a = (float)LOCAL_ID(0), b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6, h = a + 7;
+        float a = (float)LOCAL_ID(0), b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6,
+              h = a + 7;
         for (uint i = 0; i < steps; i++) {
             a = a * factor + 1.0f;
             b = b * factor + 1.0f;

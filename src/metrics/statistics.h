@@ -36,7 +36,8 @@ typedef struct zt__statistics {
     uint32_t kept, capacity; /* in rows */
     uint64_t count;          /* samples added */
     uint64_t seed;           /* with the number of a sample, decides whether it is kept */
-    uint64_t time_counts[ZT__TIME_BUCKETS]; /* of the values of the first column: how many are in each bucket */
+    uint64_t
+        time_counts[ZT__TIME_BUCKETS]; /* of the values of the first column: how many are in each bucket */
 } zt__statistics;
 
 /* A kept value, and for how many samples it stands. */

@@ -139,7 +139,7 @@ ZT__PRIVATE double zt__percent_of(double part, double whole) {
     return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
 }
 
-ZT__PRIVATE double zt__first_measured(double first, double second) {
+static double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 

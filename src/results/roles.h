@@ -140,8 +140,6 @@ ZT__PRIVATE double zt__scale_of_rate(const char *units);
 /* Returns how much a part is of a whole, in percent; NaN if either was not measured, or the whole is 0. */
 ZT__PRIVATE double zt__percent_of(double part, double whole);
 
-ZT__PRIVATE double zt__first_measured(double first, double second);
-
 /* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
    NaN where neither was measured in the region. `errors` receives by how much each may differ from that of other
    samples of the same work; 0 where nothing shows it. The mutex is not held. */

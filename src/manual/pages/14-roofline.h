@@ -4,14 +4,15 @@
        A roofline shows how far regions are from what the device can do: operations a second against
        operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
        whose traffic is measured. ZT_PEAKS or zt_set_peaks set the peaks. A measured peak is nearer to what
-       kernels reach than one from a data sheet:
+       kernels reach than one from a data sheet. examples/peaks.c measures both, by copies and by chains of
+       multiply-adds, and prints ZT_PEAKS:
 
-           zt_bench(profiler, &copy, &result);
-           zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
+           env $(build/examples/peaks) ./program
 
-       Otherwise the driver reports the peak bandwidth. zt_get_limit compares memory traffic with the same
-       peak. If the traffic exceeds 110% of it, the peak is wrong: zt_limit_info.text says so, and nothing
-       is concluded from it.
+       Otherwise the driver reports the peak bandwidth. Reports have what each region reaches of the peaks, as
+       zt_limit_info has it, and zt_get_limit compares with them: the larger share is how near the region is to
+       its roof. What exceeds 110% of a peak shows that the peak is wrong: zt_limit_info.text says so, and
+       nothing is concluded from it.
 
        No metric counts operations, because the device does not report how many SIMD lanes an instruction
        has. So zt_set_operations states them. Without it, the roofline has the instructions of the vector

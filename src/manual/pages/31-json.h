@@ -41,15 +41,12 @@
 
        Regions and kernels whose names can be demangled also have "shown", the name as other formats show it.
 
-       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
-       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is 1 for all, "limit"
-       is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
-       "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
+       A region is {"name", "parent", "time_ns", "limit", "metrics"} and what FIGURES OF REGIONS lists. "parent"
+       is an index, "share" is 1 for all, "limit" is {"what", "why", "add"} as in zt_limit_info. Where they
+       apply, a region also has "queue_latency_ns", "launch_latency_ns" and
 
-       "phase"         of a phase: {"entered", "incomplete", "host_ns", "host_own_ns", "host_wait_ns", "busy_ns",
-                       "joules", "watts", "throttled", "throttled_by", "mhz"}, as in zt_region_info, and with
-                       zt_trace_config.memory figures of MEMORY. A path has it, too. "throttled_by" has the
-                       reasons that held, by name
+       "phase"         of a phase: its figures, and "throttled_by" with the reasons that held, by name. A path
+                       has it, too
        "differs"       with several passes
        "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
                        passes or samples with times alone

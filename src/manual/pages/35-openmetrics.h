@@ -30,13 +30,12 @@
                                            "library_missing" ...) as labels
        region_gpu_time_seconds             a summary by region. The quantiles 0 and 1 are minimum and
                                            maximum
-       region_own_gpu_time_seconds_total   by region: can be added up. Left out while not known; see OWN
-                                           TIME
+       region_gpu_time_histogram_seconds   a histogram by region: of up to 1, 2, 5, 10 ... us, to 50 s. Those of
+                                           several processes can be added up, which summaries cannot
        region_pass_gpu_time_seconds_total  of the samples with metrics, which are to be divided by it: by
                                            region, and by pass if there are several
        region_queue_latency_seconds        and region_launch_latency_seconds: summaries by region; see
                                            LATENCY
-       region_copied_bytes_total           of traced copies and fills, by region
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
@@ -48,15 +47,10 @@
        tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
-       phase_entries_total                 by phase, as all that follow; see PHASES AND ENTRIES
-       phase_samples_total                 and phase_lost_samples_total, which has dropped ones, too
-       phase_host_seconds_total            and phase_own_host_seconds_total
-       phase_host_wait_seconds_total       with a tracer
-       phase_gpu_seconds_total             and, with a timeline, phase_gpu_busy_seconds_total
-       phase_entry_gpu_time_seconds        a summary of the GPU time of one entry
-       phase_energy_joules_total           and phase_throttled_seconds_total, with config.power
-       phase_peak_memory_bytes             and phase_end_memory_bytes, phase_unfreed_memory_bytes: gauges;
-                                           see MEMORY
+       phase_entry_gpu_time_seconds        a summary of the GPU time of one entry, by phase, and
+                                           phase_entry_gpu_time_histogram_seconds, a histogram
+       region_NAME, phase_NAME             as FIGURES OF REGIONS lists them, by region or phase. What is not
+                                           known is left out
        memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
                                            peak_host_memory_bytes; allocations_total,
                                            unwatched_allocations_total
@@ -72,5 +66,6 @@
        Names of families are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
        are not combined are left out, and so are kernels and hot spots. Counters begin at 0 with each
-       profiler.
+       profiler, and with zt_clear. A service that calls zt_clear after each scrape has summaries of the time
+       since the last one; histograms need no zt_clear, because Prometheus calculates quantiles of any time.
 */
