@@ -36633,7 +36633,9 @@ static void zt__write_skewed_regions(zt__document *document, const zt__region_ta
             zt__append(text, sizeof text, "a few executions take much longer, up to ");
             zt__append_time(text, sizeof text, region->max);
         }
-        zt__append(text, sizeof text, ". A timeline (ZT_TIMELINE=1000) shows when.");
+        zt__append(text, sizeof text,
+                   document->profiler->timeline ? ". The trace shows when."
+                                                : ". A timeline (ZT_TIMELINE=1000) shows when.");
         zt__write_table_note(document, text);
     }
 }
@@ -43661,4 +43663,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 02d563d19460be1e */
+/* Joined from src/ by src/join.py: c2facd088a0bc737 */

@@ -226,7 +226,9 @@ static void zt__write_skewed_regions(zt__document *document, const zt__region_ta
             zt__append(text, sizeof text, "a few executions take much longer, up to ");
             zt__append_time(text, sizeof text, region->max);
         }
-        zt__append(text, sizeof text, ". A timeline (ZT_TIMELINE=1000) shows when.");
+        zt__append(text, sizeof text,
+                   document->profiler->timeline ? ". The trace shows when."
+                                                : ". A timeline (ZT_TIMELINE=1000) shows when.");
         zt__write_table_note(document, text);
     }
 }
