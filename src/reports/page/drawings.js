@@ -42,17 +42,14 @@ function ticksOf(low, high) {
 /* ---- the distribution of a region's times ---- */
 
 function addHistogram(box, region) {
-    const histogram = region.histogram || {};
-    const counts = histogram.counts || [];
-    const first = counts.findIndex((count) => count > 0);
-    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {
+    if (!region.histogram) {
         return;
     }
-    const last = counts.findLastIndex((count) => count > 0);
-    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));
-    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);
-    const low = beginOf(first - margin);
-    const high = beginOf(last + 1 + margin);
+    const {first_ns: first, ratio, counts} = region.histogram;
+    const margin = Math.max(1, Math.ceil((12 - counts.length) / 2));
+    const beginOf = (index) => first * Math.pow(ratio, index);
+    const low = beginOf(-margin);
+    const high = beginOf(counts.length + margin);
     const plot = {left: 90, right: 620, top: 34, bottom: 130, low, high};
     plot.x = logAxis(low, high, plot.left, plot.right);
     const time = region.time_ns;
@@ -205,10 +202,8 @@ function addPoints(svg, plot, roofs, points) {
         const [x, y] = [plot.x(intensity), plot.y(rate)];
         const radius = 3 + 9 * Math.sqrt(region.share || 0);
         const point = addSvg(svg, "circle", {cx: x, cy: y, r: radius, class: "point"});
-        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, "B/s")} of memory traffic`];
-        if (hasOwnTimes) {
-            texts.push(`${percent(region.share)} of GPU time`);
-        }
+        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, "B/s")} of memory traffic`,
+            `${percent(region.share)} of GPU time`];
         addSvg(point, "title", {}, `${region.name}: ${texts.join(", ")}`);
         point.addEventListener("click", () => reveal(region));
         const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);
@@ -246,7 +241,7 @@ function cover(bins, from, to) {
 }
 
 /* Draws the bins in four shades, so that the size of the drawing does not depend on the number of spans. */
-function drawBins(svg, bins, className) {
+function drawBins(svg, bins) {
     for (let shade = 1; shade <= 4; shade++) {
         let path = "";
         let from = -1;
@@ -260,25 +255,9 @@ function drawBins(svg, bins, className) {
             }
         }
         if (path) {
-            addSvg(svg, "path", {d: path, class: className, "fill-opacity": (shade + 1) / 5});
+            addSvg(svg, "path", {d: path, "fill-opacity": (shade + 1) / 5});
         }
     }
-}
-
-/* Returns the spans of the timeline, as far as it shows them: {region, begin, end, isLost}, in time from its begin. */
-function spansOf(timeline, duration) {
-    const spans = [];
-    for (const [index, begin, end, isLost] of timeline.spans || []) {
-        if (named[index] && isNumber(begin) && isNumber(end)) {
-            spans.push({
-                region: named[index],
-                begin: Math.max(begin - timeline.begin_ns, 0),
-                end: Math.min(end - timeline.begin_ns, duration),
-                isLost,
-            });
-        }
-    }
-    return spans.filter((span) => span.begin <= span.end);
 }
 
 /* Returns how long at least one of the spans lasts. */
@@ -295,28 +274,23 @@ function coveredTime(spans) {
 /* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */
 function addStrip(parent, name, title, spans, duration) {
     const bins = new Float64Array(BINS);
-    const lost = new Float64Array(BINS);
-    for (const {begin, end, isLost} of spans) {
+    for (const {begin, end} of spans) {
         const from = BINS * begin / duration;
-        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));
+        cover(bins, from, Math.max(BINS * end / duration, from + 1e-6));
     }
     add(parent, "span", "name", name).title = title;
     const svg = addSvg(parent, "svg", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: "none", role: "img",
         "aria-label": plural(spans.length, "sample")});
-    drawBins(svg, bins, "");
-    drawBins(svg, lost, "lost");
+    drawBins(svg, bins);
     add(parent, "span", "number", percent(coveredTime(spans) / duration));
 }
 
 /* Describes how kernels, copies and idle time share the time of the device. */
 function overlapText() {
-    const overlap = doc.overlap || {};
+    const {overlap} = doc;
     const part = (time) => percent(time / overlap.span_ns);
     if (overlap.missing) {
         return `The idle time of the device is not known: ${plural(overlap.missing, "sample")} missing.`;
-    }
-    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {
-        return "";
     }
     const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;
     const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;
@@ -327,13 +301,11 @@ function overlapText() {
 }
 
 function timelineText(spans, duration, samples) {
-    const lost = spans.filter((span) => span.isLost).length;
     const shown = samples > spans.length
         ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, "sample")},` : plural(spans.length, "sample");
     const texts = [
         `${shown} in ${quantity(duration, "ns")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,
         "A row's figure is how much of the time its region runs.",
-        lost ? `${COUNT.format(lost)} lost, in the second colour.` : "",
         overlapText(),
     ];
     return texts.filter(Boolean).join(" ");
@@ -341,12 +313,12 @@ function timelineText(spans, duration, samples) {
 
 /* Draws the regions that run longest, a row each, and all others in one row. */
 function showTimeline() {
-    const timeline = doc.timeline || {};
-    const duration = timeline.end_ns - timeline.begin_ns;
-    const spans = spansOf(timeline, duration);
-    if (!(duration > 0) || spans.length === 0) {
+    const {timeline} = doc;
+    if (!timeline || !(timeline.end_ns > 0)) {
         return;
     }
+    const duration = timeline.end_ns;
+    const spans = timeline.spans.map(([region, begin, end]) => ({region: named[region], begin, end}));
     const byRegion = new Map(spans.map((span) => [span.region, []]));
     spans.forEach((span) => byRegion.get(span.region).push(span));
     const rows = [...byRegion].map(([region, list]) => ({region, list, covered: coveredTime(list)}));
