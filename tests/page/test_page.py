@@ -813,6 +813,77 @@ def test_roofline(page):
     assert not page.run("document.getElementById('roofline').checkVisibility()")
 
 
+def test_roof_in_the_picture(page):
+    """The roof goes from one end of the drawing to the other, and all points and names are in it, whatever the points are."""
+    def rate(*rates, **peaks):
+        def change(made):
+            made["peaks"].update(peaks)
+            for region in made["regions"]:
+                region.pop("operations", None)
+            for region, (size, operations) in zip(made["regions"], rates):
+                region.update(bytes=size, operations=operations)
+        return change
+
+    both = {"bytes_per_second": 456e9, "operations_per_second": 14.6e12}
+    cases = [([(4e11, 4e-3)], both), ([(1.0, 1e13)], both), ([(1e11, 1e10)], both), ([(1e3, 1e15), (1e15, 1e4)], both),
+             ([(1e4, 1e6)], {**both, "operations_per_second": None}), ([(4e11, 1e3)], {**both, "bytes_per_second": None}),
+             ([(9e12, 9e14)], both), ([(1e9, 1e9), (2e9, 3e9)], dict.fromkeys(both))]
+    for width, (rates, peaks) in itertools.product(WIDTHS, cases):
+        page.show("ten", width, change=rate(*rates, **peaks))
+        roofs = sum(peak is not None for peak in peaks.values())
+        assert page.count("#roofline .roof") == roofs and page.count("#roofline circle") == len(rates), (rates, peaks)
+        left, right, top, bottom = page.run("""(() => {
+            const axis = document.querySelector('#roofline .axis').getBBox();
+            return [axis.x, axis.x + axis.width, axis.y, axis.y + axis.height]; })()""")
+        boxes = page.run("""[...document.querySelectorAll('#roofline .roof')].map((node) => {
+            const box = node.getBBox(); return [box.x, box.x + box.width, box.y, box.y + box.height]; })""")
+        for box in boxes:
+            assert left - 0.01 <= box[0] <= box[1] <= right + 0.01 and top <= box[2] <= box[3] <= bottom, (rates, peaks, box)
+        assert not boxes or min(box[0] for box in boxes) < left + 0.01 and max(box[1] for box in boxes) > right - 0.01, (rates, peaks, boxes)
+        points = page.run("[...document.querySelectorAll('#roofline circle')].map((node) => [node.cx, node.cy].map((one) => one.baseVal.value))")
+        assert all(left < x < right and top < y < bottom for x, y in points), (rates, peaks, points)
+        texts = page.run("""(() => {
+            const all = document.querySelector('#roofline svg').getBoundingClientRect();
+            return [...document.querySelectorAll('#roofline text')].map((node) => [node, node.getBoundingClientRect()])
+                .filter(([, box]) => box.left < all.left || box.right > all.right || box.top < all.top || box.bottom > all.bottom)
+                .map(([node]) => node.textContent); })()""")
+        assert not texts, (rates, peaks, texts)
+        for axis in ("middle", "end"):
+            ticks = page.run(f"[...document.querySelectorAll('#roofline text[text-anchor={axis}]:not([class])')].map((node) => node.getBoundingClientRect().toJSON())")
+            for one, other in itertools.combinations(ticks, 2):
+                assert (one["right"] <= other["left"] or other["right"] <= one["left"] or one["bottom"] <= other["top"] + 2 or
+                        other["bottom"] <= one["top"] + 2), (rates, peaks, axis, one, other)
+        for peak, text in (("bytes_per_second", "The peak of the memory traffic is not known"), ("operations_per_second", "The peak of operations is not known")):
+            assert (text in page.text("#roofline")) == (peaks[peak] is None), (peaks, page.text("#roofline"))
+
+
+def test_what_is_not_in_the_roofline(page):
+    """Below the roofline stands which regions are not in it, by the reason."""
+    def change(made):
+        for region in made["regions"]:
+            region.pop("operations", None)
+        made["regions"][2].update(operations=1e12)
+        made["regions"][3].update(bytes=0)
+        made["regions"][4].update(count=0, lost=1, time_ns=sample.stats_of([]))
+
+    made = page.show("ten", change=change)
+    share = {index: made["regions"][index]["share"] for index in range(10)}
+    items = [text.replace("\u00a0", " ") for text in page.run("[...document.querySelectorAll('#roofline li')].map((node) => node.textContent)")]
+
+    def expected(reason, *indices):
+        names = [made["regions"][index]["name"] for index in indices]
+        others = f" and {len(names) - 3} other{'s' if len(names) > 4 else ''}" if len(names) > 3 else ""
+        return (f"{len(names)} region{'s' if len(names) > 1 else ''} {reason}, {100 * sum(share[index] for index in indices):.1f} % of GPU time: "
+                f"{', '.join(names[:3])}{others}.")
+
+    share[4] = 0
+    assert items == [
+        expected("without memory traffic", 3), expected("whose operations the program does not state (zt_set_operations)", 7, 5, 6, 8),
+        expected("whose memory traffic is not measured", 1, 0, 9), expected("without samples", 4)], items
+    page.show("ten", change=lambda made: [region.update(operations=1e12, bytes=1e9) for region in made["regions"]])
+    assert page.count("#roofline li") == 0 and "Not in the drawing" not in page.text("#roofline")
+
+
 def test_roofline_of_library(page):
     """Without operations that the program states, there are the instructions that the device counts, and no peak for them."""
     made = page.show_library()
@@ -830,6 +901,8 @@ def test_roofline_of_library(page):
     assert page.count("#roofline circle") == 2 and page.count("#roofline .roof") == 2
     text = page.text("#roofline")
     assert "Operations a second" in text and "Peak, measured: copy of 256 MB: 7.2 GB/s, 2 Top/s." in text, text
+    assert re.search(r"2 regions whose operations the program does not state \(zt_set_operations\), [0-9.]+ % of GPU time: softmax, relu\.", text), text
+    assert "1 region without samples, 0.0 % of GPU time: " in text, text
 
 
 def test_timeline(page):

@@ -3,8 +3,8 @@
 
        A roofline shows how far regions are from what the device can do: operations a second against
        operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
-       whose traffic is measured. ZT_PEAKS or zt_set_peaks set the peaks. A measured peak is nearer to what
-       kernels reach than one from a data sheet:
+       whose traffic is measured, and lists the others, with the reason. ZT_PEAKS or zt_set_peaks set the
+       peaks. A measured peak is nearer to what kernels reach than one from a data sheet:
 
            zt_bench(profiler, &copy, &result);
            zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");

@@ -20,9 +20,9 @@ function stepOf(length) {
     return length / size < 5 ? size : 2 * size;
 }
 
-/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade,
-   equal steps. */
-function ticksOf(low, high) {
+/* Returns at most about `most` ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times
+   these; below a decade, equal steps. */
+function ticksOf(low, high, most) {
     const decades = Math.log10(high / low);
     const ticks = [];
     if (decades < 1) {
@@ -31,8 +31,9 @@ function ticksOf(low, high) {
             ticks.push(tick);
         }
     } else {
-        const digits = decades < 2.5 ? [1, 2, 5] : [1];
-        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+        const digits = 3 * decades < most ? [1, 2, 5] : [1];
+        const step = Math.ceil(decades / most);
+        for (let power = step * Math.floor(Math.log10(low) / step); power <= Math.log10(high); power += step) {
             ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));
         }
     }
@@ -89,7 +90,7 @@ function addColumns(svg, plot, counts, beginOf, word) {
 
 function addTimeAxis(svg, plot) {
     addSvg(svg, "path", {d: `M${plot.left} ${plot.bottom}H${plot.right}`, class: "axis"});
-    for (const tick of ticksOf(plot.low, plot.high)) {
+    for (const tick of ticksOf(plot.low, plot.high, 8)) {
         const x = plot.x(tick);
         addSvg(svg, "path", {d: `M${x} ${plot.bottom}v4`, class: "axis"});
         addSvg(svg, "text", {x, y: plot.bottom + 16, "text-anchor": "middle"}, quantity(tick, "ns"));
@@ -114,65 +115,87 @@ const ROOFLINE_NAMES = 12;
 /* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which
    no peak of operations holds for. */
 function showRoofline() {
-    const peaks = doc.peaks || {};
+    const peaks = doc.peaks || {bytes_per_second: null, operations_per_second: null};
     const kind = regions.some((region) => region.operations > 0) ? "operations" : "instructions";
+    const bytes = peaks.bytes_per_second || Infinity;
+    const most = kind === "operations" && peaks.operations_per_second || Infinity;
     const roofs = {
-        kind,
+        kind, bytes, most,
         unit: kind === "operations" ? "op/s" : "instr/s",
-        bytes: peaks.bytes_per_second > 0 ? peaks.bytes_per_second : 0,
-        most: kind === "operations" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,
+        at: (intensity) => Math.min(most, intensity * bytes), /* what a region can reach; Infinity: not known */
     };
-    const points = measured.filter((region) => region.bytes > 0 && region[kind] > 0)
-        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)
+    const inOrder = measured.slice().sort((a, b) => (b.share || 0) - (a.share || 0));
+    const points = inOrder.filter((region) => region.bytes > 0 && region[kind] > 0).slice(0, ROOFLINE_POINTS)
         .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));
-    if ((roofs.bytes || roofs.most) && points.length) {
-        addLink("roofline", "Roofline");
-        add(byId("roofline"), "p", "muted", rooflineText(roofs, peaks.source));
-        const plot = plotOf(points, roofs);
-        const svg = drawing(byId("roofline"), plot.width, 345,
-            `Roofline of ${plural(points.length, "region")}; the figures are in the details of each region`);
-        addGrid(svg, plot, roofs);
-        addRoofs(svg, plot, roofs);
-        addPoints(svg, plot, roofs, points);
+    if (points.length === 0) {
+        return;
     }
+    addLink("roofline", "Roofline");
+    add(byId("roofline"), "p", "muted", rooflineText(roofs, peaks.source));
+    const plot = plotOf(points, roofs);
+    const svg = drawing(byId("roofline"), plot.width, 345,
+        `Roofline of ${plural(points.length, "region")}; the figures are in the details of each region`);
+    addGrid(svg, plot, roofs);
+    addRoofs(svg, plot, roofs);
+    addPoints(svg, plot, roofs, points);
+    addUndrawn(inOrder, points, kind);
 }
 
 function rooflineText({kind, unit, bytes, most}, source) {
-    const peaks = [bytes ? quantity(bytes, "B/s") : "", most ? quantity(most, unit) : ""].filter(Boolean).join(", ");
-    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +
-        "Larger points have a larger share of GPU time. " +
-        `Peak, ${source || "of unknown source"}: ${peaks}.`;
-    return kind === "operations" ? text : `${text} Instructions are those of the vector and matrix engines, each of ` +
-        "which does several operations: zt_set_operations states how many of these a region does.";
+    const peaks = [[bytes, "B/s"], [most, unit]].filter(([peak]) => isNumber(peak));
+    const texts = [
+        `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs.`,
+        "Larger points have a larger share of GPU time.",
+    ];
+    if (peaks.length) {
+        texts.push(`Peak, ${source}: ${peaks.map(([peak, units]) => quantity(peak, units)).join(", ")}.`);
+    }
+    if (!isNumber(bytes)) {
+        texts.push("The peak of the memory traffic is not known: zt_set_peaks or ZT_PEAKS states it.");
+    }
+    if (kind === "instructions") {
+        texts.push("Instructions are those of the vector and matrix engines, each of which does several operations: " +
+            "zt_set_operations states how many of these a region does.");
+    } else if (!isNumber(most)) {
+        texts.push("The peak of operations is not known: zt_set_peaks or ZT_PEAKS states it.");
+    }
+    return texts.join(" ");
 }
 
-/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */
-function plotOf(points, {bytes, most}) {
-    const width = window.innerWidth < 900 ? 640 : 960;
+/* Returns a logarithmic axis on which all values are, with a margin of `margin` pixels at both ends. */
+function axisAround(values, from, to, margin) {
+    const length = Math.abs(to - from);
+    const [least, most] = [Math.min(...values) / 2, Math.max(...values) * 2];
+    const more = Math.pow(most / least, margin / (length - 2 * margin));
+    const [low, high] = [least / more, most * more];
+    return {low, high, place: logAxis(low, high, from, to)};
+}
+
+/* Returns the axes, so long that the roof and all points are in the drawing, whatever the points are. */
+function plotOf(points, roofs) {
+    const width = Math.min(1100, byId("roofline").clientWidth);
     const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};
-    const rates = points.map((point) => point.rate);
-    const intensities = points.map((point) => point.intensity);
-    if (bytes && most) {
-        intensities.push(most / bytes);
-    }
-    plot.lowX = Math.min(...intensities) / 3;
-    plot.highX = Math.max(...intensities) * 5;
-    plot.lowY = Math.min(...rates, bytes ? plot.lowX * bytes : Infinity) / 2;
-    plot.highY = Math.max(...rates, most) * 3;
-    plot.x = logAxis(plot.lowX, plot.highX, plot.left, plot.right);
-    plot.y = logAxis(plot.lowY, plot.highY, plot.bottom, plot.top);
+    const ridge = roofs.most / roofs.bytes; /* where the roofs meet */
+    const finite = (values) => values.filter((value) => value > 0 && isNumber(value));
+    plot.x = axisAround(finite([...points.map((point) => point.intensity), ridge]), plot.left, plot.right, 20);
+    const ends = [roofs.at(plot.x.low), roofs.at(plot.x.high)];
+    plot.y = axisAround(finite([...points.map((point) => point.rate), ...ends]), plot.bottom, plot.top, 20);
     return plot;
 }
 
 function addGrid(svg, plot, roofs) {
     const {left, right, top, bottom} = plot;
-    for (const tick of ticksOf(plot.lowX, plot.highX)) {
-        const x = plot.x(tick);
+    let free = 0; /* the end of the last text, whose width is estimated */
+    for (const tick of ticksOf(plot.x.low, plot.x.high, plot.width / 90)) {
+        const [x, text] = [plot.x.place(tick), quantity(tick, "")];
         addSvg(svg, "path", {d: `M${x} ${top}V${bottom}`, class: "grid"});
-        addSvg(svg, "text", {x, y: bottom + 15, "text-anchor": "middle"}, quantity(tick, ""));
+        if (x - 3.5 * text.length > free) {
+            addSvg(svg, "text", {x, y: bottom + 15, "text-anchor": "middle"}, text);
+            free = x + 3.5 * text.length;
+        }
     }
-    for (const tick of ticksOf(plot.lowY, plot.highY)) {
-        const y = plot.y(tick);
+    for (const tick of ticksOf(plot.y.low, plot.y.high, 10)) {
+        const y = plot.y.place(tick);
         addSvg(svg, "path", {d: `M${left} ${y}H${right}`, class: "grid"});
         addSvg(svg, "text", {x: left - 6, y: y + 4, "text-anchor": "end"}, quantity(tick, roofs.unit));
     }
@@ -180,18 +203,19 @@ function addGrid(svg, plot, roofs) {
     addSvg(svg, "path", {d: `M${left} ${top}V${bottom}H${right}`, class: "axis"});
 }
 
-function addRoofs(svg, plot, {bytes, most, unit}) {
-    const {lowX, highX, right} = plot;
-    const ridge = bytes ? Math.min(highX, (most || plot.highY) / bytes) : lowX;
-    if (bytes) {
-        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];
-        addSvg(svg, "path", {d: `M${x} ${y}L${plot.x(ridge)} ${plot.y(ridge * bytes)}`, class: "roof"});
+/* Draws the roof from end to end of the drawing: up to the ridge, that of the memory traffic. */
+function addRoofs(svg, plot, {bytes, most, unit, at}) {
+    const {low, high, place} = plot.x;
+    const ridge = isNumber(bytes) ? Math.min(high, most / bytes) : low;
+    if (isNumber(bytes)) {
+        const [x, y] = [place(low), plot.y.place(at(low))];
+        addSvg(svg, "path", {d: `M${x} ${y}L${place(ridge)} ${plot.y.place(at(ridge))}`, class: "roof"});
         addSvg(svg, "text", {x: x + 8, y: y + 14}, quantity(bytes, "B/s"));
     }
-    if (most) {
-        const y = plot.y(most);
-        addSvg(svg, "path", {d: `M${plot.x(ridge)} ${y}H${right}`, class: "roof"});
-        addSvg(svg, "text", {x: right, y: y - 5, "text-anchor": "end"}, quantity(most, unit));
+    if (isNumber(most)) {
+        const y = plot.y.place(most);
+        addSvg(svg, "path", {d: `M${place(ridge)} ${y}H${plot.right}`, class: "roof"});
+        addSvg(svg, "text", {x: plot.right, y: y - 5, "text-anchor": "end"}, quantity(most, unit));
     }
 }
 
@@ -199,14 +223,14 @@ function addRoofs(svg, plot, {bytes, most, unit}) {
 function addPoints(svg, plot, roofs, points) {
     const names = [];
     for (const {region, intensity, rate} of points) {
-        const [x, y] = [plot.x(intensity), plot.y(rate)];
+        const [x, y] = [plot.x.place(intensity), plot.y.place(rate)];
         const radius = 3 + 9 * Math.sqrt(region.share || 0);
         const point = addSvg(svg, "circle", {cx: x, cy: y, r: radius, class: "point"});
         const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, "B/s")} of memory traffic`,
             `${percent(region.share)} of GPU time`];
         addSvg(point, "title", {}, `${region.name}: ${texts.join(", ")}`);
         point.addEventListener("click", () => reveal(region));
-        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);
+        const name = placeName(shortName(region.name, 42), x, y, radius + 3, plot);
         const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||
             other.right < name.left);
         if (names.length < ROOFLINE_NAMES && isFree) {
@@ -219,12 +243,52 @@ function addPoints(svg, plot, roofs, points) {
     }
 }
 
-/* Returns where the name of a point stands. Its width is estimated. */
-function placeName(text, x, y, distance, isOnLeft) {
+/* Returns where the name of a point stands: on its right, or on its left if there is no room. The width of a name is
+   estimated. */
+function placeName(text, x, y, distance, plot) {
     const width = 7 * text.length;
-    return isOnLeft
+    return x + distance + width > plot.width
         ? {text, y, left: x - distance - width, right: x - distance, anchor: "end"}
         : {text, y, left: x + distance, right: x + distance + width, anchor: "start"};
+}
+
+/* Returns why a region is no point of the roofline. */
+function reasonOf(region, kind) {
+    if (!(region.count > 0)) {
+        return "without samples";
+    }
+    if (!isNumber(region.bytes)) {
+        return "whose memory traffic is not measured";
+    }
+    if (region.bytes === 0) {
+        return "without memory traffic";
+    }
+    if (kind === "operations") {
+        return "whose operations the program does not state (zt_set_operations)";
+    }
+    return isNumber(region.instructions) ? "without such instructions" : "whose instructions are not measured";
+}
+
+/* Lists the regions that are not in the roofline, by the reason. */
+function addUndrawn(inOrder, points, kind) {
+    const isDrawn = new Set(points.map((point) => point.region));
+    const byReason = new Map();
+    for (const region of inOrder.filter((one) => !isDrawn.has(one))) {
+        const isPoint = region.bytes > 0 && region[kind] > 0;
+        const reason = isPoint ? `of less GPU time than the ${ROOFLINE_POINTS} points` : reasonOf(region, kind);
+        byReason.set(reason, byReason.get(reason) || []);
+        byReason.get(reason).push(region);
+    }
+    if (byReason.size) {
+        add(byId("roofline"), "p", "muted", "Not in the drawing:");
+    }
+    const list = add(byId("roofline"), "ul", "muted");
+    for (const [reason, some] of byReason) {
+        const names = some.slice(0, 3).map((region) => shortName(region.name, nameLength()));
+        const others = some.length > 3 ? ` and ${plural(some.length - 3, "other")}` : "";
+        const share = shareText(some);
+        add(list, "li", "", `${plural(some.length, "region")} ${reason}, ${share}: ${names.join(", ")}${others}.`);
+    }
 }
 
 /* ---- timeline ---- */
