@@ -679,7 +679,44 @@ def test_description_by_keyboard(page):
     page.tab_to("What each of")
     page.press("Enter")
     rows = page.run(READ_PLAIN % "#metrics table")["rows"]
-    assert [row[:2] for row in rows] == [[name, metric["description"]] for name, metric in made["metrics"].items()]
+    assert rows[6] == ["XVE_STALL", made["metrics"]["XVE_STALL"]["description"] + "percent, mean, Vector Engine, ComputeBasic, pass 0"], rows[6]
+    for row, (name, metric) in zip(rows, made["metrics"].items(), strict=True):
+        assert row[0] == name and row[1].startswith(metric["description"]), row
+
+
+def test_whole_descriptions(page):
+    """The longest description is wrapped, and no element cuts it, in a region, in the list of all and of a kernel."""
+    text = ("w" * 40 + " and so on ") * 5
+
+    def change(made):
+        for metric in made["metrics"].values():
+            metric["description"] = text
+        for kernel in made["kernels"]:
+            kernel["advice"] = text
+
+    for width in WIDTHS:
+        page.show("ten", width, change=change)
+        page.run("document.querySelector('#regions tr[data-region]').click()")
+        page.run("document.querySelectorAll('details').forEach((node) => { node.open = true; })")
+        cut = page.run("""(() => {
+            const cut = [];
+            const found = [...document.querySelectorAll('.detail details p, #metrics td, #kernels li')].filter((node) => node.textContent.includes('and so on'));
+            for (const node of found) {
+                const range = document.createRange();
+                range.selectNodeContents(node);
+                const box = range.getBoundingClientRect();
+                for (let around = node; around; around = around.parentElement) {
+                    const outer = around.getBoundingClientRect();
+                    if (getComputedStyle(around).overflowX !== 'visible' && (box.right > outer.right + 1 || box.bottom > outer.bottom + 1)) {
+                        cut.push(node.outerHTML.slice(0, 80));
+                    }
+                }
+                if (box.right > innerWidth) {
+                    cut.push('window: ' + node.outerHTML.slice(0, 80));
+                }
+            }
+            return [found.length, cut]; })()""")
+        assert cut[0] > 2 * len(page.made["metrics"]) - 5 and not cut[1], (width, cut)
 
 
 def test_columns_by_keyboard(page):
@@ -942,7 +979,8 @@ def test_kernels(page):
         assert row[4:12] == ["\u2013" if kernel[figure] is None else f"{kernel[figure]:,}" for figure in figures], row
         assert row[12] == "16x16" and row[13] == ("64" if kernel["shapes"][0]["group_count"] else "\u2013")
         assert row[14].startswith("\u2013" if kernel["occupancy"] is None else f"{100 * kernel['occupancy']:.0f}"), row
-        assert row[15] == kernel["advice"]
+    advice = [f"{row[0]}: {kernels[row[0]]['advice']}" for row in shown["rows"] if kernels[row[0]]["advice"]]
+    assert page.run("[...document.querySelectorAll('#kernels li')].map((item) => item.textContent)") == advice and advice, advice
 
 
 def test_overlap(page):

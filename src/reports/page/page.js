@@ -205,10 +205,11 @@ function showKernels() {
     const body = addTable(byId("kernels"), [
         ["Kernel"], ["Module"], ["Share", "number"], ["Launches", "number"],
         ...figures.map(([text, , unit]) => [text, "number", unit]),
-        ["Group size"], ["Group count"], ["Occupancy", "number"], ["What to do"],
+        ["Group size"], ["Group count"], ["Occupancy", "number"],
     ]);
     const shareOf = (kernel) => (named[kernel.region] || {}).share || 0;
-    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {
+    const inOrder = kernels.slice().sort((a, b) => shareOf(b) - shareOf(a));
+    for (const kernel of inOrder) {
         const row = add(body, "tr");
         const shape = kernel.shapes[0] || {};
         add(row, "th", "name", kernel.name).scope = "row";
@@ -222,7 +223,12 @@ function showKernels() {
         add(row, "td", "", sizesOf(shape.group_size));
         add(row, "td", "", sizesOf(shape.group_count));
         add(row, "td", "number", percent(kernel.occupancy));
-        add(row, "td", "description", kernel.advice);
+    }
+    const list = add(byId("kernels"), "ul");
+    for (const {name, advice} of inOrder.filter((kernel) => kernel.advice)) {
+        const item = add(list, "li");
+        add(item, "span", "code", name);
+        item.append(`: ${advice}`);
     }
 }
 
@@ -262,17 +268,16 @@ function showMetrics() {
     addLink("metrics", "Metrics");
     const details = add(byId("metrics"), "details");
     add(details, "summary", "", `What each of the ${plural(names.length, "metric")} means`);
-    const texts = ["Metric", "Description", "Units", "Combined by", "Component", "Group"].map((text) => [text]);
-    const body = addTable(details, [...texts, ["Pass", "number"]]);
+    add(details, "p", "muted", "Each has its units, how samples are combined, its component, group and pass.");
+    const body = addTable(details, [["Metric"], ["Description"]]);
     for (const name of names) {
         const metric = metrics[name];
         const row = add(body, "tr");
+        const combined = metric.aggregation === "none" ? "not combined" : metric.aggregation;
+        const facts = [metric.units, combined, metric.component, metric.group, `pass ${metric.pass}`];
         add(row, "th", "name", name).scope = "row";
-        add(row, "td", "description", metric.description || MISSING);
-        for (const fact of [metric.units, metric.aggregation, metric.component, metric.group]) {
-            add(row, "td", "", fact);
-        }
-        add(row, "td", "number", metric.pass);
+        const cell = add(row, "td", "description", metric.description);
+        add(cell, "div", "muted", facts.filter(Boolean).join(", "));
     }
 }
 

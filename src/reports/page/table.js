@@ -667,7 +667,7 @@ function addStreamed(box, region) {
         const metric = doc.streamed[name];
         const row = add(body, "tr");
         const scale = scaleFor(metric.units, [streamed.mean, streamed.peak]);
-        add(row, "th", "name", name).scope = "row";
+        addDescribed(add(row, "th", "name"), name, metric.description);
         add(row, "td", "number", COUNT.format(streamed.rows));
         add(row, "td", "number", scaled(streamed.mean, scale));
         add(row, "td", "number", scaled(streamed.peak, scale));
