@@ -9485,6 +9485,7 @@ typedef struct zt__lost_flag {
 /* When a sample ran, for the timeline. */
 struct zt__sample_times {
     ze_command_list_handle_t list;
+    const void *runs_on;             /* as that of its recording; NULL: its list is immediate, or not known */
     uint64_t begin_ticks, end_ticks; /* time stamps of the device */
     int is_kernel;                   /* they are those of a kernel, else global ones */
     uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
@@ -11029,15 +11030,16 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     reading->origin = probe->origin;
     reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
     reading->knows_execution = (recording->is_reported || recording->is_queue) && !recording->is_overlapped;
+    reading->times.list = recording->handle;
     if (recording->is_reported) {
         reading->origin.submitted_by = recording->thread;
         reading->origin.executions = recording->executions;
+        reading->times.runs_on = recording->runs_on;
     }
     if (!probe->is_due) { /* nobody knows when it was submitted */
         reading->submitted_ns = probe->begun_ns;
         reading->knows_execution = 0;
     }
-    reading->times.list = recording->handle;
     reading->times.not_before_ns = reading->submitted_ns;
     return reading;
 }
@@ -15265,6 +15267,7 @@ typedef struct zt__stream_data {
 typedef struct zt__timeline_sample {
     uint64_t begin_ns, end_ns; /* of the device, unwrapped */
     ze_command_list_handle_t list;
+    const void *runs_on;   /* as in zt__sample_times */
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
     uint64_t bytes;              /* that it has copied or filled; 0: none, or not known */
@@ -15573,6 +15576,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
     reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     sample.list = times->list;
+    sample.runs_on = times->runs_on;
     sample.submitted_ns = reading->submitted_ns;
     sample.origin = reading->origin;
     if ((sample.origin.executions > 0 && !reading->knows_execution) ||
@@ -32628,7 +32632,10 @@ ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *coun
 /* Writes how long the library itself has kept threads of the program busy, if that is known. */
 ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *profiler);
 
-/* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
+/* Writes the document up to its end, before which a page adds members of its own. There the figures of metrics are
+   arrays. */
+ZT__PRIVATE void zt__write_json_members(zt__document *document);
+
 ZT__PRIVATE void zt__write_json(zt__document *document);
 
 /* ==== reports/json.c ==================================================================================== */
@@ -33378,56 +33385,7 @@ static void zt__write_json_traced(zt__document *document) {
 }
 #endif
 
-/* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first, and
-   how many samples there were. There are not more, because nobody could tell them apart in a page. */
-static void zt__write_json_timeline(zt__document *document) {
-    enum { MOST_SPANS = 100000 };
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    uint64_t first, end, i, all, begin_ns = UINT64_MAX, end_ns = 0;
-    uint32_t count = 0, written;
-    zt__timeline_sample *samples;
-    double *values;
-    zt__get_kept_samples(profiler, &first, &end);
-    if (first == end) {
-        return;
-    }
-    first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
-    samples = (zt__timeline_sample *)zt__allocate(allocator, (size_t)(end - first), sizeof *samples);
-    values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
-    document->out_of_memory |= !samples || !values;
-    all = end;
-    for (i = first; i < end && samples && values; i++) {
-        zt__timeline_sample *sample = &samples[count];
-        if (!zt__copy_kept_sample(profiler, i, sample, values)) {
-            continue; /* replaced by a newer one */
-        }
-        if (sample->region >= document->region_count) {
-            all--; /* the region is newer than the report */
-            continue;
-        }
-        begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
-        end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
-        count++;
-    }
-    zt__write_text(writer, ",\n\"timeline\":{");
-    zt__write_json_count(writer, "samples", all);
-    zt__write_json_count(writer, "begin_ns", 0);
-    zt__write_json_count(writer, "end_ns", count ? end_ns - begin_ns : 0);
-    zt__write_text(writer, ",\"spans\":[");
-    for (written = 0; written < count; written++) {
-        const zt__timeline_sample *sample = &samples[written];
-        zt__print(writer, "%s[%u,%llu,%llu]", written ? ",\n" : "", (unsigned)sample->region,
-                  (unsigned long long)(sample->begin_ns - begin_ns),
-                  (unsigned long long)(sample->end_ns - begin_ns));
-    }
-    zt__write_text(writer, "]}");
-    zt__free(allocator, values);
-    zt__free(allocator, samples);
-}
-
-ZT__PRIVATE void zt__write_json(zt__document *document) {
+ZT__PRIVATE void zt__write_json_members(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
@@ -33491,18 +33449,19 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
-    if (writer->is_in_html) {
-        zt__write_json_timeline(document);
-    }
 #ifdef ZETOOLS_TRACER
     zt__write_json_memory(document);
     zt__write_json_traced(document);
 #endif
-    zt__write_text(writer, "}\n");
     zt__free(allocator, json.row);
     zt__free(allocator, json.columns);
     zt__free(allocator, json.figures);
     zt__free(allocator, json.is_repeated);
+}
+
+ZT__PRIVATE void zt__write_json(zt__document *document) {
+    zt__write_json_members(document);
+    zt__write_text(&document->writer, "}\n");
 }
 
 /* ==== reports/openmetrics.h ============================================================================= */
@@ -34195,35 +34154,6 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__write_text(writer, "# EOF\n");
 }
 
-/* ==== reports/page.h ==================================================================================== */
-
-/* run.html: a page that shows the document of run.json. */
-
-/* Returns the page, in strings of several lines each, which src/join.py writes at the end of the header. The document
-   of ZT_FORMAT_JSON replaces the string "@DATA@\n"; nothing is loaded from elsewhere. NULL with ZETOOLS_NO_PAGE. */
-ZT__PRIVATE const char *const *zt__get_page(uint32_t *count);
-
-ZT__PRIVATE void zt__write_html(zt__document *document);
-
-/* ==== reports/page.c ==================================================================================== */
-
-/* run.html: a page that shows the document of run.json. */
-
-ZT__PRIVATE void zt__write_html(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i, count;
-    const char *const *page = zt__get_page(&count);
-    for (i = 0; i < count; i++) {
-        if (strcmp(page[i], "@DATA@\n") == 0) {
-            writer->is_in_html = 1;
-            zt__write_json(document);
-            writer->is_in_html = 0;
-        } else {
-            zt__write_text(writer, page[i]);
-        }
-    }
-}
-
 /* ==== reports/trace_events.h ============================================================================ */
 
 /* Events of the Trace Event format. */
@@ -34638,6 +34568,200 @@ ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced
 ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases) {
     zt__free(&profiler->config.allocator, phases->phases);
     zt__free(&profiler->config.allocator, (void *)phases->on_device);
+}
+
+/* ==== reports/page_timeline.h =========================================================================== */
+
+/* The timeline of a page: what ran on each queue, and the phases that it was submitted in. */
+
+/* Writes the member "timeline" with the newest samples. There are not more than 100,000, because nobody could tell them
+   apart in a page. Nothing is written if there are none. */
+ZT__PRIVATE void zt__write_page_timeline(zt__document *document);
+
+/* ==== reports/page_timeline.c =========================================================================== */
+
+/* The timeline of a page: what ran on each queue, and the phases that it was submitted in. */
+
+/* A sample. */
+typedef struct zt__page_span {
+    uint64_t begin_ns, end_ns; /* host time */
+    const void *queue;         /* that ran it or, if it is not known to be on one, its list */
+    int is_list;               /* it is the list */
+    const char *name;          /* of the list, or NULL */
+    uint32_t region;
+    uint32_t entry; /* of a phase, as in zt__origin */
+    uint32_t order; /* in which samples were collected */
+} zt__page_span;
+
+typedef struct zt__page_spans {
+    zt__page_span *spans; /* sorted by queue, then by time */
+    uint32_t count;
+    uint64_t samples; /* ever, also those that are not kept */
+    uint64_t begin_ns, end_ns;
+} zt__page_spans;
+
+/* For qsort: orders by queue and begin, with outer spans before inner ones. */
+static int zt__compare_page_spans(const void *a, const void *b) {
+    const zt__page_span *one = (const zt__page_span *)a, *other = (const zt__page_span *)b;
+    if (one->queue != other->queue) {
+        return (uintptr_t)one->queue < (uintptr_t)other->queue ? -1 : 1;
+    }
+    if (one->name != other->name) {
+        return (uintptr_t)one->name < (uintptr_t)other->name ? -1 : 1;
+    }
+    if (one->begin_ns != other->begin_ns) {
+        return one->begin_ns < other->begin_ns ? -1 : 1;
+    }
+    if (one->end_ns != other->end_ns) {
+        return one->end_ns > other->end_ns ? -1 : 1;
+    }
+    return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
+}
+
+static void zt__fill_page_span(zt__page_span *span, const zt__timeline_sample *sample) {
+    span->begin_ns = sample->begin_ns;
+    span->end_ns = sample->end_ns;
+    span->is_list = !sample->runs_on;
+    span->queue = span->is_list ? sample->list : sample->runs_on;
+    span->name = span->is_list ? sample->origin.list_name : NULL;
+    span->region = sample->region;
+    span->entry = sample->origin.entry;
+}
+
+/* Copies the newest samples. Leaves out those of regions that are newer than the report. Returns 0 without memory. */
+static int zt__copy_page_spans(zt__document *document, zt__page_spans *spans) {
+    enum { MOST_SPANS = 100000 };
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint64_t first, end, i;
+    zt__timeline_sample sample;
+    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    zt__get_kept_samples(profiler, &first, &end);
+    first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
+    spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *spans->spans);
+    spans->samples = end;
+    spans->begin_ns = UINT64_MAX;
+    for (i = first; i < end && spans->spans && values; i++) {
+        zt__page_span *span = &spans->spans[spans->count];
+        if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
+            continue; /* replaced by a newer one */
+        }
+        if (sample.region >= document->region_count) {
+            spans->samples--;
+            continue;
+        }
+        zt__fill_page_span(span, &sample);
+        span->order = spans->count++;
+        spans->begin_ns = span->begin_ns < spans->begin_ns ? span->begin_ns : spans->begin_ns;
+        spans->end_ns = span->end_ns > spans->end_ns ? span->end_ns : spans->end_ns;
+    }
+    zt__free(allocator, values);
+    if (spans->count) {
+        qsort(spans->spans, spans->count, sizeof *spans->spans, zt__compare_page_spans);
+    }
+    return spans->spans && values;
+}
+
+/* Writes `[region,begin,end]`, in nanoseconds from the begin of the first sample. */
+static void zt__write_page_span(zt__writer *writer, const zt__page_spans *spans, uint32_t region,
+                                uint64_t begin_ns, uint64_t end_ns) {
+    zt__write_comma(writer);
+    zt__print(writer, "\n[%u,%llu,%llu]", (unsigned)region, (unsigned long long)(begin_ns - spans->begin_ns),
+              (unsigned long long)(end_ns - spans->begin_ns));
+}
+
+/* Writes the entries of phases that have samples. Returns 0 without memory. */
+static int zt__write_page_phases(zt__document *document, const zt__page_spans *spans) {
+    zt_profiler *profiler = document->profiler;
+    zt__traced_phases phases;
+    uint32_t i;
+    int has_memory;
+    memset(&phases, 0, sizeof phases);
+    has_memory = zt__copy_phases(profiler, &phases);
+    for (i = 0; i < spans->count && has_memory; i++) {
+        const zt__page_span *span = &spans->spans[i];
+        zt__add_to_phase(&phases, span->entry, span->begin_ns, span->end_ns);
+    }
+    has_memory = has_memory && zt__place_phases(profiler, &phases);
+    for (i = 0; i < phases.on_device_count; i++) {
+        const zt__traced_phase *phase = phases.on_device[i];
+        uint32_t region;
+        zt__lock(&profiler->mutex);
+        region = zt__path_at(profiler, phase->span.path)->key.region->index;
+        zt__unlock(&profiler->mutex);
+        if (region < document->region_count) {
+            zt__write_page_span(&document->writer, spans, region, phase->begin_ns, phase->end_ns);
+        }
+    }
+    zt__free_phases(profiler, &phases);
+    return has_memory;
+}
+
+static void zt__write_page_queues(zt__writer *writer, const zt__page_spans *spans) {
+    uint32_t i;
+    for (i = 0; i < spans->count; i++) {
+        const zt__page_span *span = &spans->spans[i];
+        const zt__page_span *before = i > 0 ? span - 1 : NULL;
+        if (!before || before->queue != span->queue || before->name != span->name) {
+            zt__write_text(writer, before ? "]},\n{" : "\n{");
+            zt__write_json_text(writer, "kind", span->is_list ? "list" : "queue");
+            zt__write_json_text(writer, "name", span->name ? span->name : "");
+            zt__write_text(writer, ",\"spans\":[");
+        }
+        zt__write_page_span(writer, spans, span->region, span->begin_ns, span->end_ns);
+    }
+    zt__write_text(writer, "]}");
+}
+
+ZT__PRIVATE void zt__write_page_timeline(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    zt__page_spans spans;
+    int has_memory;
+    memset(&spans, 0, sizeof spans);
+    has_memory = zt__copy_page_spans(document, &spans);
+    if (spans.count > 0) {
+        zt__write_text(writer, ",\n\"timeline\":{");
+        zt__write_json_count(writer, "samples", spans.samples);
+        zt__write_json_count(writer, "span_ns", spans.end_ns - spans.begin_ns);
+        zt__write_text(writer, ",\"phases\":[");
+        has_memory &= zt__write_page_phases(document, &spans);
+        zt__write_text(writer, "],\"queues\":[");
+        zt__write_page_queues(writer, &spans);
+        zt__write_text(writer, "]}");
+    }
+    zt__free(&document->profiler->config.allocator, spans.spans);
+    document->out_of_memory |= !has_memory;
+}
+
+/* ==== reports/page.h ==================================================================================== */
+
+/* run.html: a page that shows the document of run.json. */
+
+/* Returns the page, in strings of several lines each, which src/join.py writes at the end of the header. The document
+   of ZT_FORMAT_JSON replaces the string "@DATA@\n"; nothing is loaded from elsewhere. NULL with ZETOOLS_NO_PAGE. */
+ZT__PRIVATE const char *const *zt__get_page(uint32_t *count);
+
+ZT__PRIVATE void zt__write_html(zt__document *document);
+
+/* ==== reports/page.c ==================================================================================== */
+
+/* run.html: a page that shows the document of run.json. */
+
+ZT__PRIVATE void zt__write_html(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    uint32_t i, count;
+    const char *const *page = zt__get_page(&count);
+    for (i = 0; i < count; i++) {
+        if (strcmp(page[i], "@DATA@\n") == 0) {
+            writer->is_in_html = 1;
+            zt__write_json_members(document);
+            zt__write_page_timeline(document);
+            zt__write_text(writer, "}\n");
+            writer->is_in_html = 0;
+        } else {
+            zt__write_text(writer, page[i]);
+        }
+    }
 }
 
 /* ==== reports/trace.h =================================================================================== */
@@ -39967,7 +40091,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "html { scroll-padding-top: 3rem; }\n"
         "/* The table may be wider than the window. All else (.fixed) keeps to the window while the table is scrolled. */\n"
         "body { margin: 0; padding: 0.9rem 1rem 2rem; width: max-content; min-width: 100%; background: var(--page); color: var(--text); font: 13px/1.45 var(--sans); }\n"
-        ".fixed { position: sticky; left: 1rem; width: calc(100vw - 3rem); max-width: 1500px; }\n"
+        ".fixed { position: sticky; left: 1rem; width: calc(100vw - 3rem); }\n"
         "h1 { font: 600 17px/1.4 var(--mono); margin: 0 0 0.2rem; overflow-wrap: anywhere; }\n"
         "h2 { font-size: 14px; margin: 1.6rem 0 0.4rem; }\n"
         "h3 { font: 600 12px/1.4 var(--mono); margin: 0 0 0.3rem; overflow-wrap: anywhere; }\n"
@@ -39989,7 +40113,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "#notes ul { margin: 0.1rem 0; }\n"
         ".tools { display: flex; flex-wrap: wrap; align-items: center; gap: 0.3rem 1.2rem; margin: 0.8rem 0 0.4rem; }\n"
         "input { accent-color: var(--bar); vertical-align: -2px; }\n"
-        "input[type=search], .more button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--muted); border-radius: 3px; padding: 0.15rem 0.4rem; }\n"
+        "input[type=search], .more button, .zoom button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--muted); border-radius: 3px; padding: 0.15rem 0.4rem; }\n"
         "input[type=search] { width: 16rem; max-width: 60vw; vertical-align: baseline; }\n"
         "input::placeholder { color: var(--muted); opacity: 1; }\n"
         "summary { cursor: pointer; }\n"
@@ -40052,22 +40176,39 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         ".point-name { paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }\n"
         ".roof { stroke: var(--text); stroke-width: 1.5; fill: none; }\n"
         ".marker { stroke: var(--warn); stroke-dasharray: 3 2; }\n"
-        ".strip { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr) max-content; gap: 3px 0.8rem; align-items: center; }\n"
-        ".strip svg { width: 100%; height: 16px; background: var(--track); }\n"
-        ".strip path { fill: var(--bar); }\n"
+        ".zoom { display: flex; flex-wrap: wrap; align-items: center; gap: 0.3rem 0.4rem; }\n"
+        ".zoom button { min-width: 1.8rem; }\n"
+        ".zoom button:disabled, .more button:disabled { opacity: 0.5; }\n"
+        ".strip { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr) max-content; gap: 3px 0.8rem; align-items: start; touch-action: pan-y; }\n"
         ".strip .name { overflow: hidden; text-overflow: ellipsis; }\n"
-        ".times { display: flex; justify-content: space-between; font-variant-numeric: tabular-nums; color: var(--muted); }\n"
+        ".track { position: relative; overflow: hidden; background: var(--track); font-size: 12px; cursor: grab; user-select: none; }\n"
+        ".track svg { width: 100%; height: 100%; }\n",
+        ".slice { position: absolute; height: calc(100% / var(--lanes)); padding: 0 3px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;\n"
+        "    font: 11px/1.3 var(--sans); color: #14171a; border-right: 1px solid var(--track); border-bottom: 1px solid var(--track); }\n"
+        "/* As dark as to be seen on the tracks of both schemes, and as light as to have dark text on them. */\n"
+        "[data-hue=\"0\"] { background: #4e89cc; fill: #4e89cc; }\n"
+        "[data-hue=\"1\"] { background: #cf6b1e; fill: #cf6b1e; }\n"
+        "[data-hue=\"2\"] { background: #40965d; fill: #40965d; }\n"
+        "[data-hue=\"3\"] { background: #a473bc; fill: #a473bc; }\n"
+        "[data-hue=\"4\"] { background: #28939f; fill: #28939f; }\n"
+        "[data-hue=\"-1\"] { background: #80878e; fill: #80878e; }\n"
+        "[data-hue=phase] { background: var(--nested); fill: var(--nested); color: var(--text); }\n"
+        ".hues { display: flex; flex-wrap: wrap; gap: 0.2rem 0.4rem; margin-top: 0.5rem; }\n"
+        ".hues span { padding: 0 0.4rem; color: #14171a; }\n"
+        ".times { position: relative; height: 1.5em; font-variant-numeric: tabular-nums; color: var(--muted); }\n"
+        ".times span { position: absolute; transform: translateX(-50%); white-space: nowrap; }\n"
+        "#span { min-height: 1.45em; }\n"
         "@media print {\n"
         "    @page { size: landscape; margin: 10mm; }\n"
         "    body { font-size: 9px; padding: 0; width: auto; }\n"
-        "    .name, .code, h3, #regions > thead .metric { font-size: 8px; }\n",
-        "    .tools label, .tools details, .more button, nav, .screen { display: none; }\n"
+        "    .name, .code, h3, #regions > thead .metric { font-size: 8px; }\n"
+        "    .tools label, .tools details, .more button, .zoom, nav, .screen { display: none; }\n"
         "    .fixed, .detail, #regions > thead th, #regions .pinned { position: static; width: auto; background: none; }\n"
         "    th, td, .name, thead th, thead button { line-height: 12px; }\n"
         "    th, td { padding: 1px 0.35rem; }\n"
         "    tr[data-region], .detail tr, svg, .strip, #notes { break-inside: avoid; }\n"
         "    h2, h3, section > p { break-after: avoid; }\n"
-        "    .bar, .bar i, .strip svg, #notes { print-color-adjust: exact; -webkit-print-color-adjust: exact; }\n"
+        "    .bar, .bar i, .track, .slice, .hues span, #notes { print-color-adjust: exact; -webkit-print-color-adjust: exact; }\n"
         "    .bar { width: 40px; }\n"
         "    #regions button { display: contents; } /* buttons are not painted where the heading is repeated */\n"
         "    #regions .name button::before { content: none; }\n"
@@ -40097,7 +40238,19 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "<p class=\"muted fixed\" id=\"legend\"></p>\n"
         "<section class=\"fixed\" id=\"hotspots\" hidden><h2>Hot spots in kernels</h2></section>\n"
         "<section class=\"fixed\" id=\"roofline\" hidden><h2>Roofline</h2></section>\n"
-        "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2></section>\n"
+        "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2>\n"
+        "<p class=\"muted\"></p>\n"
+        "<p class=\"zoom\">\n"
+        "<button type=\"button\" aria-label=\"Zoom in\">+</button>\n"
+        "<button type=\"button\" aria-label=\"Zoom out\">&minus;</button>\n"
+        "<button type=\"button\" aria-label=\"Show the whole time\">Whole</button>\n"
+        "<span id=\"part\" role=\"status\"></span>\n"
+        "<span class=\"muted screen\">Wheel zooms, dragging moves. Keys: + &minus; 0 &larr; &rarr;</span>\n"
+        "</p>\n"
+        "<div class=\"strip\" tabindex=\"0\" role=\"group\" aria-label=\"Timeline\"></div>\n"
+        "<p class=\"hues\"></p>\n"
+        "<p class=\"muted\" id=\"span\"></p>\n"
+        "</section>\n",
         "<section class=\"fixed\" id=\"kernels\" hidden><h2>Kernels</h2></section>\n"
         "<section class=\"fixed\" id=\"calls\" hidden><h2>Calls of the host</h2></section>\n"
         "<section class=\"fixed\" id=\"metrics\" hidden><h2>Metrics</h2></section>\n"
@@ -41024,7 +41177,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(row, \"td\", \"\", metric.component);\n"
         "    }\n"
         "}\n"
-        "/* Bars, distributions, the roofline and the timeline, as SVG. */\n"
+        "/* Bars, distributions and the roofline, as SVG. */\n"
         "/* ---- drawings ---- */\n"
         "\n"
         "function drawing(parent, width, height, label) {\n"
@@ -41082,8 +41235,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const time = region.time_ns;\n"
         "    const svg = drawing(box, 640, 150,\n"
         "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +\n"
-        "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n",
-        "    const word = region.phase ? \"entry\" : \"sample\";\n"
+        "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n"
+        "    const word = region.phase ? \"entry\" : \"sample\";\n",
         "    addCaption(svg, plot, time, sumOf(counts, (count) => count), word);\n"
         "    addColumns(svg, plot, counts, beginOf, word);\n"
         "    addTimeAxis(svg, plot);\n"
@@ -41163,10 +41316,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        `Roofline of ${plural(points.length, \"region\")}; the figures are in the details of each region`);\n"
         "    addGrid(svg, plot, roofs);\n"
         "    addRoofs(svg, plot, roofs);\n"
-        "    addPoints(svg, plot, roofs, points);\n",
+        "    addPoints(svg, plot, roofs, points);\n"
         "    addUndrawn(inOrder, points, kind);\n"
         "}\n"
-        "\n"
+        "\n",
         "function rooflineText({kind, unit, bytes, most}, source) {\n"
         "    const peaks = [[bytes, \"B/s\"], [most, unit]].filter(([peak]) => isNumber(peak));\n"
         "    const texts = [\n"
@@ -41316,64 +41469,290 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(list, \"li\", \"\", `${plural(some.length, \"region\")} ${reason}, ${share}: ${names.join(\", \")}${others}.`);\n"
         "    }\n"
         "}\n"
+        "/* The timeline: phases and queues as rows, of which a part of the time is shown. */\n"
+        "/* ---- rows ---- */\n"
         "\n"
-        "/* ---- timeline ---- */\n"
+        "const MOST_QUEUES = 12; /* with a row of their own */\n"
+        "const MOST_LANES = 8; /* of a row: spans that are inside or beside each other */\n"
+        "const HUES = 5; /* regions with a colour of their own */\n"
         "\n"
-        "const TIMELINE_ROWS = 8;\n"
-        "const BINS = 1000;\n"
+        "const timeline = {rows: [], hues: [], duration: 0, begin: 0, end: 0};\n"
         "\n"
-        "/* Adds a span to the bins, each of which holds how much of it is covered. */\n"
-        "function cover(bins, from, to) {\n"
-        "    const last = Math.min(BINS - 1, Math.floor(to));\n"
-        "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {\n"
-        "        bins[bin] += Math.min(to, bin + 1) - Math.max(from, bin);\n"
-        "    }\n"
-        "}\n"
+        "const spansOf = (list) => list.map(([index, begin, end]) => ({region: named[index], begin, end}));\n"
         "\n",
-        "/* Draws the bins in four shades, so that the size of the drawing does not depend on the number of spans. */\n"
-        "function drawBins(svg, bins) {\n"
-        "    for (let shade = 1; shade <= 4; shade++) {\n"
-        "        let path = \"\";\n"
-        "        let from = -1;\n"
-        "        for (let bin = 0; bin <= BINS; bin++) {\n"
-        "            const isShade = bin < BINS && bins[bin] > 0 && Math.min(4, Math.ceil(4 * bins[bin])) === shade;\n"
-        "            if (isShade && from < 0) {\n"
-        "                from = bin;\n"
-        "            } else if (!isShade && from >= 0) {\n"
-        "                path += `M${from} 0H${bin}V1H${from}z`;\n"
-        "                from = -1;\n"
-        "            }\n"
-        "        }\n"
-        "        if (path) {\n"
-        "            addSvg(svg, \"path\", {d: path, \"fill-opacity\": (shade + 1) / 5});\n"
-        "        }\n"
-        "    }\n"
-        "}\n"
-        "\n"
-        "/* Returns how long at least one of the spans lasts. */\n"
-        "function coveredTime(spans) {\n"
+        "/* Returns how long at least one of the spans lasts from `begin` to `end`. They are in the order of their begins. */\n"
+        "function coveredTime(spans, begin, end) {\n"
         "    let covered = 0;\n"
-        "    let latest = -Infinity;\n"
-        "    for (const {begin, end} of spans.slice().sort((a, b) => a.begin - b.begin)) {\n"
-        "        covered += Math.max(0, end - Math.max(latest, begin));\n"
-        "        latest = Math.max(latest, end);\n"
+        "    let latest = begin;\n"
+        "    for (const span of spans) {\n"
+        "        const last = Math.min(span.end, end);\n"
+        "        covered += Math.max(0, last - Math.max(latest, span.begin));\n"
+        "        latest = Math.max(latest, last);\n"
         "    }\n"
         "    return covered;\n"
         "}\n"
         "\n"
-        "/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */\n"
-        "function addStrip(parent, name, title, spans, duration) {\n"
-        "    const bins = new Float64Array(BINS);\n"
-        "    for (const {begin, end} of spans) {\n"
-        "        const from = BINS * begin / duration;\n"
-        "        cover(bins, from, Math.max(BINS * end / duration, from + 1e-6));\n"
+        "/* Distributes spans to lanes: one that begins while others last is below all of these. */\n"
+        "function lanesOf(spans) {\n"
+        "    const lanes = [];\n"
+        "    for (const span of spans) {\n"
+        "        const below = lanes.findLastIndex((lane) => lane.end > span.begin) + 1;\n"
+        "        const at = Math.min(below, MOST_LANES - 1);\n"
+        "        lanes[at] = lanes[at] || {spans: [], end: 0};\n"
+        "        lanes[at].spans.push(span);\n"
+        "        lanes[at].end = Math.max(lanes[at].end, span.end);\n"
         "    }\n"
-        "    add(parent, \"span\", \"name\", name).title = title;\n"
-        "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
-        "        \"aria-label\": plural(spans.length, \"sample\")});\n"
-        "    drawBins(svg, bins);\n"
-        "    add(parent, \"span\", \"number\", percent(coveredTime(spans) / duration));\n"
+        "    return lanes;\n"
         "}\n"
+        "\n"
+        "const rowOf = (name, spans) => ({name, spans, lanes: lanesOf(spans)});\n"
+        "const sortByBegin = (spans) => spans.sort((a, b) => a.begin - b.begin || b.end - a.end);\n"
+        "\n"
+        "/* Returns a row for each queue, in the order in which they were first used. Those that run least share one. */\n"
+        "function rowsOfQueues(queues) {\n"
+        "    const counts = new Map();\n"
+        "    const rows = queues.slice().sort((a, b) => a.spans[0][1] - b.spans[0][1]).map(({kind, name, spans}) => {\n"
+        "        counts.set(kind, (counts.get(kind) || 0) + 1);\n"
+        "        return rowOf(name || `${kind} ${counts.get(kind)}`, spansOf(spans));\n"
+        "    });\n"
+        "    const timeOf = (row) => coveredTime(row.spans, 0, timeline.duration);\n"
+        "    const others = rows.slice().sort((a, b) => timeOf(b) - timeOf(a)).slice(MOST_QUEUES);\n"
+        "    const kept = rows.filter((row) => !others.includes(row));\n"
+        "    if (others.length) {\n"
+        "        kept.push(rowOf(`${COUNT.format(others.length)} others`, sortByBegin(others.flatMap((row) => row.spans))));\n"
+        "    }\n"
+        "    return kept;\n"
+        "}\n"
+        "\n"
+        "/* Returns the regions that run longest. Each has a colour of its own. */\n"
+        "function chooseHues(rows) {\n"
+        "    const times = new Map();\n"
+        "    for (const {region, begin, end} of rows.flatMap((row) => row.spans)) {\n"
+        "        times.set(region, (times.get(region) || 0) + end - begin);\n"
+        "    }\n"
+        "    return [...times.keys()].sort((a, b) => times.get(b) - times.get(a)).slice(0, HUES);\n"
+        "}\n"
+        "\n"
+        "const hueOf = (region) => region.phase ? \"phase\" : timeline.hues.indexOf(region);\n"
+        "\n"
+        "/* ---- drawing ---- */\n"
+        "\n"
+        "const BINS = 1000;\n"
+        "const SHADES = 4;\n"
+        "const LEAST_WIDTH = 40; /* pixels of a span that is drawn with its name */\n"
+        "\n"
+        "/* Adds a span to the bins: how much of each is covered, and by which colour most. */\n"
+        "function cover(bins, from, to, hue) {\n"
+        "    const last = Math.min(BINS - 1, Math.floor(to));\n"
+        "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {\n"
+        "        const part = Math.min(to, bin + 1) - Math.max(from, bin);\n"
+        "        bins.covered[bin] += part;\n"
+        "        if (part > bins.largest[bin]) {\n"
+        "            bins.largest[bin] = part;\n"
+        "            bins.hues[bin] = hue;\n"
+        "        }\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Draws the bins as a path for each colour and shade, so that the size of the drawing does not depend on the number of\n"
+        "   spans. */\n"
+        "function drawBins(svg, bins, lane) {\n"
+        "    const paths = new Map();\n"
+        "    let from = 0;\n"
+        "    const keyOf = (bin) => bins.covered[bin] > 0\n"
+        "        ? `${bins.hues[bin]} ${Math.min(SHADES, Math.ceil(SHADES * bins.covered[bin]))}` : \"\";\n"
+        "    for (let bin = 1; bin <= BINS; bin++) {\n"
+        "        const key = keyOf(from);\n"
+        "        if (bin === BINS || keyOf(bin) !== key) {\n"
+        "            paths.set(key, `${paths.get(key) || \"\"}M${from} ${lane}H${bin}v1H${from}z`);\n"
+        "            from = bin;\n"
+        "        }\n"
+        "    }\n"
+        "    paths.delete(\"\");\n"
+        "    for (const [key, d] of paths) {\n"
+        "        const [hue, shade] = key.split(\" \");\n"
+        "        addSvg(svg, \"path\", {d, \"data-hue\": hue, \"fill-opacity\": (Number(shade) + 1) / (SHADES + 1)});\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Draws a span with its name. */\n"
+        "function addSlice(track, span, from, to) {\n"
+        "    const slice = add(track, \"span\", \"slice\", span.region.name);\n"
+        "    slice.style.left = `${100 * from / BINS}%`;\n",
+        "    slice.style.width = `${100 * (to - from) / BINS}%`;\n"
+        "    slice.dataset.hue = hueOf(span.region);\n"
+        "    return slice;\n"
+        "}\n"
+        "\n"
+        "/* Draws what is shown of a row: wide spans with their names, all others in bins. */\n"
+        "function drawRow({track, figure, spans, lanes}) {\n"
+        "    const {begin, end} = timeline;\n"
+        "    const scale = BINS / (end - begin);\n"
+        "    const least = LEAST_WIDTH * BINS / track.clientWidth;\n"
+        "    track.replaceChildren();\n"
+        "    const svg = addSvg(track, \"svg\", {viewBox: `0 0 ${BINS} ${lanes.length}`, preserveAspectRatio: \"none\",\n"
+        "        \"aria-hidden\": \"true\"});\n"
+        "    lanes.forEach((lane, index) => {\n"
+        "        const bins = {covered: new Float64Array(BINS), largest: new Float64Array(BINS), hues: new Array(BINS)};\n"
+        "        for (const span of lane.spans.filter((one) => one.end >= begin && one.begin <= end)) {\n"
+        "            const from = Math.max(0, scale * (span.begin - begin));\n"
+        "            const to = Math.min(BINS, Math.max(scale * (span.end - begin), from + 1e-6));\n"
+        "            if (to - from >= least) {\n"
+        "                addSlice(track, span, from, to).style.top = `${100 * index / lanes.length}%`;\n"
+        "            } else {\n"
+        "                cover(bins, from, to, hueOf(span.region));\n"
+        "            }\n"
+        "        }\n"
+        "        drawBins(svg, bins, index);\n"
+        "    });\n"
+        "    figure.textContent = percent(coveredTime(spans, begin, end) / (end - begin));\n"
+        "}\n"
+        "\n"
+        "/* Returns a time with as many decimals as the steps of an axis need. */\n"
+        "function timeText(time, step) {\n"
+        "    const [size, unit] = TIMES.findLast(([one]) => timeline.end >= one) || TIMES[0];\n"
+        "    const decimals = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));\n"
+        "    return `${formatter(decimals).format(time / size)}\\u00a0${unit}`;\n"
+        "}\n"
+        "\n"
+        "/* Returns the step of an axis: 1, 2 or 5 times a power of ten, so that there are at most `most`. */\n"
+        "function timeStep(length, most) {\n"
+        "    const power = Math.pow(10, Math.floor(Math.log10(length / most)));\n"
+        "    return [1, 2, 5, 10].map((digit) => digit * power).find((step) => length / step <= most);\n"
+        "}\n"
+        "\n"
+        "function drawTimes() {\n"
+        "    const times = byId(\"timeline\").querySelector(\".times\");\n"
+        "    const length = timeline.end - timeline.begin;\n"
+        "    const step = timeStep(length, Math.max(1, times.clientWidth / 120));\n"
+        "    times.replaceChildren();\n"
+        "    for (let tick = Math.ceil(timeline.begin / step) * step; tick <= timeline.end; tick += step) {\n"
+        "        add(times, \"span\", \"\", timeText(tick, step)).style.left = `${100 * (tick - timeline.begin) / length}%`;\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* ---- the part that is shown ---- */\n"
+        "\n"
+        "const SHORTEST = 100; /* nanoseconds: clocks of devices are not finer */\n"
+        "\n"
+        "/* Shows a part of the time, as far as there is any. Returns whether that is another part than before. */\n"
+        "function showPart(begin, end) {\n"
+        "    const {duration} = timeline;\n"
+        "    const length = Math.min(duration, Math.max(end - begin, Math.min(SHORTEST, duration)));\n"
+        "    const from = Math.min(Math.max(0, begin), duration - length);\n"
+        "    const changes = from !== timeline.begin || from + length !== timeline.end;\n"
+        "    timeline.begin = from;\n"
+        "    timeline.end = from + length;\n"
+        "    if (changes) {\n"
+        "        drawTimeline();\n"
+        "    }\n"
+        "    return changes;\n"
+        "}\n"
+        "\n"
+        "function drawTimeline() {\n"
+        "    const {begin, end, duration, rows} = timeline;\n"
+        "    const [zoomIn, zoomOut, whole] = byId(\"timeline\").querySelectorAll(\".zoom button\");\n"
+        "    zoomIn.disabled = end - begin <= SHORTEST;\n"
+        "    zoomOut.disabled = end - begin >= duration;\n"
+        "    whole.disabled = zoomOut.disabled;\n"
+        "    byId(\"part\").textContent = zoomOut.disabled ? \"The whole time is shown.\"\n"
+        "        : `${quantity(end - begin, \"ns\")} of ${quantity(duration, \"ns\")} are shown.`;\n"
+        "    rows.forEach(drawRow);\n"
+        "    drawTimes();\n"
+        "}\n"
+        "\n"
+        "/* Shows `factor` times as much as before. What is at `place`, from 0 to 1, stays there. */\n"
+        "function zoom(factor, place) {\n"
+        "    const length = timeline.end - timeline.begin;\n"
+        "    const begin = timeline.begin + place * length * (1 - factor);\n"
+        "    return showPart(begin, begin + factor * length);\n"
+        "}\n"
+        "\n"
+        "/* Moves the part by a share of its length. */\n"
+        "function pan(share) {\n",
+        "    const distance = share * (timeline.end - timeline.begin);\n"
+        "    return showPart(timeline.begin + distance, timeline.end + distance);\n"
+        "}\n"
+        "\n"
+        "/* ---- keyboard and mouse ---- */\n"
+        "\n"
+        "function listenToZoom(strip) {\n"
+        "    const actions = [() => zoom(0.5, 0.5), () => zoom(2, 0.5), () => showPart(0, timeline.duration)];\n"
+        "    const [zoomIn, zoomOut, whole] = actions;\n"
+        "    const keys = new Map([[\"+\", zoomIn], [\"=\", zoomIn], [\"-\", zoomOut], [\"0\", whole],\n"
+        "        [\"ArrowLeft\", () => pan(-0.2)], [\"ArrowRight\", () => pan(0.2)]]);\n"
+        "    byId(\"timeline\").querySelectorAll(\".zoom button\").forEach((button, index) => {\n"
+        "        button.addEventListener(\"click\", actions[index]);\n"
+        "    });\n"
+        "    strip.addEventListener(\"keydown\", (event) => {\n"
+        "        if (keys.has(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {\n"
+        "            event.preventDefault();\n"
+        "            keys.get(event.key)();\n"
+        "        }\n"
+        "    });\n"
+        "    window.addEventListener(\"resize\", drawTimeline);\n"
+        "}\n"
+        "\n"
+        "/* Returns where the mouse is in the part that is shown, from 0 to 1. */\n"
+        "function placeOf(event) {\n"
+        "    const box = timeline.rows[0].track.getBoundingClientRect();\n"
+        "    return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));\n"
+        "}\n"
+        "\n"
+        "/* Returns the span below the mouse, or undefined. One of less than two pixels is found beside it, too. */\n"
+        "function spanAt(event) {\n"
+        "    const row = timeline.rows.find((one) => one.track.contains(event.target));\n"
+        "    if (!row) {\n"
+        "        return undefined;\n"
+        "    }\n"
+        "    const box = row.track.getBoundingClientRect();\n"
+        "    const pixel = (timeline.end - timeline.begin) / box.width;\n"
+        "    const time = timeline.begin + pixel * (event.clientX - box.left);\n"
+        "    const lane = row.lanes[Math.floor(row.lanes.length * (event.clientY - box.top) / box.height)];\n"
+        "    return lane && lane.spans.find(({begin, end}) => begin - pixel <= time && time <= Math.max(end, begin + pixel));\n"
+        "}\n"
+        "\n"
+        "function describeSpan(span) {\n"
+        "    byId(\"span\").textContent = span\n"
+        "        ? `${span.region.name}: ${quantity(span.end - span.begin, \"ns\")}, from ${timeText(span.begin, SHORTEST / 100)}`\n"
+        "        : \"\";\n"
+        "}\n"
+        "\n"
+        "/* The mouse zooms by its wheel, moves the part while a button is down, and opens the region of a span by a click. */\n"
+        "function listenToMouse(strip) {\n"
+        "    let last = null; /* where the button went down, or the part was moved to */\n"
+        "    let isMoved = false;\n"
+        "    strip.addEventListener(\"wheel\", (event) => {\n"
+        "        const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);\n"
+        "        const factor = Math.min(4, Math.max(0.25, Math.exp(event.deltaY / 400)));\n"
+        "        if (isSideways ? pan(event.deltaX / 1000) : zoom(factor, placeOf(event))) {\n"
+        "            event.preventDefault(); /* else the page is scrolled */\n"
+        "        }\n"
+        "    }, {passive: false});\n"
+        "    strip.addEventListener(\"pointerdown\", (event) => {\n"
+        "        last = event.clientX;\n"
+        "        isMoved = false;\n"
+        "    });\n"
+        "    strip.addEventListener(\"pointermove\", (event) => {\n"
+        "        if (last === null || event.buttons === 0) {\n"
+        "            describeSpan(spanAt(event));\n"
+        "        } else if (isMoved || Math.abs(event.clientX - last) > 3) {\n"
+        "            strip.setPointerCapture(event.pointerId);\n"
+        "            pan((last - event.clientX) / timeline.rows[0].track.clientWidth);\n"
+        "            last = event.clientX;\n"
+        "            isMoved = true;\n"
+        "        }\n"
+        "    });\n"
+        "    strip.addEventListener(\"click\", (event) => {\n"
+        "        const span = isMoved ? undefined : spanAt(event);\n"
+        "        last = null;\n"
+        "        if (span) {\n"
+        "            reveal(regions.find(({name, phase}) => name === span.region.name && !phase === !span.region.phase));\n"
+        "        }\n"
+        "    });\n"
+        "}\n"
+        "\n"
+        "/* ---- the section ---- */\n"
         "\n"
         "/* Describes how kernels, copies and idle time share the time of the device. */\n"
         "function overlapText() {\n"
@@ -41382,7 +41761,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (overlap.missing) {\n"
         "        return `The idle time of the device is not known: ${plural(overlap.missing, \"sample\")} missing.`;\n"
         "    }\n"
-        "    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;\n"
+        "    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;\n",
         "    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;\n"
         "    if (overlap.copy_ns > 0) {\n"
         "        return `${kernelTime}, copies ${part(overlap.copy_ns)}, both at once ${part(overlap.both_ns)}. ${idle}`;\n"
@@ -41390,44 +41769,57 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return overlap.kernel_ns > 0 ? `${kernelTime}. ${idle}` : idle;\n"
         "}\n"
         "\n"
-        "function timelineText(spans, duration, samples) {\n"
+        "function timelineText(spans, samples) {\n"
+        "    const {duration} = timeline;\n"
         "    const shown = samples > spans.length\n"
         "        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, \"sample\")},` : plural(spans.length, \"sample\");\n"
-        "    const texts = [\n"
-        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,\n"
-        "        \"A row's figure is how much of the time its region runs.\",\n"
+        "    return [\n"
+        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ` +\n"
+        "            `${percent(coveredTime(spans, 0, duration) / duration)} of it.`,\n"
+        "        \"A row's figure is how much of the time that is shown its spans cover.\",\n"
         "        overlapText(),\n"
-        "    ];\n"
-        "    return texts.filter(Boolean).join(\" \");\n"
+        "    ].join(\" \");\n"
         "}\n"
         "\n"
-        "/* Draws the regions that run longest, a row each, and all others in one row. */\n"
-        "function showTimeline() {\n"
-        "    const {timeline} = doc;\n"
-        "    if (!timeline || !(timeline.end_ns > 0)) {\n"
-        "        return;\n"
-        "    }\n"
-        "    const duration = timeline.end_ns;\n"
-        "    const spans = timeline.spans.map(([region, begin, end]) => ({region: named[region], begin, end}));\n"
-        "    const byRegion = new Map(spans.map((span) => [span.region, []]));\n"
-        "    spans.forEach((span) => byRegion.get(span.region).push(span));\n"
-        "    const rows = [...byRegion].map(([region, list]) => ({region, list, covered: coveredTime(list)}));\n"
-        "    rows.sort((a, b) => b.covered - a.covered);\n"
-        "    const others = rows.splice(TIMELINE_ROWS);\n"
-        "    addLink(\"timeline\", \"Timeline\");\n"
-        "    add(byId(\"timeline\"), \"p\", \"muted\", timelineText(spans, duration, timeline.samples));\n"
-        "    const strip = add(byId(\"timeline\"), \"div\", \"strip\");\n"
-        "    for (const {region, list} of rows) {\n"
-        "        addStrip(strip, shortName(region.name, nameLength()), region.name, list, duration);\n"
-        "    }\n"
-        "    if (others.length) {\n",
-        "        addStrip(strip, plural(others.length, \"other region\"), \"\", others.flatMap((row) => row.list), duration);\n"
+        "function addRows(strip) {\n"
+        "    for (const row of timeline.rows) {\n"
+        "        add(strip, \"span\", \"name\", shortName(row.name, nameLength())).title = row.name;\n"
+        "        row.track = add(strip, \"div\", \"track\");\n"
+        "        row.track.style.height = `${1.3 * row.lanes.length}em`;\n"
+        "        row.track.style.setProperty(\"--lanes\", row.lanes.length);\n"
+        "        row.figure = add(strip, \"span\", \"number\");\n"
         "    }\n"
         "    add(strip, \"span\");\n"
-        "    const times = add(strip, \"span\", \"times\");\n"
-        "    for (let quarter = 0; quarter <= 4; quarter++) {\n"
-        "        add(times, \"span\", \"\", quantity(quarter * duration / 4, \"ns\", duration));\n"
+        "    add(strip, \"div\", \"times\");\n"
+        "}\n"
+        "\n"
+        "/* Names the colours, below the rows. */\n"
+        "function addHues(box) {\n"
+        "    timeline.hues.forEach((region, hue) => {\n"
+        "        add(box, \"span\", \"name\", shortName(region.name, nameLength())).dataset.hue = hue;\n"
+        "    });\n"
+        "    add(box, \"span\", \"\", \"other regions\").dataset.hue = -1;\n"
+        "}\n"
+        "\n"
+        "function showTimeline() {\n"
+        "    if (!doc.timeline || doc.timeline.span_ns === 0) {\n"
+        "        return;\n"
         "    }\n"
+        "    const section = byId(\"timeline\");\n"
+        "    const phaseSpans = spansOf(doc.timeline.phases);\n"
+        "    timeline.duration = doc.timeline.span_ns;\n"
+        "    const queues = rowsOfQueues(doc.timeline.queues);\n"
+        "    timeline.rows = [...phaseSpans.length ? [rowOf(\"phases\", phaseSpans)] : [], ...queues];\n"
+        "    timeline.hues = chooseHues(queues);\n"
+        "    addLink(\"timeline\", \"Timeline\");\n"
+        "    const [text, strip, hues] = [\"p\", \".strip\", \".hues\"].map((selector) => section.querySelector(selector));\n"
+        "    const spans = sortByBegin(queues.flatMap((row) => row.spans));\n"
+        "    text.textContent = timelineText(spans, doc.timeline.samples);\n"
+        "    addRows(strip);\n"
+        "    addHues(hues);\n"
+        "    listenToZoom(strip);\n"
+        "    listenToMouse(strip);\n"
+        "    showPart(0, timeline.duration);\n"
         "}\n"
         "/* The sections of the page but for the table of regions: heading, hot spots, kernels, calls; and the start. */\n"
         "/* ---- heading ---- */\n"
@@ -41468,7 +41860,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    byId(\"program\").textContent = doc.program || \"GPU profile\";\n"
         "    for (const [term, fact] of facts) {\n"
         "        if (fact) {\n"
-        "            const pair = add(byId(\"facts\"), \"div\");\n"
+        "            const pair = add(byId(\"facts\"), \"div\");\n",
         "            add(pair, \"dt\", \"\", term);\n"
         "            add(pair, \"dd\", \"\", fact);\n"
         "        }\n"
@@ -41517,7 +41909,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (shares.size === 0) {\n"
         "        return \"\";\n"
         "    }\n"
-        "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n",
+        "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n"
         "    const texts = largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`);\n"
         "    return `What limits it, where known: ${texts.join(\", \")}.`;\n"
         "}\n"
@@ -41565,7 +41957,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            samples.textContent = COUNT.format(row.samples);\n"
         "            stall.textContent = mainStall(kinds, row);\n"
         "        }\n"
-        "        if (row.samples && active >= 0) {\n"
+        "        if (row.samples && active >= 0) {\n",
         "            activity.textContent = scaled(100 * row.kinds[active] / row.samples, SHARES);\n"
         "        }\n"
         "        add(line, \"td\", \"number code\", labelOf(row));\n"
@@ -41611,7 +42003,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* ---- kernels, calls and metrics ---- */\n"
         "\n"
-        "/* Returns sizes as \"128\", \"128x2\" or \"128x2x3\". */\n",
+        "/* Returns sizes as \"128\", \"128x2\" or \"128x2x3\". */\n"
         "function sizesOf(sizes) {\n"
         "    if (!sizes) {\n"
         "        return MISSING;\n"
@@ -41651,7 +42043,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;\n"
         "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));\n"
         "        }\n"
-        "        add(row, \"td\", \"\", sizesOf(shape.group_size));\n"
+        "        add(row, \"td\", \"\", sizesOf(shape.group_size));\n",
         "        add(row, \"td\", \"\", sizesOf(shape.group_count));\n"
         "        add(row, \"td\", \"number\", percent(kernel.occupancy));\n"
         "    }\n"
@@ -41699,7 +42091,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addLink(\"metrics\", \"Metrics\");\n"
         "    const details = add(byId(\"metrics\"), \"details\");\n"
         "    add(details, \"summary\", \"\", `What each of the ${plural(names.length, \"metric\")} means`);\n"
-        "    add(details, \"p\", \"muted\", \"Each has its units, how samples are combined, its component, group and pass.\");\n",
+        "    add(details, \"p\", \"muted\", \"Each has its units, how samples are combined, its component, group and pass.\");\n"
         "    const body = addTable(details, [[\"Metric\"], [\"Description\"]]);\n"
         "    for (const name of names) {\n"
         "        const metric = metrics[name];\n"
@@ -41755,7 +42147,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function listenToTable() {\n"
         "    const [body] = byId(\"regions\").tBodies;\n"
-        "    body.addEventListener(\"click\", (event) => {\n"
+        "    body.addEventListener(\"click\", (event) => {\n",
         "        const row = event.target.closest(\"tr[data-region]\");\n"
         "        const isKey = event.detail === 0; /* a click of the mouse may be the end of selecting text instead */\n"
         "        if (row && (isKey || !window.getSelection().toString())) {\n"
@@ -41815,7 +42207,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    });\n"
         "}\n"
         "showKernels();\n"
-        "showHotspots();\n",
+        "showHotspots();\n"
         "showCalls();\n"
         "showMetrics();\n"
         "</script>\n"
@@ -42230,8 +42622,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["GPU_BUSY"]["mean"])
 
        A page (.html) loads nothing, and contains the same object. There the figures of "metrics" are arrays
-       in the order above, and "timeline" has the newest kept samples, at most 100,000: {"samples",
-       "begin_ns", "end_ns", "spans": [[region, begin, end], ...]}. "samples" is how many there were.
+       in the order above. With config.timeline it also has
+
+       "timeline"      {"samples", "span_ns", "phases", "queues"} of the newest kept samples, at most 100,000.
+                       "samples" is how many there were. "phases" has [region, begin, end] of each entry of a
+                       phase with samples, outer ones first: from the first begin to the last end of what was
+                       submitted in it. A queue is {"kind", "name", "spans"}. "spans" has [region, begin, end]
+                       of each sample in the order of begins. "kind" is "queue" or, for immediate lists and
+                       where nothing has reported on which queue a list ran, "list". "name" is that of
+                       zt_name_list, or "". Times are in nanoseconds from the first begin
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -43152,4 +43551,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 49d1bb74014372ac */
+/* Joined from src/ by src/join.py: 76b0418ad7fede81 */

@@ -171,10 +171,22 @@ def document(regions, **more):
     return made
 
 
+def set_timeline(made, queues, phases=()):
+    """Queues are (kind, name, spans). The first span begins at 0."""
+    spans = [span for _, _, some in queues for span in some]
+    begin, end = min(span[1] for span in spans), max(span[2] for span in spans)
+
+    def sort(some):
+        return sorted(([index, first - begin, last - begin] for index, first, last in some), key=lambda span: (span[1], -span[2]))
+
+    made["timeline"] = {"samples": len(spans), "span_ns": end - begin, "phases": sort(phases), "queues": [
+        {"kind": kind, "name": name, "spans": sort(some)} for kind, name, some in queues]}
+
+
 def add_timeline(made, rng, steps=60):
-    """Spans of steps, each of which runs the leaves one after the other inside of its parents."""
+    """Steps, each of which runs the leaves one after the other inside of its parents, and copies on another queue."""
     regions = made["regions"]
-    spans, now = [], 0
+    kernels, copies, now = [], [], 0
     for _ in range(steps):
         step_begin, inner = now, {}
         for index, region in enumerate(regions):
@@ -182,15 +194,15 @@ def add_timeline(made, rng, steps=60):
                 continue
             begin = now + rng.randrange(2000, 30000)
             now = begin + int(region["time_ns"]["median"])
-            spans.append([index, begin, now])
+            (copies if "copy" in region["name"] else kernels).append([index, begin, now])
             above = region["parent"]
             while above is not None:
                 first = inner.get(above, [begin])[0]
                 inner[above] = [first, now]
                 above = regions[above]["parent"]
-        spans += [[index, first, last] for index, (first, last) in inner.items()]
+        kernels += [[index, first, last] for index, (first, last) in inner.items()]
         now = max(now, step_begin) + rng.randrange(50_000, 400_000)
-    made["timeline"] = {"samples": len(spans), "begin_ns": 0, "end_ns": max(span[2] for span in spans), "spans": spans}
+    set_timeline(made, [("queue", "", kernels), ("list", "copies", copies)])
 
 
 def add_latencies(made):
@@ -206,7 +218,7 @@ def add_latencies(made):
 
 def add_overlap(made):
     """How the samples of the timeline cover the time of the device."""
-    span = made["timeline"]["end_ns"]
+    span = made["timeline"]["span_ns"]
     made["overlap"] = {"samples": made["timeline"]["samples"], "missing": 0, "span_ns": span, "busy_ns": 0.82 * span,
                        "kernel_ns": 0.61 * span, "copy_ns": 0.3 * span, "both_ns": 0.09 * span, "idle_ns": 0.18 * span}
 
@@ -276,10 +288,10 @@ def many():
         regions.append(region_of(rng, name, parent, rng.randrange(1, 30), 1e6 / (index % 997 + 1) + 900, names=names))
     made = document(regions, peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS,
                                     "source": "given by ZT_PEAKS"})
-    end = 10_000_000_000
-    made["timeline"] = {"samples": 100_000, "begin_ns": 0, "end_ns": end, "spans": [
-        [index % 5000, begin, begin + rng.randrange(1000, 80_000)]
-        for index, begin in enumerate(sorted(rng.randrange(end - 80_000) for _ in range(100_000)))]}
+    queues = [("queue", "", []) for _ in range(20)]
+    for index, begin in enumerate(sorted(rng.randrange(10_000_000_000) for _ in range(100_000))):
+        queues[min(19, int(rng.expovariate(0.3)))][2].append([index % 5000, begin, begin + rng.randrange(1000, 80_000)])
+    set_timeline(made, queues)
     add_overlap(made)
     return made
 
@@ -314,8 +326,7 @@ def hostile():
          "sources": [{"file": HOSTILE[0], "lines": [{"line": 1, "text": HOSTILE[0], "samples": 1, "kinds": [1]}]}]}]}
     made["kernels"] = [dict(kernel_of(0, HOSTILE[0], 128, 0), name=HOSTILE[0], advice=HOSTILE[0])]
     made["calls"] = [{"name": HOSTILE[0], "count": 1, "errors": 0, "time_ns": stats_of([5.0])}]
-    made["timeline"] = {"samples": len(regions), "begin_ns": 0, "end_ns": 100,
-                        "spans": [[index, 0, 100] for index in range(len(regions))]}
+    set_timeline(made, [("list", name, [[index, 0, 100 + index]]) for index, name in enumerate(HOSTILE)])
     add_overlap(made)
     return made
 

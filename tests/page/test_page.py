@@ -938,29 +938,195 @@ def test_roofline_of_library(page):
     assert page.count("#roofline circle") == 2 and page.count("#roofline .roof") == 2
     text = page.text("#roofline")
     assert "Operations a second" in text and "Peak, measured: copy of 256 MB: 7.2 GB/s, 2 Top/s." in text, text
-    assert re.search(r"2 regions whose operations the program does not state \(zt_set_operations\), [0-9.]+ % of GPU time: softmax, relu\.", text), text
+    assert re.search(r"2 regions whose operations the program does not state \(zt_set_operations\), [0-9.]+ % of GPU time: (softmax, relu|relu, softmax)\.", text), text
     assert "1 region without samples, 0.0 % of GPU time: " in text, text
 
 
+def covered(spans, begin, end):
+    """How long at least one of the spans lasts from `begin` to `end`."""
+    total, until = 0, begin
+    for _, first, last in sorted(spans, key=lambda span: span[1]):
+        total += max(0, min(last, end) - max(first, until))
+        until = max(until, min(last, end))
+    return total
+
+
+def part_of_timeline(page):
+    return page.run("[timeline.begin, timeline.end]")
+
+
+def check_timeline(page, timeline):
+    """The rows of the timeline are the phases, and then the queues in the order of their first spans. The figure of each is the
+    share of the time that is shown in which its spans last."""
+    begin, end = part_of_timeline(page)
+    rows = page.run("[...document.querySelectorAll('.strip > .name')].map((node) => [node.title, node.parentNode.children[[...node.parentNode.children].indexOf(node) + 2].textContent])")
+    names, counts = [], {}
+    queues = sorted(timeline["queues"], key=lambda queue: queue["spans"][0][1])
+    for queue in queues:
+        counts[queue["kind"]] = counts.get(queue["kind"], 0) + 1
+        names.append(queue["name"] or f"{queue['kind']} {counts[queue['kind']]}")
+    spans = [queue["spans"] for queue in queues]
+    if len(queues) > 12:
+        rest = sorted(range(len(queues)), key=lambda at: -covered(spans[at], 0, timeline["span_ns"]))[12:]
+        kept = [at for at in range(len(queues)) if at not in rest]
+        names = [names[at] for at in kept] + [f"{len(rest)} others"]
+        spans = [spans[at] for at in kept] + [[span for at in rest for span in spans[at]]]
+    if timeline["phases"]:
+        names, spans = ["phases", *names], [timeline["phases"], *spans]
+    assert [name for name, _ in rows] == names, rows
+    for (name, figure), some in zip(rows, spans, strict=True):
+        check_number(figure.removesuffix("\u00a0%"), 100 * covered(some, begin, end) / (end - begin), "%", "percent", name)
+    return rows
+
+
 def test_timeline(page):
-    """The strips of the timeline have the share of time that their regions run."""
-    for name in ("ten", "many"):
-        made = page.show(name)
-        timeline, regions = made["timeline"], made["regions"]
-        duration = timeline["end_ns"]
-        covered, ends = {}, {}
-        for index, begin, last in sorted(timeline["spans"], key=lambda span: span[1]):
-            for key in (index, "all"):
-                covered[key] = covered.get(key, 0) + max(0, last - max(ends.get(key, 0), begin))
-                ends[key] = max(ends.get(key, 0), last)
-        total = 100 * covered.pop("all") / duration
+    """The rows of the timeline have the share of the time that their spans cover. There are at most 13, however many queues there are."""
+    for name in ("ten", "many", "hostile"):
+        timeline = page.show(name)["timeline"]
+        spans = [span for queue in timeline["queues"] for span in queue["spans"]]
+        total = 100 * covered(spans, 0, timeline["span_ns"]) / timeline["span_ns"]
         assert f"regions run for {total:.1f} % of it" in page.text("#timeline"), (total, page.text("#timeline"))
-        largest = sorted(covered, key=lambda index: -covered[index])[:8]
-        titles = page.run("[...document.querySelectorAll('.strip .name')].map((node) => node.title)")
-        figures = page.run("[...document.querySelectorAll('.strip .number')].map((node) => node.textContent)")
-        assert titles[:8] == [regions[index]["name"] for index in largest] and len(titles) == 9
-        for index, figure in zip(largest, figures):
-            check_number(figure.removesuffix("\u00a0%"), 100 * covered[index] / duration, "%", "percent", figure)
+        assert len(check_timeline(page, timeline)) == min(13, len(timeline["queues"]))
+        assert part_of_timeline(page) == [0, timeline["span_ns"]] and "The whole time is shown." in page.text("#timeline")
+        page.run("zoom(0.01, 0.3)")
+        check_timeline(page, timeline)
+        assert page.count("#timeline *") < 1500, page.count("#timeline *")
+
+
+def test_zoom(page):
+    """Wheel, buttons, keys and mouse zoom and move the part that is shown. What is below the mouse stays there."""
+    timeline = page.show("ten")["timeline"]
+    whole = [0, timeline["span_ns"]]
+    page.run("document.getElementById('timeline').scrollIntoView()")
+    box = page.run("document.querySelector('.track').getBoundingClientRect().toJSON()")
+    x, y = box["left"] + box["width"] / 4, box["top"] + 5
+
+    def mouse(kind, **more):
+        page.browser.call("Input.dispatchMouseEvent", type=kind, **{"x": x, "y": y, **more})
+
+    def check(begin, end, message, pixels=0):
+        shown = part_of_timeline(page)
+        error = 1 + pixels * (end - begin) / box["width"]
+        assert math.isclose(shown[0], begin, abs_tol=error) and math.isclose(shown[1], end, abs_tol=error), (message, shown, begin, end)
+        check_timeline(page, timeline)
+
+    mouse("mouseWheel", deltaX=0, deltaY=-120)
+    shown = part_of_timeline(page)
+    length = shown[1] - shown[0]
+    assert length < whole[1] and math.isclose(shown[0] + length / 4, whole[1] / 4, abs_tol=whole[1] / box["width"]), shown
+    check(*shown, "the wheel zooms in")
+    scrolled = page.run("scrollY")
+    mouse("mousePressed", button="left", buttons=1, clickCount=1)
+    mouse("mouseMoved", button="left", buttons=1, x=x - 10)
+    mouse("mouseMoved", button="left", buttons=1, x=x - 50)
+    mouse("mouseReleased", button="left", x=x - 50)
+    moved = 50 / box["width"] * length
+    check(shown[0] + moved, shown[1] + moved, "the mouse moves the part", pixels=1)
+    assert page.count(".detail") == 0, "a click that moved opens nothing"
+    for _ in range(30):
+        mouse("mouseWheel", deltaX=0, deltaY=120)
+    assert part_of_timeline(page) == whole
+    page.press("/")
+    page.tab_to("+")
+    page.press("Enter")
+    check(whole[1] / 4, 3 * whole[1] / 4, "the button zooms in")
+    page.tab_to("\u2212")
+    page.press("Enter")
+    check(*whole, "the button zooms out")
+    assert page.run("[...document.querySelectorAll('.zoom button')].map((button) => button.disabled)") == [False, True, True]
+    page.run("document.querySelector('.strip').focus()")
+    page.press("+", "+", "+")
+    check(7 * whole[1] / 16, 9 * whole[1] / 16, "the key zooms in")
+    page.press("ArrowRight")
+    check(7 * whole[1] / 16 + whole[1] / 40, 9 * whole[1] / 16 + whole[1] / 40, "the key moves the part")
+    page.press("-", "ArrowLeft")
+    for _ in range(20):
+        page.press("ArrowLeft")
+    check(0, whole[1] / 4, "the part does not begin before the first sample")
+    assert f"{quantity_of(page, whole[1] / 4)} of {quantity_of(page, whole[1])} are shown." in page.text("#timeline")
+    for _ in range(40):
+        page.press("+")
+    check(part_of_timeline(page)[0], part_of_timeline(page)[0] + 100, "the part is not shorter than clocks are exact")
+    assert page.run("document.querySelector('.zoom button').disabled")
+    page.press("0")
+    check(*whole, "the key shows the whole")
+    assert page.run("scrollY") == scrolled or page.run("scrollY") > 0
+
+
+def quantity_of(page, value):
+    return page.run(f"quantity({value}, 'ns')").replace("\u00a0", " ")
+
+
+def test_ticks(page):
+    """The times below the timeline are round, differ, do not overlap, and stand where they are, at each zoom and width."""
+    for width in WIDTHS:
+        made = page.show("ten", width)
+        for _ in range(18):
+            ticks = page.run("""[...document.querySelectorAll('.times span')].map((node) => {
+                const box = node.getBoundingClientRect(), track = document.querySelector('.track').getBoundingClientRect();
+                return [node.textContent, box.left, box.right, (box.left + box.right) / 2 - track.left, track.width]; })""")
+            begin, end = part_of_timeline(page)
+            assert 1 <= len(ticks) <= 16 and len({tick[0] for tick in ticks}) == len(ticks), ticks
+            for text, _, _, x, room in ticks:
+                number, unit = text.split("\u00a0")
+                time = float(number.replace(",", "")) * UNITS[unit]
+                assert math.isclose(begin + (end - begin) * x / room, time, abs_tol=(end - begin) * 2 / room + 0.1), (text, begin, end, x)
+            for one, other in zip(ticks, ticks[1:]):
+                assert one[2] + 5 < other[1], (width, ticks)
+            page.run("zoom(0.5, 0.37)")
+        assert made["timeline"]
+
+
+def test_spans(page):
+    """A span that is wide enough has its name in it, in the colour of its region; below the mouse, each has name and time."""
+    made = page.show("ten")
+    page.run("document.getElementById('timeline').scrollIntoView()")
+    span = next(span for span in made["timeline"]["queues"][0]["spans"] if made["regions"][span[0]]["name"] == "conv2d_fwd_nhwc_f16")
+    page.run(f"showPart({span[1]} - 1000, {span[2]} + 1000)")
+    check_timeline(page, made["timeline"])
+    slices = page.run("""[...document.querySelectorAll('.slice')].map((node) => {
+        const box = node.getBoundingClientRect(); return [node.textContent, node.dataset.hue, box.left, box.top, box.right, box.bottom]; })""")
+    names = [one[0] for one in slices]
+    assert names == ["inference step", "forward", "conv2d_fwd_nhwc_f16"], names
+    assert slices[0][3] < slices[1][3] < slices[2][3], slices
+    hues = page.run("[...document.querySelectorAll('.hues span')].map((node) => [node.dataset.hue, node.textContent])")
+    assert [slices[0][1], "inference step"] in hues and [slices[2][1], "conv2d_fwd_nhwc_f16"] in hues, hues
+    assert len(hues) == 6 and hues[-1] == ["-1", "other regions"]
+    x, y = (slices[2][2] + slices[2][4]) / 2, (slices[2][3] + slices[2][5]) / 2
+    page.browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    name, time, begin = re.match(r"(.*): (.*), from (.*)", page.text("#span")).groups()
+    assert name == "conv2d_fwd_nhwc_f16" and time == quantity_of(page, span[2] - span[1]), page.text("#span")
+    check_number(begin.split()[0], span[1], "ms", "ns", begin)
+    page.browser.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
+    page.browser.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, button="left", clickCount=1)
+    assert page.text(".detail h3") == "conv2d_fwd_nhwc_f16"
+
+
+def test_timeline_of_library(page):
+    """What the library writes of queues and phases: their spans are those of the regions, and phases are around what is inside."""
+    made = page.show_library(name="phases")
+    timeline = page.run("doc.timeline")
+    check_timeline(page, timeline)
+    queues = sorted((queue["kind"], queue["name"]) for queue in timeline["queues"])
+    assert queues == [("list", "solver"), ("queue", "")], queues
+    counts = {}
+    for queue in timeline["queues"]:
+        for index, _, _ in queue["spans"]:
+            counts[index] = counts.get(index, 0) + 1
+    for index, region in enumerate(made["regions"]):
+        if "phase" not in region:
+            assert counts.get(index, 0) == region["count"], (region["name"], counts)
+    entries = {}
+    for index, begin, end in timeline["phases"]:
+        entries.setdefault(made["regions"][index]["name"], []).append((begin, end))
+    assert {name: len(some) for name, some in entries.items()} == {"step": 30, "assemble": 30, "solve": 30, "sweep": 90, "output": 2}, entries
+    for inner, outer in (("assemble", "step"), ("solve", "step"), ("sweep", "solve"), ("output", "step")):
+        for begin, end in entries[inner]:
+            assert sum(first <= begin and end <= last for first, last in entries[outer]) == 1, (inner, begin, end)
+    spmv = next(index for index, region in enumerate(made["regions"]) if region["name"] == "spmv")
+    for index, begin, end in (span for queue in timeline["queues"] for span in queue["spans"]):
+        assert index != spmv or any(first <= begin and end <= last for first, last in entries["sweep"]), (begin, end)
+    assert page.run("timeline.rows[0].lanes.length") == 3, "step, solve and sweep"
 
 
 def test_kernels(page):
@@ -1069,7 +1235,7 @@ def test_units(page):
     headings = page.run(READ_PLAIN % "#kernels table")["headings"]
     assert headings[6:9] == ["SLM B", "Private B", "Spill B"] and headings[11] == "Code B", headings
     times = page.run("[...document.querySelectorAll('.times span')].map((node) => node.textContent)")
-    assert len(times) == 5 and all(text.endswith("\u00a0ms") for text in times) and times[0] == "0\u00a0ms", times
+    assert len(times) >= 4 and all(text.endswith("\u00a0ms") for text in times) and times[0] == "0\u00a0ms", times
 
 
 def test_newest_samples(page):
@@ -1078,9 +1244,10 @@ def test_newest_samples(page):
         made["timeline"]["samples"] = 1234567
 
     made = page.show("ten", change=change)
-    assert f"The newest {len(made['timeline']['spans'])} of 1,234,567 samples, in " in page.text("#timeline"), page.text("#timeline")
-    made = page.show("ten", change=lambda made: made["timeline"].update(samples=len(made["timeline"]["spans"])))
-    assert "newest" not in page.text("#timeline") and f"{len(made['timeline']['spans'])} samples in " in page.text("#timeline")
+    spans = sum(len(queue["spans"]) for queue in made["timeline"]["queues"])
+    assert f"The newest {spans} of 1,234,567 samples, in " in page.text("#timeline"), page.text("#timeline")
+    page.show("ten")
+    assert "newest" not in page.text("#timeline") and f"{spans} samples in " in page.text("#timeline")
 
 
 def test_contrast(page):
@@ -1114,7 +1281,7 @@ def test_widths(page):
             page.run("document.querySelector('#regions tr[data-region]').click()")
             right = page.run("Math.max(...[...document.querySelectorAll('.fixed, .detail')].map((node) => node.getBoundingClientRect().right))")
             assert right <= width, (name, width, right)
-            wide = page.run("[...document.querySelectorAll('.fixed, .fixed *')].filter((node) => node.scrollWidth > innerWidth && !node.closest('.scroll, svg')).map((node) => node.outerHTML)")
+            wide = page.run("[...document.querySelectorAll('.fixed, .fixed *')].filter((node) => node.scrollWidth > innerWidth && !node.closest('.scroll, svg, .track')).map((node) => node.outerHTML)")
             assert not wide, (name, width, wide)
             assert page.run("document.documentElement.scrollWidth") <= width, (name, width, page.table()["headings"])
             page.run("scrollTo(100000, 0)")
