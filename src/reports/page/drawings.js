@@ -51,10 +51,11 @@ function addHistogram(box, region) {
     const beginOf = (index) => first * Math.pow(ratio, index);
     const low = beginOf(-margin);
     const high = beginOf(counts.length + margin);
-    const plot = {left: 90, right: 620, top: 34, bottom: 130, low, high};
+    const width = Math.min(640, box.clientWidth);
+    const plot = {left: 90, right: width - 20, top: 34, bottom: 130, low, high};
     plot.x = logAxis(low, high, plot.left, plot.right);
     const time = region.time_ns;
-    const svg = drawing(box, 640, 150,
+    const svg = drawing(box, width, 150,
         `Distribution of GPU time: minimum ${quantity(time.min, "ns")}, median ${quantity(time.median, "ns")}, ` +
         `95th percentile ${quantity(time.p95, "ns")}, maximum ${quantity(time.max, "ns")}`);
     const word = region.phase ? "entry" : "sample";
@@ -90,7 +91,7 @@ function addColumns(svg, plot, counts, beginOf, word) {
 
 function addTimeAxis(svg, plot) {
     addSvg(svg, "path", {d: `M${plot.left} ${plot.bottom}H${plot.right}`, class: "axis"});
-    for (const tick of ticksOf(plot.low, plot.high, 8)) {
+    for (const tick of ticksOf(plot.low, plot.high, (plot.right - plot.left) / 65)) {
         const x = plot.x(tick);
         addSvg(svg, "path", {d: `M${x} ${plot.bottom}v4`, class: "axis"});
         addSvg(svg, "text", {x, y: plot.bottom + 16, "text-anchor": "middle"}, quantity(tick, "ns"));
@@ -136,8 +137,7 @@ function showRoofline() {
     const svg = drawing(byId("roofline"), plot.width, 345,
         `Roofline of ${plural(points.length, "region")}; the figures are in the details of each region`);
     addGrid(svg, plot, roofs);
-    addRoofs(svg, plot, roofs);
-    addPoints(svg, plot, roofs, points);
+    addPoints(svg, plot, roofs, points, addRoofs(svg, plot, roofs));
     addUndrawn(inOrder, points, kind);
 }
 
@@ -203,26 +203,34 @@ function addGrid(svg, plot, roofs) {
     addSvg(svg, "path", {d: `M${left} ${top}V${bottom}H${right}`, class: "axis"});
 }
 
-/* Draws the roof from end to end of the drawing: up to the ridge, that of the memory traffic. */
+/* Returns where a text is. Its width is estimated. */
+const boxOf = (text, left, top) => ({left, top, right: left + 6.5 * text.length, bottom: top + 14});
+
+/* Draws the roof from end to end of the drawing: up to the ridge, that of the memory traffic. Returns the boxes of its
+   texts. */
 function addRoofs(svg, plot, {bytes, most, unit, at}) {
     const {low, high, place} = plot.x;
     const ridge = isNumber(bytes) ? Math.min(high, most / bytes) : low;
+    const taken = [];
     if (isNumber(bytes)) {
         const [x, y] = [place(low), plot.y.place(at(low))];
         addSvg(svg, "path", {d: `M${x} ${y}L${place(ridge)} ${plot.y.place(at(ridge))}`, class: "roof"});
         addSvg(svg, "text", {x: x + 8, y: y + 14}, quantity(bytes, "B/s"));
+        taken.push(boxOf(quantity(bytes, "B/s"), x + 8, y + 3));
     }
     if (isNumber(most)) {
         const y = plot.y.place(most);
         addSvg(svg, "path", {d: `M${place(ridge)} ${y}H${plot.right}`, class: "roof"});
         addSvg(svg, "text", {x: plot.right, y: y - 5, "text-anchor": "end"}, quantity(most, unit));
+        taken.push(boxOf(quantity(most, unit), plot.right - 6.5 * quantity(most, unit).length, y - 16));
     }
+    return taken;
 }
 
-/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */
-function addPoints(svg, plot, roofs, points) {
-    const names = [];
-    for (const {region, intensity, rate} of points) {
+/* Draws the points, small ones on top, and names those of the largest share where there is room beside the boxes that
+   are taken. */
+function addPoints(svg, plot, roofs, points, taken) {
+    const boxes = points.map(({region, intensity, rate}) => {
         const [x, y] = [plot.x.place(intensity), plot.y.place(rate)];
         const radius = 3 + 9 * Math.sqrt(region.share || 0);
         const point = addSvg(svg, "circle", {cx: x, cy: y, r: radius, class: "point"});
@@ -230,26 +238,34 @@ function addPoints(svg, plot, roofs, points) {
             `${percent(region.share)} of GPU time`];
         addSvg(point, "title", {}, `${region.name}: ${texts.join(", ")}`);
         point.addEventListener("click", () => reveal(region));
-        const name = placeName(shortName(region.name, 42), x, y, radius + 3, plot);
-        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||
-            other.right < name.left);
-        if (names.length < ROOFLINE_NAMES && isFree) {
-            names.push(name);
+        return {left: x - radius, right: x + radius, top: y - radius, bottom: y + radius};
+    });
+    const names = [];
+    points.forEach(({region}, index) => {
+        const text = shortName(region.name, 42);
+        const free = (place) => hasRoom(place, [...taken, ...boxes, ...names], plot);
+        const place = names.length < ROOFLINE_NAMES && placesOfName(text, boxes[index]).find(free);
+        if (place) {
+            addSvg(svg, "text", {x: place.left, y: place.top + 11, class: "point-name"}, text);
+            names.push(place);
         }
-    }
-    for (const {text, left, right, y, anchor} of names) {
-        const x = anchor === "end" ? right : left;
-        addSvg(svg, "text", {x, y: y + 4, "text-anchor": anchor, class: "point-name"}, text);
-    }
+    });
 }
 
-/* Returns where the name of a point stands: on its right, or on its left if there is no room. The width of a name is
-   estimated. */
-function placeName(text, x, y, distance, plot) {
-    const width = 7 * text.length;
-    return x + distance + width > plot.width
-        ? {text, y, left: x - distance - width, right: x - distance, anchor: "end"}
-        : {text, y, left: x + distance, right: x + distance + width, anchor: "start"};
+/* Returns where the name of a point may stand: on its right, left, top or bottom. */
+function placesOfName(text, point) {
+    const {right: width, bottom: height} = boxOf(text, 0, 0);
+    const [x, y] = [(point.left + point.right - width) / 2, (point.top + point.bottom - height) / 2];
+    const beside = [[point.right + 3, y], [point.left - 3 - width, y]];
+    const corners = [...beside, [x, point.top - 1 - height], [x, point.bottom + 1]];
+    return corners.map(([left, top]) => boxOf(text, left, top));
+}
+
+/* Returns whether there is room for a box: it is in the drawing, and overlaps no other one. */
+function hasRoom(box, taken, plot) {
+    return box.left > plot.left && box.right < plot.width && box.top > plot.top && box.bottom < plot.bottom &&
+        taken.every((other) => other.right <= box.left || box.right <= other.left || other.bottom <= box.top ||
+            box.bottom <= other.top);
 }
 
 /* Returns why a region is no point of the roofline. */

@@ -597,7 +597,7 @@ function addTable(parent, headings) {
 
 function addFigures(box, region) {
     const numbers = ["Samples", "Mean", "Std dev", "Min", "Median", "p95", "Max"].map((text) => [text, "number"]);
-    const body = addTable(box, [["Metric"], ...numbers, ["Unit"], ["Sum", "number"], ["Component"]]);
+    const body = addTable(box, [["Metric"], ["Unit"], ...numbers, ["Sum", "number"], ["Component"]]);
     const time = {
         units: "ns",
         component: "",
@@ -634,11 +634,11 @@ function addFigureRow(body, name, metric, valueOf) {
     const scale = scaleFor(units, FIGURES.map(valueOf));
     const isFlag = metric.aggregation === "flag" && isNumber(sum);
     addDescribed(add(row, "th", "name"), name, metric.description);
+    add(row, "td", "unit", scale.unit);
     add(row, "td", "number", countOrMissing(valueOf("count")));
     for (const figure of FIGURES) {
         add(row, "td", "number", scaled(valueOf(figure), scale));
     }
-    add(row, "td", "unit", scale.unit);
     add(row, "td", "number", isFlag ? plural(sum, "sample") : quantity(sum, units));
     add(row, "td", "muted", metric.component);
 }
@@ -661,17 +661,17 @@ function addStreamed(box, region) {
         return;
     }
     const numbers = ["Rows", "Mean", "Peak"].map((text) => [text, "number"]);
-    const body = addTable(box, [["Streamed metric"], ...numbers, ["Unit"], ["Component"]]);
+    const body = addTable(box, [["Streamed metric"], ["Unit"], ...numbers, ["Component"]]);
     for (const name of names) {
         const streamed = region.streamed[name];
         const metric = doc.streamed[name];
         const row = add(body, "tr");
         const scale = scaleFor(metric.units, [streamed.mean, streamed.peak]);
         addDescribed(add(row, "th", "name"), name, metric.description);
+        add(row, "td", "unit", scale.unit);
         add(row, "td", "number", COUNT.format(streamed.rows));
         add(row, "td", "number", scaled(streamed.mean, scale));
         add(row, "td", "number", scaled(streamed.peak, scale));
-        add(row, "td", "", scale.unit);
-        add(row, "td", "", metric.component);
+        add(row, "td", "muted", metric.component);
     }
 }
