@@ -9547,6 +9547,7 @@ typedef struct zt__lost_flag {
 /* When a sample ran, for the timeline. */
 struct zt__sample_times {
     ze_command_list_handle_t list;
+    const void *runs_on;             /* as that of its recording; NULL: its list is immediate, or not known */
     uint64_t begin_ticks, end_ticks; /* time stamps of the device */
     int is_kernel;                   /* they are those of a kernel, else global ones */
     uint64_t not_before_ns;          /* host time; it was submitted at this time or later */
@@ -11091,15 +11092,16 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     reading->origin = probe->origin;
     reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
     reading->knows_execution = (recording->is_reported || recording->is_queue) && !recording->is_overlapped;
+    reading->times.list = recording->handle;
     if (recording->is_reported) {
         reading->origin.submitted_by = recording->thread;
         reading->origin.executions = recording->executions;
+        reading->times.runs_on = recording->runs_on;
     }
     if (!probe->is_due) { /* nobody knows when it was submitted */
         reading->submitted_ns = probe->begun_ns;
         reading->knows_execution = 0;
     }
-    reading->times.list = recording->handle;
     reading->times.not_before_ns = reading->submitted_ns;
     return reading;
 }
@@ -15327,6 +15329,7 @@ typedef struct zt__stream_data {
 typedef struct zt__timeline_sample {
     uint64_t begin_ns, end_ns; /* of the device, unwrapped */
     ze_command_list_handle_t list;
+    const void *runs_on;   /* as in zt__sample_times */
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
     uint64_t bytes;              /* that it has copied or filled; 0: none, or not known */
@@ -15660,6 +15663,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
     reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     sample.list = times->list;
+    sample.runs_on = times->runs_on;
     sample.submitted_ns = reading->submitted_ns;
     sample.origin = reading->origin;
     if ((sample.origin.executions > 0 && !reading->knows_execution) ||
@@ -33069,7 +33073,10 @@ ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *coun
 /* Writes how long the library itself has kept threads of the program busy, if that is known. */
 ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *profiler);
 
-/* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
+/* Writes the document up to its end, before which a page adds members of its own. There the figures of metrics are
+   arrays. */
+ZT__PRIVATE void zt__write_json_members(zt__document *document);
+
 ZT__PRIVATE void zt__write_json(zt__document *document);
 
 /* ==== reports/json.c ==================================================================================== */
@@ -33795,56 +33802,7 @@ static void zt__write_json_traced(zt__document *document) {
 }
 #endif
 
-/* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first, and
-   how many samples there were. There are not more, because nobody could tell them apart in a page. */
-static void zt__write_json_timeline(zt__document *document) {
-    enum { MOST_SPANS = 100000 };
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    uint64_t first, end, i, all, begin_ns = UINT64_MAX, end_ns = 0;
-    uint32_t count = 0, written;
-    zt__timeline_sample *samples;
-    double *values;
-    zt__get_kept_samples(profiler, &first, &end);
-    if (first == end) {
-        return;
-    }
-    first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
-    samples = (zt__timeline_sample *)zt__allocate(allocator, (size_t)(end - first), sizeof *samples);
-    values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
-    document->out_of_memory |= !samples || !values;
-    all = end;
-    for (i = first; i < end && samples && values; i++) {
-        zt__timeline_sample *sample = &samples[count];
-        if (!zt__copy_kept_sample(profiler, i, sample, values)) {
-            continue; /* replaced by a newer one */
-        }
-        if (sample->region >= document->region_count) {
-            all--; /* the region is newer than the report */
-            continue;
-        }
-        begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
-        end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
-        count++;
-    }
-    zt__write_text(writer, ",\n\"timeline\":{");
-    zt__write_json_count(writer, "samples", all);
-    zt__write_json_count(writer, "begin_ns", 0);
-    zt__write_json_count(writer, "end_ns", count ? end_ns - begin_ns : 0);
-    zt__write_text(writer, ",\"spans\":[");
-    for (written = 0; written < count; written++) {
-        const zt__timeline_sample *sample = &samples[written];
-        zt__print(writer, "%s[%u,%llu,%llu]", written ? ",\n" : "", (unsigned)sample->region,
-                  (unsigned long long)(sample->begin_ns - begin_ns),
-                  (unsigned long long)(sample->end_ns - begin_ns));
-    }
-    zt__write_text(writer, "]}");
-    zt__free(allocator, values);
-    zt__free(allocator, samples);
-}
-
-ZT__PRIVATE void zt__write_json(zt__document *document) {
+ZT__PRIVATE void zt__write_json_members(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
@@ -33908,18 +33866,19 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
-    if (writer->is_in_html) {
-        zt__write_json_timeline(document);
-    }
 #ifdef ZETOOLS_TRACER
     zt__write_json_memory(document);
     zt__write_json_traced(document);
 #endif
-    zt__write_text(writer, "}\n");
     zt__free(allocator, json.row);
     zt__free(allocator, json.columns);
     zt__free(allocator, json.figures);
     zt__free(allocator, json.is_repeated);
+}
+
+ZT__PRIVATE void zt__write_json(zt__document *document) {
+    zt__write_json_members(document);
+    zt__write_text(&document->writer, "}\n");
 }
 
 /* ==== reports/openmetrics.h ============================================================================= */
@@ -34618,35 +34577,6 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__write_text(writer, "# EOF\n");
 }
 
-/* ==== reports/page.h ==================================================================================== */
-
-/* run.html: a page that shows the document of run.json. */
-
-/* Returns the page, in strings of several lines each, which src/join.py writes at the end of the header. The document
-   of ZT_FORMAT_JSON replaces the string "@DATA@\n"; nothing is loaded from elsewhere. NULL with ZETOOLS_NO_PAGE. */
-ZT__PRIVATE const char *const *zt__get_page(uint32_t *count);
-
-ZT__PRIVATE void zt__write_html(zt__document *document);
-
-/* ==== reports/page.c ==================================================================================== */
-
-/* run.html: a page that shows the document of run.json. */
-
-ZT__PRIVATE void zt__write_html(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i, count;
-    const char *const *page = zt__get_page(&count);
-    for (i = 0; i < count; i++) {
-        if (strcmp(page[i], "@DATA@\n") == 0) {
-            writer->is_in_html = 1;
-            zt__write_json(document);
-            writer->is_in_html = 0;
-        } else {
-            zt__write_text(writer, page[i]);
-        }
-    }
-}
-
 /* ==== reports/trace_events.h ============================================================================ */
 
 /* Events of the Trace Event format. */
@@ -35061,6 +34991,200 @@ ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced
 ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases) {
     zt__free(&profiler->config.allocator, phases->phases);
     zt__free(&profiler->config.allocator, (void *)phases->on_device);
+}
+
+/* ==== reports/page_timeline.h =========================================================================== */
+
+/* The timeline of a page: what ran on each queue, and the phases that it was submitted in. */
+
+/* Writes the member "timeline" with the newest samples. There are not more than 100,000, because nobody could tell them
+   apart in a page. Nothing is written if there are none. */
+ZT__PRIVATE void zt__write_page_timeline(zt__document *document);
+
+/* ==== reports/page_timeline.c =========================================================================== */
+
+/* The timeline of a page: what ran on each queue, and the phases that it was submitted in. */
+
+/* A sample. */
+typedef struct zt__page_span {
+    uint64_t begin_ns, end_ns; /* host time */
+    const void *queue;         /* that ran it or, if it is not known to be on one, its list */
+    int is_list;               /* it is the list */
+    const char *name;          /* of the list, or NULL */
+    uint32_t region;
+    uint32_t entry; /* of a phase, as in zt__origin */
+    uint32_t order; /* in which samples were collected */
+} zt__page_span;
+
+typedef struct zt__page_spans {
+    zt__page_span *spans; /* sorted by queue, then by time */
+    uint32_t count;
+    uint64_t samples; /* ever, also those that are not kept */
+    uint64_t begin_ns, end_ns;
+} zt__page_spans;
+
+/* For qsort: orders by queue and begin, with outer spans before inner ones. */
+static int zt__compare_page_spans(const void *a, const void *b) {
+    const zt__page_span *one = (const zt__page_span *)a, *other = (const zt__page_span *)b;
+    if (one->queue != other->queue) {
+        return (uintptr_t)one->queue < (uintptr_t)other->queue ? -1 : 1;
+    }
+    if (one->name != other->name) {
+        return (uintptr_t)one->name < (uintptr_t)other->name ? -1 : 1;
+    }
+    if (one->begin_ns != other->begin_ns) {
+        return one->begin_ns < other->begin_ns ? -1 : 1;
+    }
+    if (one->end_ns != other->end_ns) {
+        return one->end_ns > other->end_ns ? -1 : 1;
+    }
+    return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
+}
+
+static void zt__fill_page_span(zt__page_span *span, const zt__timeline_sample *sample) {
+    span->begin_ns = sample->begin_ns;
+    span->end_ns = sample->end_ns;
+    span->is_list = !sample->runs_on;
+    span->queue = span->is_list ? sample->list : sample->runs_on;
+    span->name = span->is_list ? sample->origin.list_name : NULL;
+    span->region = sample->region;
+    span->entry = sample->origin.entry;
+}
+
+/* Copies the newest samples. Leaves out those of regions that are newer than the report. Returns 0 without memory. */
+static int zt__copy_page_spans(zt__document *document, zt__page_spans *spans) {
+    enum { MOST_SPANS = 100000 };
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint64_t first, end, i;
+    zt__timeline_sample sample;
+    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    zt__get_kept_samples(profiler, &first, &end);
+    first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
+    spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *spans->spans);
+    spans->samples = end;
+    spans->begin_ns = UINT64_MAX;
+    for (i = first; i < end && spans->spans && values; i++) {
+        zt__page_span *span = &spans->spans[spans->count];
+        if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
+            continue; /* replaced by a newer one */
+        }
+        if (sample.region >= document->region_count) {
+            spans->samples--;
+            continue;
+        }
+        zt__fill_page_span(span, &sample);
+        span->order = spans->count++;
+        spans->begin_ns = span->begin_ns < spans->begin_ns ? span->begin_ns : spans->begin_ns;
+        spans->end_ns = span->end_ns > spans->end_ns ? span->end_ns : spans->end_ns;
+    }
+    zt__free(allocator, values);
+    if (spans->count) {
+        qsort(spans->spans, spans->count, sizeof *spans->spans, zt__compare_page_spans);
+    }
+    return spans->spans && values;
+}
+
+/* Writes `[region,begin,end]`, in nanoseconds from the begin of the first sample. */
+static void zt__write_page_span(zt__writer *writer, const zt__page_spans *spans, uint32_t region,
+                                uint64_t begin_ns, uint64_t end_ns) {
+    zt__write_comma(writer);
+    zt__print(writer, "\n[%u,%llu,%llu]", (unsigned)region, (unsigned long long)(begin_ns - spans->begin_ns),
+              (unsigned long long)(end_ns - spans->begin_ns));
+}
+
+/* Writes the entries of phases that have samples. Returns 0 without memory. */
+static int zt__write_page_phases(zt__document *document, const zt__page_spans *spans) {
+    zt_profiler *profiler = document->profiler;
+    zt__traced_phases phases;
+    uint32_t i;
+    int has_memory;
+    memset(&phases, 0, sizeof phases);
+    has_memory = zt__copy_phases(profiler, &phases);
+    for (i = 0; i < spans->count && has_memory; i++) {
+        const zt__page_span *span = &spans->spans[i];
+        zt__add_to_phase(&phases, span->entry, span->begin_ns, span->end_ns);
+    }
+    has_memory = has_memory && zt__place_phases(profiler, &phases);
+    for (i = 0; i < phases.on_device_count; i++) {
+        const zt__traced_phase *phase = phases.on_device[i];
+        uint32_t region;
+        zt__lock(&profiler->mutex);
+        region = zt__path_at(profiler, phase->span.path)->key.region->index;
+        zt__unlock(&profiler->mutex);
+        if (region < document->region_count) {
+            zt__write_page_span(&document->writer, spans, region, phase->begin_ns, phase->end_ns);
+        }
+    }
+    zt__free_phases(profiler, &phases);
+    return has_memory;
+}
+
+static void zt__write_page_queues(zt__writer *writer, const zt__page_spans *spans) {
+    uint32_t i;
+    for (i = 0; i < spans->count; i++) {
+        const zt__page_span *span = &spans->spans[i];
+        const zt__page_span *before = i > 0 ? span - 1 : NULL;
+        if (!before || before->queue != span->queue || before->name != span->name) {
+            zt__write_text(writer, before ? "]},\n{" : "\n{");
+            zt__write_json_text(writer, "kind", span->is_list ? "list" : "queue");
+            zt__write_json_text(writer, "name", span->name ? span->name : "");
+            zt__write_text(writer, ",\"spans\":[");
+        }
+        zt__write_page_span(writer, spans, span->region, span->begin_ns, span->end_ns);
+    }
+    zt__write_text(writer, "]}");
+}
+
+ZT__PRIVATE void zt__write_page_timeline(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    zt__page_spans spans;
+    int has_memory;
+    memset(&spans, 0, sizeof spans);
+    has_memory = zt__copy_page_spans(document, &spans);
+    if (spans.count > 0) {
+        zt__write_text(writer, ",\n\"timeline\":{");
+        zt__write_json_count(writer, "samples", spans.samples);
+        zt__write_json_count(writer, "span_ns", spans.end_ns - spans.begin_ns);
+        zt__write_text(writer, ",\"phases\":[");
+        has_memory &= zt__write_page_phases(document, &spans);
+        zt__write_text(writer, "],\"queues\":[");
+        zt__write_page_queues(writer, &spans);
+        zt__write_text(writer, "]}");
+    }
+    zt__free(&document->profiler->config.allocator, spans.spans);
+    document->out_of_memory |= !has_memory;
+}
+
+/* ==== reports/page.h ==================================================================================== */
+
+/* run.html: a page that shows the document of run.json. */
+
+/* Returns the page, in strings of several lines each, which src/join.py writes at the end of the header. The document
+   of ZT_FORMAT_JSON replaces the string "@DATA@\n"; nothing is loaded from elsewhere. NULL with ZETOOLS_NO_PAGE. */
+ZT__PRIVATE const char *const *zt__get_page(uint32_t *count);
+
+ZT__PRIVATE void zt__write_html(zt__document *document);
+
+/* ==== reports/page.c ==================================================================================== */
+
+/* run.html: a page that shows the document of run.json. */
+
+ZT__PRIVATE void zt__write_html(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    uint32_t i, count;
+    const char *const *page = zt__get_page(&count);
+    for (i = 0; i < count; i++) {
+        if (strcmp(page[i], "@DATA@\n") == 0) {
+            writer->is_in_html = 1;
+            zt__write_json_members(document);
+            zt__write_page_timeline(document);
+            zt__write_text(writer, "}\n");
+            writer->is_in_html = 0;
+        } else {
+            zt__write_text(writer, page[i]);
+        }
+    }
 }
 
 /* ==== reports/trace.h =================================================================================== */
@@ -40432,12 +40556,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "html { scroll-padding-top: 3rem; }\n"
         "/* The table may be wider than the window. All else (.fixed) keeps to the window while the table is scrolled. */\n"
         "body { margin: 0; padding: 0.9rem 1rem 2rem; width: max-content; min-width: 100%; background: var(--page); color: var(--text); font: 13px/1.45 var(--sans); }\n"
-        ".fixed { position: sticky; left: 1rem; width: calc(100vw - 3rem); max-width: 1500px; }\n"
+        ".fixed { position: sticky; left: 1rem; width: calc(100vw - 3rem); }\n"
         "h1 { font: 600 17px/1.4 var(--mono); margin: 0 0 0.2rem; overflow-wrap: anywhere; }\n"
         "h2 { font-size: 14px; margin: 1.6rem 0 0.4rem; }\n"
         "h3 { font: 600 12px/1.4 var(--mono); margin: 0 0 0.3rem; overflow-wrap: anywhere; }\n"
         "p { margin: 0.2rem 0 0.5rem; max-width: 75rem; overflow-wrap: anywhere; }\n"
         "a { color: var(--link); }\n"
+        "section > ul { margin: 0 0 0.5rem; padding-left: 1.1rem; overflow-wrap: anywhere; }\n"
         "nav a { margin-right: 1rem; }\n"
         ".name { white-space: nowrap; }\n"
         ".name, .code { font: 400 12px/18px var(--mono); }\n"
@@ -40450,10 +40575,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "dd { margin: 0; overflow-wrap: anywhere; }\n"
         "#notes { border-left: 4px solid var(--warn); background: var(--warn-page); padding: 0.4rem 0.8rem; margin: 0.6rem 0; }\n"
         "#notes h2 { margin: 0; color: var(--warn); font-size: 13px; }\n"
-        "#notes ul { margin: 0.1rem 0; padding-left: 1.1rem; overflow-wrap: anywhere; }\n"
+        "#notes ul { margin: 0.1rem 0; }\n"
         ".tools { display: flex; flex-wrap: wrap; align-items: center; gap: 0.3rem 1.2rem; margin: 0.8rem 0 0.4rem; }\n"
         "input { accent-color: var(--bar); vertical-align: -2px; }\n"
-        "input[type=search], .more button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--muted); border-radius: 3px; padding: 0.15rem 0.4rem; }\n"
+        "input[type=search], .more button, .zoom button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--muted); border-radius: 3px; padding: 0.15rem 0.4rem; }\n"
         "input[type=search] { width: 16rem; max-width: 60vw; vertical-align: baseline; }\n"
         "input::placeholder { color: var(--muted); opacity: 1; }\n"
         "summary { cursor: pointer; }\n"
@@ -40465,8 +40590,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "th, td { padding: 2px 0.5rem; line-height: 18px; text-align: left; vertical-align: baseline; border-bottom: 1px solid var(--line); }\n"
         "thead th { vertical-align: bottom; font-weight: 600; border-bottom-color: var(--muted); background: var(--page); }\n"
         "thead th, thead button { line-height: 16px; }\n"
-        ".number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
-        ".unit { color: var(--muted); font-weight: 400; white-space: nowrap; }\n",
+        ".number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n",
+        ".unit { color: var(--muted); font-weight: 400; white-space: nowrap; }\n"
         "#regions button { font: inherit; color: inherit; background: none; border: 0; padding: 0; text-align: inherit; white-space: nowrap; cursor: pointer; }\n"
         "#regions > thead th { position: sticky; top: 0; z-index: 2; }\n"
         "#regions > thead .metric { font-size: 11px; }\n"
@@ -40502,8 +40627,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         ".detail details:not([open]) p { display: none; }\n"
         ".detail .pair { display: flex; flex-wrap: wrap; gap: 0.4rem 2rem; }\n"
         ".detail .pair > div { flex: 1 1 24rem; }\n"
-        ".detail details p { white-space: normal; margin: 0 0 0.3rem 1rem; font: 13px/1.4 var(--sans); max-width: 28rem; }\n"
-        ".description { min-width: 16rem; max-width: 44rem; }\n"
+        "/* A description is as wide as its column, which it does not widen. */\n"
+        ".detail details p { white-space: normal; margin: 0 0 0.3rem; padding-left: 1rem; font: 13px/1.4 var(--sans); width: 0; min-width: 100%; }\n"
+        ".description { max-width: 60rem; overflow-wrap: anywhere; }\n"
+        "#metrics .name { white-space: normal; overflow-wrap: anywhere; min-width: 8rem; }\n"
         "svg { display: block; max-width: 100%; height: auto; overflow: visible; }\n"
         "svg text { font: 11px var(--sans); fill: var(--text); font-variant-numeric: tabular-nums; }\n"
         "svg text.muted { fill: var(--muted); }\n"
@@ -40514,23 +40641,39 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         ".point-name { paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }\n"
         ".roof { stroke: var(--text); stroke-width: 1.5; fill: none; }\n"
         ".marker { stroke: var(--warn); stroke-dasharray: 3 2; }\n"
-        ".strip { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr) max-content; gap: 3px 0.8rem; align-items: center; }\n"
-        ".strip svg { width: 100%; height: 16px; background: var(--track); }\n"
-        ".strip path { fill: var(--bar); }\n"
-        ".strip path.lost { fill: var(--warn); }\n"
+        ".zoom { display: flex; flex-wrap: wrap; align-items: center; gap: 0.3rem 0.4rem; }\n"
+        ".zoom button { min-width: 1.8rem; }\n"
+        ".zoom button:disabled, .more button:disabled { opacity: 0.5; }\n"
+        ".strip { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr) max-content; gap: 3px 0.8rem; align-items: start; touch-action: pan-y; }\n"
         ".strip .name { overflow: hidden; text-overflow: ellipsis; }\n"
-        ".times { display: flex; justify-content: space-between; font-variant-numeric: tabular-nums; color: var(--muted); }\n"
+        ".track { position: relative; overflow: hidden; background: var(--track); font-size: 12px; cursor: grab; user-select: none; }\n"
+        ".track svg { width: 100%; height: 100%; }\n",
+        ".slice { position: absolute; height: calc(100% / var(--lanes)); padding: 0 3px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;\n"
+        "    font: 11px/1.3 var(--sans); color: #14171a; border-right: 1px solid var(--track); border-bottom: 1px solid var(--track); }\n"
+        "/* As dark as to be seen on the tracks of both schemes, and as light as to have dark text on them. */\n"
+        "[data-hue=\"0\"] { background: #4e89cc; fill: #4e89cc; }\n"
+        "[data-hue=\"1\"] { background: #cf6b1e; fill: #cf6b1e; }\n"
+        "[data-hue=\"2\"] { background: #40965d; fill: #40965d; }\n"
+        "[data-hue=\"3\"] { background: #a473bc; fill: #a473bc; }\n"
+        "[data-hue=\"4\"] { background: #28939f; fill: #28939f; }\n"
+        "[data-hue=\"-1\"] { background: #80878e; fill: #80878e; }\n"
+        "[data-hue=phase] { background: var(--nested); fill: var(--nested); color: var(--text); }\n"
+        ".hues { display: flex; flex-wrap: wrap; gap: 0.2rem 0.4rem; margin-top: 0.5rem; }\n"
+        ".hues span { padding: 0 0.4rem; color: #14171a; }\n"
+        ".times { position: relative; height: 1.5em; font-variant-numeric: tabular-nums; color: var(--muted); }\n"
+        ".times span { position: absolute; transform: translateX(-50%); white-space: nowrap; }\n"
+        "#span { min-height: 1.45em; }\n"
         "@media print {\n"
         "    @page { size: landscape; margin: 10mm; }\n"
         "    body { font-size: 9px; padding: 0; width: auto; }\n"
         "    .name, .code, h3, #regions > thead .metric { font-size: 8px; }\n"
-        "    .tools label, .tools details, .more button, nav, .screen { display: none; }\n"
-        "    .fixed, .detail, #regions > thead th, #regions .pinned { position: static; width: auto; background: none; }\n",
+        "    .tools label, .tools details, .more button, .zoom, nav, .screen { display: none; }\n"
+        "    .fixed, .detail, #regions > thead th, #regions .pinned { position: static; width: auto; background: none; }\n"
         "    th, td, .name, thead th, thead button { line-height: 12px; }\n"
         "    th, td { padding: 1px 0.35rem; }\n"
         "    tr[data-region], .detail tr, svg, .strip, #notes { break-inside: avoid; }\n"
         "    h2, h3, section > p { break-after: avoid; }\n"
-        "    .bar, .bar i, .strip svg, #notes { print-color-adjust: exact; -webkit-print-color-adjust: exact; }\n"
+        "    .bar, .bar i, .track, .slice, .hues span, #notes { print-color-adjust: exact; -webkit-print-color-adjust: exact; }\n"
         "    .bar { width: 40px; }\n"
         "    #regions button { display: contents; } /* buttons are not painted where the heading is repeated */\n"
         "    #regions .name button::before { content: none; }\n"
@@ -40560,7 +40703,19 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "<p class=\"muted fixed\" id=\"legend\"></p>\n"
         "<section class=\"fixed\" id=\"hotspots\" hidden><h2>Hot spots in kernels</h2></section>\n"
         "<section class=\"fixed\" id=\"roofline\" hidden><h2>Roofline</h2></section>\n"
-        "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2></section>\n"
+        "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2>\n"
+        "<p class=\"muted\"></p>\n"
+        "<p class=\"zoom\">\n"
+        "<button type=\"button\" aria-label=\"Zoom in\">+</button>\n"
+        "<button type=\"button\" aria-label=\"Zoom out\">&minus;</button>\n"
+        "<button type=\"button\" aria-label=\"Show the whole time\">Whole</button>\n"
+        "<span id=\"part\" role=\"status\"></span>\n"
+        "<span class=\"muted screen\">Wheel zooms, dragging moves. Keys: + &minus; 0 &larr; &rarr;</span>\n"
+        "</p>\n"
+        "<div class=\"strip\" tabindex=\"0\" role=\"group\" aria-label=\"Timeline\"></div>\n"
+        "<p class=\"hues\"></p>\n"
+        "<p class=\"muted\" id=\"span\"></p>\n"
+        "</section>\n",
         "<section class=\"fixed\" id=\"kernels\" hidden><h2>Kernels</h2></section>\n"
         "<section class=\"fixed\" id=\"calls\" hidden><h2>Calls of the host</h2></section>\n"
         "<section class=\"fixed\" id=\"metrics\" hidden><h2>Metrics</h2></section>\n"
@@ -40691,10 +40846,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* ---- the document ---- */\n"
         "\n"
         "const doc = readDocument();\n"
-        "const metrics = doc.metrics || {};\n"
-        "const named = doc.regions || []; /* by name, as other parts of the document refer to them */\n"
-        "const regions = rowsByPath(named, doc.paths || []);\n"
-        "const kernels = doc.kernels || [];\n"
+        "const metrics = doc.metrics;\n"
+        "const named = doc.regions; /* by name, as other parts of the document refer to them */\n"
+        "const regions = rowsByPath(named, doc.paths);\n"
+        "const kernels = doc.kernels || []; /* this and the next are missing if the library has no tracer */\n"
         "const calls = doc.calls || [];\n"
         "\n"
         "function readDocument() {\n"
@@ -40742,19 +40897,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return kept.map((row) => ({...row, parent: places.has(row.parent) ? places.get(row.parent) : null}));\n"
         "}\n"
         "\n"
-        "const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;\n"
-        "\n"
+        "/* What the document has of a metric in a region, in this order. */\n"
         "const STATS = [\"count\", \"sum\", \"mean\", \"stddev\", \"min\", \"max\", \"median\", \"p95\"];\n"
         "\n"
-        "/* Returns one of STATS of a metric in a region. The document holds them as an object, or as an array in this order. */\n"
-        "function figureOf(region, name, figure) {\n"
-        "    const stats = ownProperty(region.metrics, name);\n"
-        "    return Array.isArray(stats) ? stats[STATS.indexOf(figure)] : ownProperty(stats, figure);\n"
-        "}\n"
+        "const figureOf = (region, name, figure) => region.metrics[name][STATS.indexOf(figure)];\n"
         "\n"
         "/* Returns the names of the metrics of the columns, then of those that have means, then of the others. */\n"
         "function orderMetrics() {\n"
-        "    const isChosen = new Set((doc.columns || []).filter((name) => ownProperty(metrics, name)));\n"
+        "    const isChosen = new Set(doc.columns);\n"
         "    const others = Object.keys(metrics).filter((name) => !isChosen.has(name));\n"
         "    const hasMean = (name) => metrics[name].aggregation === \"sum\" || metrics[name].aggregation === \"mean\";\n"
         "    return [...isChosen, ...others.filter(hasMean), ...others.filter((name) => !hasMean(name))];\n"
@@ -40762,13 +40912,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const metricNames = orderMetrics();\n"
         "\n"
-        "/* Which figure of a metric the table shows, other than the mean. Of flags, it is in how many samples they were set. */\n",
+        "/* Which figure of a metric the table shows, other than the mean. Of flags, it is in how many samples they were set. */\n"
         "const SHOWN_FIGURES = new Map([[\"flag\", \"sum\"], [\"none\", \"max\"]]);\n"
         "const shownFigure = (metric) => SHOWN_FIGURES.get(metric.aggregation) || \"mean\";\n"
         "\n"
         "/* Describes in sentences what the figures of a region leave open. */\n"
         "function notesOf(region) {\n"
-        "    const notes = [...(region.notes || [])];\n"
+        "    const notes = [];\n",
         "    if (region.own_ns === null && isNumber(region.share) && !region.phase) {\n"
         "        notes.push(\"Its own time is not known, because samples are missing or regions overlap. \" +\n"
         "            \"Its share is estimated.\");\n"
@@ -40779,19 +40929,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            count: \"its samples are not equally many\",\n"
         "            time: \"its GPU time differs\",\n"
         "        };\n"
-        "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");\n"
+        "        const ways = region.differs.split(\"+\").map((way) => texts[way]).join(\", \");\n"
         "        notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);\n"
         "    }\n"
         "    return notes;\n"
-        "}\n"
-        "\n"
-        "/* Returns the parent of a region, or null. A chain of parents that ends nowhere is cut. */\n"
-        "function parentOf(region) {\n"
-        "    let above = regions[region.parent];\n"
-        "    for (let steps = 0; above && steps < regions.length; steps++) {\n"
-        "        above = regions[above.parent];\n"
-        "    }\n"
-        "    return above ? null : regions[region.parent] || null;\n"
         "}\n"
         "\n"
         "/* Completes the regions, and links them to their parents. `ownShare` adds up: the share of a phase is that of the\n"
@@ -40799,8 +40940,6 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function linkRegions() {\n"
         "    regions.forEach((region, index) => {\n"
         "        region.index = index;\n"
-        "        region.time_ns = region.time_ns || {};\n"
-        "        region.limit = region.limit || {};\n"
         "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;\n"
         "        region.share = region.count > 0 ? region.share : null;\n"
         "        region.ownShare = region.phase || !isNumber(region.share) ? 0 : region.share;\n"
@@ -40809,7 +40948,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        region.shareWithChildren = 0;\n"
         "    });\n"
         "    for (const region of regions) {\n"
-        "        region.above = parentOf(region);\n"
+        "        region.above = regions[region.parent] || null;\n"
         "        if (region.above) {\n"
         "            region.above.children.push(region);\n"
         "        }\n"
@@ -40821,21 +40960,6 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "}\n"
         "\n"
-        "/* Without own times in the document, regions may be inside others. Then a bar is a region's GPU time over that of all,\n"
-        "   which orders the rows, and no share or sum is shown. */\n"
-        "const hasOwnTimes = regions.some((region) => region.own_ns !== undefined);\n"
-        "\n"
-        "function addShares() {\n"
-        "    const total = sumOf(regions, (region) => (region.time_ns || {}).sum);\n"
-        "    for (const region of regions) {\n"
-        "        region.own_ns = (region.time_ns || {}).sum;\n"
-        "        region.share = total > 0 && isNumber(region.own_ns) ? region.own_ns / total : null;\n"
-        "    }\n"
-        "}\n"
-        "\n"
-        "if (!hasOwnTimes) {\n"
-        "    addShares();\n"
-        "}\n"
         "linkRegions();\n"
         "const measured = regions.filter((region) => !region.phase);\n"
         "const phases = regions.filter((region) => region.phase);\n"
@@ -40865,11 +40989,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function metricColumn(name, isHidden) {\n"
         "    const metric = metrics[name];\n"
         "    return {\n"
-        "        label: metric.label || name,\n",
-        "        units: metric.aggregation === \"flag\" ? \"samples\" : metric.units || \"\",\n"
+        "        label: metric.label || name,\n"
+        "        units: metric.aggregation === \"flag\" ? \"samples\" : metric.units,\n"
         "        metric: name,\n"
         "        isHidden,\n"
-        "        description: `${name}: ${metric.description || \"\"}`,\n"
+        "        description: `${name}: ${metric.description}`,\n"
         "        value: (region) => figureOf(region, name, shownFigure(metric)),\n"
         "    };\n"
         "}\n"
@@ -40891,7 +41015,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "        {\n"
         "            label: \"Copied\", units: \"B/s\",\n"
-        "            description: \"Bytes that copies and fills moved, a second of GPU time\",\n"
+        "            description: \"Bytes that copies and fills moved, a second of GPU time\",\n",
         "            value: (region) => region.copied_bytes_per_second,\n"
         "        },\n"
         "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));\n"
@@ -40939,17 +41063,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    value: (region) => region.change ? region.change.percent : null,\n"
         "};\n"
         "\n"
-        "const ownLabel = () => hasNesting ? \"Own share\" : \"Share\";\n"
-        "\n"
         "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one\n"
-        "   unit. */\n",
+        "   unit. */\n"
         "function makeColumns() {\n"
-        "    const isChosen = new Set(doc.columns || []);\n"
+        "    const isChosen = new Set(doc.columns);\n"
         "    return [\n"
         "        {\n"
-        "            label: hasOwnTimes ? ownLabel() : \"GPU time\", kind: \"share\",\n"
-        "            description: hasOwnTimes\n"
-        "                ? \"Own time as a share of the time in which any region ran\" : \"Total GPU time, nested regions included\",\n"
+        "            label: hasNesting ? \"Own share\" : \"Share\", kind: \"share\",\n"
+        "            description: \"Own time as a share of the time in which any region ran\",\n"
         "            value: (region) => region.share,\n"
         "        },\n"
         "        {\n"
@@ -40973,10 +41094,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "        {\n"
         "            label: \"Own\", units: \"ns\", scaleGroup: \"all\", isHidden: !hasNesting,\n"
-        "            description: \"GPU time outside of nested regions\",\n"
+        "            description: \"GPU time outside of nested regions\",\n",
         "            value: (region) => region.own_ns,\n"
         "        },\n"
-        "        ...hasNesting && hasOwnTimes ? [withInside] : [],\n"
+        "        ...hasNesting ? [withInside] : [],\n"
         "        ...phaseColumns(),\n"
         "        ...regions.some((region) => region.change) ? [change] : [],\n"
         "        timeColumn(\"Mean\", \"mean\", \"Mean GPU time of a sample\"),\n"
@@ -41032,7 +41153,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function unitOfHeading(column) {\n"
-        "    if (column.kind === \"share\" && hasOwnTimes) {\n"
+        "    if (column.kind === \"share\") {\n"
         "        return \"%\";\n"
         "    }\n"
         "    return column.scale ? column.scale.unit : \"\";\n"
@@ -41043,7 +41164,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    head.replaceChildren();\n"
         "    const row = add(head, \"tr\");\n"
         "    for (const column of shownColumns()) {\n"
-        "        const cell = add(row, \"th\", classOfHeading(column));\n",
+        "        const cell = add(row, \"th\", classOfHeading(column));\n"
         "        const button = add(cell, \"button\");\n"
         "        cell.scope = \"col\";\n"
         "        button.type = \"button\";\n"
@@ -41081,11 +41202,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Sorts by the share that the bars show, where the rows are sorted by a share. */\n"
         "function sortByShare() {\n"
         "    if (view.sortBy === columns[0] || view.sortBy === withInside) {\n"
-        "        view.sortBy = isNested() && hasOwnTimes ? withInside : columns[0];\n"
+        "        view.sortBy = isNested() ? withInside : columns[0];\n"
         "    }\n"
         "}\n"
         "\n"
-        "/* What is missing comes last in either order. */\n"
+        "/* What is missing comes last in either order. */\n",
         "function compare(a, b) {\n"
         "    const column = view.sortBy;\n"
         "    const direction = view.isAscending ? 1 : -1;\n"
@@ -41147,7 +41268,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const letters = Array.from(whole.replace(/^void /, \"\").replace(/\\([^()]+\\)$/, \"(\\u2026)\"));\n"
         "    if (letters.length <= most) {\n"
         "        return letters.join(\"\");\n"
-        "    }\n",
+        "    }\n"
         "    const head = Math.floor(most * 0.6);\n"
         "    const tail = letters.length - (most - head - 1);\n"
         "    return `${letters.slice(0, head).join(\"\")}\\u2026${letters.slice(tail).join(\"\")}`;\n"
@@ -41155,9 +41276,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addShare(row, region) {\n"
         "    const cell = add(row, \"td\", \"share\");\n"
-        "    if (hasOwnTimes) {\n"
-        "        add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));\n"
-        "    }\n"
+        "    add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));\n"
         "    const bar = add(cell, \"span\", \"bar\");\n"
         "    const inside = isNested() ? region.shareWithChildren - region.ownShare : (region.share || 0) - region.ownShare;\n"
         "    add(bar, \"i\").style.width = `${100 * region.ownShare / view.fullBar}%`;\n"
@@ -41183,7 +41302,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function addCell(row, region, column) {\n"
         "    const value = column.value(region);\n"
         "    const cell = add(row, \"td\", \"number\", scaled(value, column.scale));\n"
-        "    if (column.kind === \"lost\") {\n"
+        "    if (column.kind === \"lost\") {\n",
         "        cell.classList.add(value > 0 ? \"mark\" : \"muted\");\n"
         "    }\n"
         "}\n"
@@ -41197,7 +41316,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        } else if (column.kind === \"name\") {\n"
         "            addName(row, region, depth);\n"
         "        } else if (column.kind === \"limit\") {\n"
-        "            add(row, \"td\", \"limit\", region.limit.what || MISSING).title = region.limit.why || \"\";\n"
+        "            add(row, \"td\", \"limit\", region.limit.what || MISSING).title = region.limit.why;\n"
         "        } else {\n"
         "            addCell(row, region, column);\n"
         "        }\n"
@@ -41207,16 +41326,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "}\n"
         "\n"
-        "/* Returns the share of some regions, after `before`. Returns \"\" if shares are not known. */\n"
-        "function shareText(before, some) {\n"
-        "    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.ownShare))} of GPU time` : \"\";\n"
-        "}\n"
+        "const shareText = (some) => `${percent(sumOf(some, (region) => region.ownShare))} of GPU time`;\n"
         "\n"
         "function legendText() {\n"
-        "    const texts = [\"A full bar is the GPU time of the longest region.\"];\n"
-        "    if (hasOwnTimes) {\n"
-        "        texts[0] = `A full bar is ${percent(view.fullBar)} of all GPU time.`;\n"
-        "    }\n"
+        "    const texts = [`A full bar is ${percent(view.fullBar)} of all GPU time.`];\n"
         "    if (isNested()) {\n"
         "        texts.push(\"The strong part of a bar is the region's own time, the faint part that of regions inside it.\");\n"
         "    }\n"
@@ -41248,8 +41361,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        first.tabIndex = 0;\n"
         "    }\n"
         "    const all = plural(regions.length, phases.length ? \"row\" : \"region\");\n"
-        "    byId(\"shown\").textContent = matching.length === regions.length\n",
-        "        ? all : `${COUNT.format(matching.length)} of ${all}${shareText(\", \", matching)}`;\n"
+        "    byId(\"shown\").textContent = matching.length === regions.length\n"
+        "        ? all : `${COUNT.format(matching.length)} of ${all}, ${shareText(matching)}`;\n"
         "    byId(\"legend\").textContent = legendText();\n"
         "    showMore([...view.rows.slice(0, view.firstRow), ...view.rows.slice(end)].map((row) => row.region));\n"
         "}\n"
@@ -41280,13 +41393,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const numbers = [view.firstRow + 1, end, view.rows.length].map((number) => COUNT.format(number));\n"
         "    const shown = `Rows ${numbers[0]} to ${numbers[1]} of ${numbers[2]}`;\n"
         "    byId(\"more\").hidden = hidden.length === 0;\n"
-        "    text.textContent = `${shown}; ${plural(hidden.length, \"more row\")}${shareText(\" with \", hidden)}.`;\n"
+        "    text.textContent = `${shown}; ${plural(hidden.length, \"more row\")} with ${shareText(hidden)}.`;\n"
         "    previous.disabled = view.firstRow === 0;\n"
         "    next.disabled = end === view.rows.length;\n"
         "}\n"
         "\n"
         "/* Opens or closes the details of the region of a row. */\n"
-        "function toggle(row) {\n"
+        "function toggle(row) {\n",
         "    const region = regions[row.dataset.region];\n"
         "    const isOpen = view.opened.has(region);\n"
         "    if (isOpen) {\n"
@@ -41345,9 +41458,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */\n"
         "function addFacts(box, region) {\n"
-        "    if (region.limit.why) {\n"
-        "        addLimit(add(box, \"p\", \"\", \"What limits it: \"), region.limit);\n"
-        "    }\n"
+        "    addLimit(add(box, \"p\", \"\", \"What limits it: \"), region.limit);\n"
         "    if (region.above) {\n"
         "        const path = [];\n"
         "        for (let above = region.above; above; above = above.above) {\n"
@@ -41355,7 +41466,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        }\n"
         "        add(box, \"p\", \"\", `Inside ${path.join(\" \\u203a \")}.`);\n"
         "    }\n"
-        "    for (const note of region.notes) {\n",
+        "    for (const note of region.notes) {\n"
         "        add(box, \"p\", \"mark\", note);\n"
         "    }\n"
         "    if (region.phase) {\n"
@@ -41387,7 +41498,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Returns sentences about energy, clock and throttling of a phase. \"\" if nothing is known. */\n"
         "function powerText(phase) {\n"
         "    const took = [[phase.joules, \"J\"], [phase.watts, \"W\"]].filter(([value]) => isNumber(value));\n"
-        "    const reasons = Object.entries(phase.throttled_by || {}).map(([name, share]) => `${name} (${percent(share)})`);\n"
+        "    const reasons = Object.entries(phase.throttled_by).map(([name, share]) => `${name} (${percent(share)})`);\n"
         "    return [\n"
         "        took.length ? `The device took ${took.map(([value, unit]) => quantity(value, unit)).join(\", \")}.` : \"\",\n"
         "        isNumber(phase.mhz) ? `Its mean clock was ${quantity(phase.mhz, \"MHz\")}.` : \"\",\n"
@@ -41395,7 +41506,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            ? `It was throttled for ${percent(phase.throttled)} of the time: ${reasons.join(\", \")}.` : \"\",\n"
         "    ].filter(Boolean).join(\" \");\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Returns sentences about memory that was in use, and allocated, in a phase. \"\" if nothing is known. */\n"
         "function memoryText(phase) {\n"
         "    const texts = [];\n"
@@ -41453,9 +41564,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addFigures(box, region) {\n"
         "    const numbers = [\"Samples\", \"Mean\", \"Std dev\", \"Min\", \"Median\", \"p95\", \"Max\"].map((text) => [text, \"number\"]);\n"
-        "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]);\n"
-        "    const time = {\n",
+        "    const body = addTable(box, [[\"Metric\"], [\"Unit\"], ...numbers, [\"Sum\", \"number\"], [\"Component\"]]);\n"
+        "    const time = {\n"
         "        units: \"ns\",\n"
+        "        component: \"\",\n"
         "        description: region.phase\n"
         "            ? \"GPU time of what was submitted in one entry of the phase.\"\n"
         "            : \"Time from the begin to the end of the region on the device.\",\n"
@@ -41464,6 +41576,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];\n"
         "    const withMetrics = {\n"
         "        units: \"ns\",\n"
+        "        component: \"\",\n"
         "        description: \"GPU time of the samples that have metrics. The others have times alone.\",\n"
         "    };\n"
         "    times.forEach((ofPass, pass) => {\n"
@@ -41483,18 +41596,18 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Figures of a row are in one unit; the sum has its own. */\n"
         "function addFigureRow(body, name, metric, valueOf) {\n"
         "    const row = add(body, \"tr\");\n"
-        "    const units = metric.units || \"\";\n"
+        "    const {units} = metric;\n"
         "    const sum = valueOf(\"sum\");\n"
         "    const scale = scaleFor(units, FIGURES.map(valueOf));\n"
         "    const isFlag = metric.aggregation === \"flag\" && isNumber(sum);\n"
         "    addDescribed(add(row, \"th\", \"name\"), name, metric.description);\n"
+        "    add(row, \"td\", \"unit\", scale.unit);\n"
         "    add(row, \"td\", \"number\", countOrMissing(valueOf(\"count\")));\n"
-        "    for (const figure of FIGURES) {\n"
+        "    for (const figure of FIGURES) {\n",
         "        add(row, \"td\", \"number\", scaled(valueOf(figure), scale));\n"
         "    }\n"
-        "    add(row, \"td\", \"unit\", scale.unit);\n"
         "    add(row, \"td\", \"number\", isFlag ? plural(sum, \"sample\") : quantity(sum, units));\n"
-        "    add(row, \"td\", \"muted\", metric.component || \"\");\n"
+        "    add(row, \"td\", \"muted\", metric.component);\n"
         "}\n"
         "\n"
         "function addDescribed(cell, name, description) {\n"
@@ -41515,21 +41628,21 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return;\n"
         "    }\n"
         "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);\n"
-        "    const body = addTable(box, [[\"Streamed metric\"], ...numbers, [\"Unit\"], [\"Component\"]]);\n"
+        "    const body = addTable(box, [[\"Streamed metric\"], [\"Unit\"], ...numbers, [\"Component\"]]);\n"
         "    for (const name of names) {\n"
         "        const streamed = region.streamed[name];\n"
-        "        const metric = ownProperty(doc.streamed, name) || {};\n"
+        "        const metric = doc.streamed[name];\n"
         "        const row = add(body, \"tr\");\n"
-        "        const scale = scaleFor(metric.units || \"\", [streamed.mean, streamed.peak]);\n"
-        "        add(row, \"th\", \"name\", name).scope = \"row\";\n"
-        "        add(row, \"td\", \"number\", COUNT.format(streamed.rows || 0));\n"
+        "        const scale = scaleFor(metric.units, [streamed.mean, streamed.peak]);\n"
+        "        addDescribed(add(row, \"th\", \"name\"), name, metric.description);\n"
+        "        add(row, \"td\", \"unit\", scale.unit);\n"
+        "        add(row, \"td\", \"number\", COUNT.format(streamed.rows));\n"
         "        add(row, \"td\", \"number\", scaled(streamed.mean, scale));\n"
         "        add(row, \"td\", \"number\", scaled(streamed.peak, scale));\n"
-        "        add(row, \"td\", \"\", scale.unit);\n"
-        "        add(row, \"td\", \"\", metric.component || \"\");\n"
+        "        add(row, \"td\", \"muted\", metric.component);\n"
         "    }\n"
         "}\n"
-        "/* Bars, distributions, the roofline and the timeline, as SVG. */\n"
+        "/* Bars, distributions and the roofline, as SVG. */\n"
         "/* ---- drawings ---- */\n"
         "\n"
         "function drawing(parent, width, height, label) {\n"
@@ -41550,10 +41663,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    return length / size < 5 ? size : 2 * size;\n"
         "}\n"
-        "\n",
-        "/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade,\n"
-        "   equal steps. */\n"
-        "function ticksOf(low, high) {\n"
+        "\n"
+        "/* Returns at most about `most` ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times\n"
+        "   these; below a decade, equal steps. */\n"
+        "function ticksOf(low, high, most) {\n"
         "    const decades = Math.log10(high / low);\n"
         "    const ticks = [];\n"
         "    if (decades < 1) {\n"
@@ -41562,8 +41675,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            ticks.push(tick);\n"
         "        }\n"
         "    } else {\n"
-        "        const digits = decades < 2.5 ? [1, 2, 5] : [1];\n"
-        "        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {\n"
+        "        const digits = 3 * decades < most ? [1, 2, 5] : [1];\n"
+        "        const step = Math.ceil(decades / most);\n"
+        "        for (let power = step * Math.floor(Math.log10(low) / step); power <= Math.log10(high); power += step) {\n"
         "            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));\n"
         "        }\n"
         "    }\n"
@@ -41573,23 +41687,21 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* ---- the distribution of a region's times ---- */\n"
         "\n"
         "function addHistogram(box, region) {\n"
-        "    const histogram = region.histogram || {};\n"
-        "    const counts = histogram.counts || [];\n"
-        "    const first = counts.findIndex((count) => count > 0);\n"
-        "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
+        "    if (!region.histogram) {\n"
         "        return;\n"
         "    }\n"
-        "    const last = counts.findLastIndex((count) => count > 0);\n"
-        "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
-        "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
-        "    const low = beginOf(first - margin);\n"
-        "    const high = beginOf(last + 1 + margin);\n"
-        "    const plot = {left: 90, right: 620, top: 34, bottom: 130, low, high};\n"
+        "    const {first_ns: first, ratio, counts} = region.histogram;\n"
+        "    const margin = Math.max(1, Math.ceil((12 - counts.length) / 2));\n"
+        "    const beginOf = (index) => first * Math.pow(ratio, index);\n"
+        "    const low = beginOf(-margin);\n"
+        "    const high = beginOf(counts.length + margin);\n"
+        "    const width = Math.min(640, box.clientWidth);\n"
+        "    const plot = {left: 90, right: width - 20, top: 34, bottom: 130, low, high};\n"
         "    plot.x = logAxis(low, high, plot.left, plot.right);\n"
         "    const time = region.time_ns;\n"
-        "    const svg = drawing(box, 640, 150,\n"
+        "    const svg = drawing(box, width, 150,\n"
         "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +\n"
-        "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n"
+        "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n",
         "    const word = region.phase ? \"entry\" : \"sample\";\n"
         "    addCaption(svg, plot, time, sumOf(counts, (count) => count), word);\n"
         "    addColumns(svg, plot, counts, beginOf, word);\n"
@@ -41623,7 +41735,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addTimeAxis(svg, plot) {\n"
         "    addSvg(svg, \"path\", {d: `M${plot.left} ${plot.bottom}H${plot.right}`, class: \"axis\"});\n"
-        "    for (const tick of ticksOf(plot.low, plot.high)) {\n"
+        "    for (const tick of ticksOf(plot.low, plot.high, (plot.right - plot.left) / 65)) {\n"
         "        const x = plot.x(tick);\n"
         "        addSvg(svg, \"path\", {d: `M${x} ${plot.bottom}v4`, class: \"axis\"});\n"
         "        addSvg(svg, \"text\", {x, y: plot.bottom + 16, \"text-anchor\": \"middle\"}, quantity(tick, \"ns\"));\n"
@@ -41634,7 +41746,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function addMarker(svg, plot, name, time, anchor) {\n"
         "    if (time >= plot.low && time <= plot.high) {\n"
         "        const at = plot.x(time);\n"
-        "        const x = anchor === \"end\" ? at - 4 : at + 4;\n",
+        "        const x = anchor === \"end\" ? at - 4 : at + 4;\n"
         "        addSvg(svg, \"path\", {d: `M${at} ${plot.top - 12}V${plot.bottom}`, class: \"marker\"});\n"
         "        addSvg(svg, \"text\", {x, y: plot.top - 4, \"text-anchor\": anchor}, `${name} ${quantity(time, \"ns\")}`);\n"
         "    }\n"
@@ -41648,206 +41760,487 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which\n"
         "   no peak of operations holds for. */\n"
         "function showRoofline() {\n"
-        "    const peaks = doc.peaks || {};\n"
+        "    const peaks = doc.peaks || {bytes_per_second: null, operations_per_second: null};\n"
         "    const kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";\n"
+        "    const bytes = peaks.bytes_per_second || Infinity;\n"
+        "    const most = kind === \"operations\" && peaks.operations_per_second || Infinity;\n"
         "    const roofs = {\n"
-        "        kind,\n"
+        "        kind, bytes, most,\n"
         "        unit: kind === \"operations\" ? \"op/s\" : \"instr/s\",\n"
-        "        bytes: peaks.bytes_per_second > 0 ? peaks.bytes_per_second : 0,\n"
-        "        most: kind === \"operations\" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,\n"
+        "        at: (intensity) => Math.min(most, intensity * bytes), /* what a region can reach; Infinity: not known */\n"
         "    };\n"
-        "    const points = measured.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
-        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
+        "    const inOrder = measured.slice().sort((a, b) => (b.share || 0) - (a.share || 0));\n"
+        "    const points = inOrder.filter((region) => region.bytes > 0 && region[kind] > 0).slice(0, ROOFLINE_POINTS)\n"
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
-        "    if ((roofs.bytes || roofs.most) && points.length) {\n"
-        "        addLink(\"roofline\", \"Roofline\");\n"
-        "        add(byId(\"roofline\"), \"p\", \"muted\", rooflineText(roofs, peaks.source));\n"
-        "        const plot = plotOf(points, roofs);\n"
-        "        const svg = drawing(byId(\"roofline\"), plot.width, 345,\n"
-        "            `Roofline of ${plural(points.length, \"region\")}; the figures are in the details of each region`);\n"
-        "        addGrid(svg, plot, roofs);\n"
-        "        addRoofs(svg, plot, roofs);\n"
-        "        addPoints(svg, plot, roofs, points);\n"
+        "    if (points.length === 0) {\n"
+        "        return;\n"
         "    }\n"
+        "    addLink(\"roofline\", \"Roofline\");\n"
+        "    add(byId(\"roofline\"), \"p\", \"muted\", rooflineText(roofs, peaks.source));\n"
+        "    const plot = plotOf(points, roofs);\n"
+        "    const svg = drawing(byId(\"roofline\"), plot.width, 345,\n"
+        "        `Roofline of ${plural(points.length, \"region\")}; the figures are in the details of each region`);\n"
+        "    addGrid(svg, plot, roofs);\n"
+        "    addPoints(svg, plot, roofs, points, addRoofs(svg, plot, roofs));\n",
+        "    addUndrawn(inOrder, points, kind);\n"
         "}\n"
         "\n"
         "function rooflineText({kind, unit, bytes, most}, source) {\n"
-        "    const peaks = [bytes ? quantity(bytes, \"B/s\") : \"\", most ? quantity(most, unit) : \"\"].filter(Boolean).join(\", \");\n"
-        "    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +\n"
-        "        \"Larger points have a larger share of GPU time. \" +\n"
-        "        `Peak, ${source || \"of unknown source\"}: ${peaks}.`;\n"
-        "    return kind === \"operations\" ? text : `${text} Instructions are those of the vector and matrix engines, each of ` +\n"
-        "        \"which does several operations: zt_set_operations states how many of these a region does.\";\n"
+        "    const peaks = [[bytes, \"B/s\"], [most, unit]].filter(([peak]) => isNumber(peak));\n"
+        "    const texts = [\n"
+        "        `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs.`,\n"
+        "        \"Larger points have a larger share of GPU time.\",\n"
+        "    ];\n"
+        "    if (peaks.length) {\n"
+        "        texts.push(`Peak, ${source}: ${peaks.map(([peak, units]) => quantity(peak, units)).join(\", \")}.`);\n"
+        "    }\n"
+        "    if (!isNumber(bytes)) {\n"
+        "        texts.push(\"The peak of the memory traffic is not known: zt_set_peaks or ZT_PEAKS states it.\");\n"
+        "    }\n"
+        "    if (kind === \"instructions\") {\n"
+        "        texts.push(\"Instructions are those of the vector and matrix engines, each of which does several operations: \" +\n"
+        "            \"zt_set_operations states how many of these a region does.\");\n"
+        "    } else if (!isNumber(most)) {\n"
+        "        texts.push(\"The peak of operations is not known: zt_set_peaks or ZT_PEAKS states it.\");\n"
+        "    }\n"
+        "    return texts.join(\" \");\n"
         "}\n"
         "\n"
-        "/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */\n"
-        "function plotOf(points, {bytes, most}) {\n"
-        "    const width = window.innerWidth < 900 ? 640 : 960;\n"
+        "/* Returns a logarithmic axis on which all values are, with a margin of `margin` pixels at both ends. */\n"
+        "function axisAround(values, from, to, margin) {\n"
+        "    const length = Math.abs(to - from);\n"
+        "    const [least, most] = [Math.min(...values) / 2, Math.max(...values) * 2];\n"
+        "    const more = Math.pow(most / least, margin / (length - 2 * margin));\n"
+        "    const [low, high] = [least / more, most * more];\n"
+        "    return {low, high, place: logAxis(low, high, from, to)};\n"
+        "}\n"
+        "\n"
+        "/* Returns the axes, so long that the roof and all points are in the drawing, whatever the points are. */\n"
+        "function plotOf(points, roofs) {\n"
+        "    const width = Math.min(1100, byId(\"roofline\").clientWidth);\n"
         "    const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};\n"
-        "    const rates = points.map((point) => point.rate);\n"
-        "    const intensities = points.map((point) => point.intensity);\n"
-        "    if (bytes && most) {\n"
-        "        intensities.push(most / bytes);\n"
-        "    }\n"
-        "    plot.lowX = Math.min(...intensities) / 3;\n"
-        "    plot.highX = Math.max(...intensities) * 5;\n"
-        "    plot.lowY = Math.min(...rates, bytes ? plot.lowX * bytes : Infinity) / 2;\n"
-        "    plot.highY = Math.max(...rates, most) * 3;\n"
-        "    plot.x = logAxis(plot.lowX, plot.highX, plot.left, plot.right);\n"
-        "    plot.y = logAxis(plot.lowY, plot.highY, plot.bottom, plot.top);\n"
+        "    const ridge = roofs.most / roofs.bytes; /* where the roofs meet */\n"
+        "    const finite = (values) => values.filter((value) => value > 0 && isNumber(value));\n"
+        "    plot.x = axisAround(finite([...points.map((point) => point.intensity), ridge]), plot.left, plot.right, 20);\n"
+        "    const ends = [roofs.at(plot.x.low), roofs.at(plot.x.high)];\n"
+        "    plot.y = axisAround(finite([...points.map((point) => point.rate), ...ends]), plot.bottom, plot.top, 20);\n"
         "    return plot;\n"
         "}\n"
         "\n"
         "function addGrid(svg, plot, roofs) {\n"
         "    const {left, right, top, bottom} = plot;\n"
-        "    for (const tick of ticksOf(plot.lowX, plot.highX)) {\n"
-        "        const x = plot.x(tick);\n"
+        "    let free = 0; /* the end of the last text, whose width is estimated */\n"
+        "    for (const tick of ticksOf(plot.x.low, plot.x.high, plot.width / 90)) {\n"
+        "        const [x, text] = [plot.x.place(tick), quantity(tick, \"\")];\n"
         "        addSvg(svg, \"path\", {d: `M${x} ${top}V${bottom}`, class: \"grid\"});\n"
-        "        addSvg(svg, \"text\", {x, y: bottom + 15, \"text-anchor\": \"middle\"}, quantity(tick, \"\"));\n"
+        "        if (x - 3.5 * text.length > free) {\n"
+        "            addSvg(svg, \"text\", {x, y: bottom + 15, \"text-anchor\": \"middle\"}, text);\n"
+        "            free = x + 3.5 * text.length;\n"
+        "        }\n"
         "    }\n"
-        "    for (const tick of ticksOf(plot.lowY, plot.highY)) {\n"
-        "        const y = plot.y(tick);\n"
+        "    for (const tick of ticksOf(plot.y.low, plot.y.high, 10)) {\n"
+        "        const y = plot.y.place(tick);\n"
         "        addSvg(svg, \"path\", {d: `M${left} ${y}H${right}`, class: \"grid\"});\n"
         "        addSvg(svg, \"text\", {x: left - 6, y: y + 4, \"text-anchor\": \"end\"}, quantity(tick, roofs.unit));\n"
         "    }\n"
         "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, `${roofs.kind} a byte`);\n"
         "    addSvg(svg, \"path\", {d: `M${left} ${top}V${bottom}H${right}`, class: \"axis\"});\n"
         "}\n"
-        "\n",
-        "function addRoofs(svg, plot, {bytes, most, unit}) {\n"
-        "    const {lowX, highX, right} = plot;\n"
-        "    const ridge = bytes ? Math.min(highX, (most || plot.highY) / bytes) : lowX;\n"
-        "    if (bytes) {\n"
-        "        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];\n"
-        "        addSvg(svg, \"path\", {d: `M${x} ${y}L${plot.x(ridge)} ${plot.y(ridge * bytes)}`, class: \"roof\"});\n"
+        "\n"
+        "/* Returns where a text is. Its width is estimated. */\n"
+        "const boxOf = (text, left, top) => ({left, top, right: left + 6.5 * text.length, bottom: top + 14});\n"
+        "\n"
+        "/* Draws the roof from end to end of the drawing: up to the ridge, that of the memory traffic. Returns the boxes of its\n"
+        "   texts. */\n"
+        "function addRoofs(svg, plot, {bytes, most, unit, at}) {\n"
+        "    const {low, high, place} = plot.x;\n"
+        "    const ridge = isNumber(bytes) ? Math.min(high, most / bytes) : low;\n"
+        "    const taken = [];\n"
+        "    if (isNumber(bytes)) {\n"
+        "        const [x, y] = [place(low), plot.y.place(at(low))];\n"
+        "        addSvg(svg, \"path\", {d: `M${x} ${y}L${place(ridge)} ${plot.y.place(at(ridge))}`, class: \"roof\"});\n",
         "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));\n"
+        "        taken.push(boxOf(quantity(bytes, \"B/s\"), x + 8, y + 3));\n"
         "    }\n"
-        "    if (most) {\n"
-        "        const y = plot.y(most);\n"
-        "        addSvg(svg, \"path\", {d: `M${plot.x(ridge)} ${y}H${right}`, class: \"roof\"});\n"
-        "        addSvg(svg, \"text\", {x: right, y: y - 5, \"text-anchor\": \"end\"}, quantity(most, unit));\n"
+        "    if (isNumber(most)) {\n"
+        "        const y = plot.y.place(most);\n"
+        "        addSvg(svg, \"path\", {d: `M${place(ridge)} ${y}H${plot.right}`, class: \"roof\"});\n"
+        "        addSvg(svg, \"text\", {x: plot.right, y: y - 5, \"text-anchor\": \"end\"}, quantity(most, unit));\n"
+        "        taken.push(boxOf(quantity(most, unit), plot.right - 6.5 * quantity(most, unit).length, y - 16));\n"
         "    }\n"
+        "    return taken;\n"
         "}\n"
         "\n"
-        "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */\n"
-        "function addPoints(svg, plot, roofs, points) {\n"
-        "    const names = [];\n"
-        "    for (const {region, intensity, rate} of points) {\n"
-        "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
+        "/* Draws the points, small ones on top, and names those of the largest share where there is room beside the boxes that\n"
+        "   are taken. */\n"
+        "function addPoints(svg, plot, roofs, points, taken) {\n"
+        "    const boxes = points.map(({region, intensity, rate}) => {\n"
+        "        const [x, y] = [plot.x.place(intensity), plot.y.place(rate)];\n"
         "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
         "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
-        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
-        "        if (hasOwnTimes) {\n"
-        "            texts.push(`${percent(region.share)} of GPU time`);\n"
-        "        }\n"
+        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`,\n"
+        "            `${percent(region.share)} of GPU time`];\n"
         "        addSvg(point, \"title\", {}, `${region.name}: ${texts.join(\", \")}`);\n"
         "        point.addEventListener(\"click\", () => reveal(region));\n"
-        "        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);\n"
-        "        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||\n"
-        "            other.right < name.left);\n"
-        "        if (names.length < ROOFLINE_NAMES && isFree) {\n"
-        "            names.push(name);\n"
+        "        return {left: x - radius, right: x + radius, top: y - radius, bottom: y + radius};\n"
+        "    });\n"
+        "    const names = [];\n"
+        "    points.forEach(({region}, index) => {\n"
+        "        const text = shortName(region.name, 42);\n"
+        "        const free = (place) => hasRoom(place, [...taken, ...boxes, ...names], plot);\n"
+        "        const place = names.length < ROOFLINE_NAMES && placesOfName(text, boxes[index]).find(free);\n"
+        "        if (place) {\n"
+        "            addSvg(svg, \"text\", {x: place.left, y: place.top + 11, class: \"point-name\"}, text);\n"
+        "            names.push(place);\n"
         "        }\n"
-        "    }\n"
-        "    for (const {text, left, right, y, anchor} of names) {\n"
-        "        const x = anchor === \"end\" ? right : left;\n"
-        "        addSvg(svg, \"text\", {x, y: y + 4, \"text-anchor\": anchor, class: \"point-name\"}, text);\n"
-        "    }\n"
+        "    });\n"
         "}\n"
         "\n"
-        "/* Returns where the name of a point stands. Its width is estimated. */\n"
-        "function placeName(text, x, y, distance, isOnLeft) {\n"
-        "    const width = 7 * text.length;\n"
-        "    return isOnLeft\n"
-        "        ? {text, y, left: x - distance - width, right: x - distance, anchor: \"end\"}\n"
-        "        : {text, y, left: x + distance, right: x + distance + width, anchor: \"start\"};\n"
+        "/* Returns where the name of a point may stand: on its right, left, top or bottom. */\n"
+        "function placesOfName(text, point) {\n"
+        "    const {right: width, bottom: height} = boxOf(text, 0, 0);\n"
+        "    const [x, y] = [(point.left + point.right - width) / 2, (point.top + point.bottom - height) / 2];\n"
+        "    const beside = [[point.right + 3, y], [point.left - 3 - width, y]];\n"
+        "    const corners = [...beside, [x, point.top - 1 - height], [x, point.bottom + 1]];\n"
+        "    return corners.map(([left, top]) => boxOf(text, left, top));\n"
         "}\n"
         "\n"
-        "/* ---- timeline ---- */\n"
+        "/* Returns whether there is room for a box: it is in the drawing, and overlaps no other one. */\n"
+        "function hasRoom(box, taken, plot) {\n"
+        "    return box.left > plot.left && box.right < plot.width && box.top > plot.top && box.bottom < plot.bottom &&\n"
+        "        taken.every((other) => other.right <= box.left || box.right <= other.left || other.bottom <= box.top ||\n"
+        "            box.bottom <= other.top);\n"
+        "}\n"
         "\n"
-        "const TIMELINE_ROWS = 8;\n"
-        "const BINS = 1000;\n"
+        "/* Returns why a region is no point of the roofline. */\n"
+        "function reasonOf(region, kind) {\n"
+        "    if (!(region.count > 0)) {\n"
+        "        return \"without samples\";\n"
+        "    }\n"
+        "    if (!isNumber(region.bytes)) {\n"
+        "        return \"whose memory traffic is not measured\";\n"
+        "    }\n"
+        "    if (region.bytes === 0) {\n"
+        "        return \"without memory traffic\";\n"
+        "    }\n"
+        "    if (kind === \"operations\") {\n"
+        "        return \"whose operations the program does not state (zt_set_operations)\";\n"
+        "    }\n"
+        "    return isNumber(region.instructions) ? \"without such instructions\" : \"whose instructions are not measured\";\n"
+        "}\n"
         "\n"
-        "/* Adds a span to the bins, each of which holds how much of it is covered. */\n"
-        "function cover(bins, from, to) {\n"
-        "    const last = Math.min(BINS - 1, Math.floor(to));\n"
-        "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {\n"
-        "        bins[bin] += Math.min(to, bin + 1) - Math.max(from, bin);\n"
+        "/* Lists the regions that are not in the roofline, by the reason. */\n"
+        "function addUndrawn(inOrder, points, kind) {\n"
+        "    const isDrawn = new Set(points.map((point) => point.region));\n"
+        "    const byReason = new Map();\n"
+        "    for (const region of inOrder.filter((one) => !isDrawn.has(one))) {\n"
+        "        const isPoint = region.bytes > 0 && region[kind] > 0;\n"
+        "        const reason = isPoint ? `of less GPU time than the ${ROOFLINE_POINTS} points` : reasonOf(region, kind);\n"
+        "        byReason.set(reason, byReason.get(reason) || []);\n"
+        "        byReason.get(reason).push(region);\n"
+        "    }\n"
+        "    if (byReason.size) {\n",
+        "        add(byId(\"roofline\"), \"p\", \"muted\", \"Not in the drawing:\");\n"
+        "    }\n"
+        "    const list = add(byId(\"roofline\"), \"ul\", \"muted\");\n"
+        "    for (const [reason, some] of byReason) {\n"
+        "        const names = some.slice(0, 3).map((region) => shortName(region.name, nameLength()));\n"
+        "        const others = some.length > 3 ? ` and ${plural(some.length - 3, \"other\")}` : \"\";\n"
+        "        const share = shareText(some);\n"
+        "        add(list, \"li\", \"\", `${plural(some.length, \"region\")} ${reason}, ${share}: ${names.join(\", \")}${others}.`);\n"
         "    }\n"
         "}\n"
+        "/* The timeline: phases and queues as rows, of which a part of the time is shown. */\n"
+        "/* ---- rows ---- */\n"
         "\n"
-        "/* Draws the bins in four shades, so that the size of the drawing does not depend on the number of spans. */\n"
-        "function drawBins(svg, bins, className) {\n"
-        "    for (let shade = 1; shade <= 4; shade++) {\n"
-        "        let path = \"\";\n"
-        "        let from = -1;\n"
-        "        for (let bin = 0; bin <= BINS; bin++) {\n"
-        "            const isShade = bin < BINS && bins[bin] > 0 && Math.min(4, Math.ceil(4 * bins[bin])) === shade;\n"
-        "            if (isShade && from < 0) {\n"
-        "                from = bin;\n"
-        "            } else if (!isShade && from >= 0) {\n"
-        "                path += `M${from} 0H${bin}V1H${from}z`;\n"
-        "                from = -1;\n"
-        "            }\n"
-        "        }\n"
-        "        if (path) {\n"
-        "            addSvg(svg, \"path\", {d: path, class: className, \"fill-opacity\": (shade + 1) / 5});\n"
-        "        }\n"
-        "    }\n"
-        "}\n"
+        "const MOST_QUEUES = 12; /* with a row of their own */\n"
+        "const MOST_LANES = 8; /* of a row: spans that are inside or beside each other */\n"
+        "const HUES = 5; /* regions with a colour of their own */\n"
         "\n"
-        "/* Returns the spans of the timeline, as far as it shows them: {region, begin, end, isLost}, in time from its begin. */\n"
-        "function spansOf(timeline, duration) {\n"
-        "    const spans = [];\n"
-        "    for (const [index, begin, end, isLost] of timeline.spans || []) {\n"
-        "        if (named[index] && isNumber(begin) && isNumber(end)) {\n"
-        "            spans.push({\n"
-        "                region: named[index],\n"
-        "                begin: Math.max(begin - timeline.begin_ns, 0),\n",
-        "                end: Math.min(end - timeline.begin_ns, duration),\n"
-        "                isLost,\n"
-        "            });\n"
-        "        }\n"
-        "    }\n"
-        "    return spans.filter((span) => span.begin <= span.end);\n"
-        "}\n"
+        "const timeline = {rows: [], hues: [], duration: 0, begin: 0, end: 0};\n"
         "\n"
-        "/* Returns how long at least one of the spans lasts. */\n"
-        "function coveredTime(spans) {\n"
+        "const spansOf = (list) => list.map(([index, begin, end]) => ({region: named[index], begin, end}));\n"
+        "\n"
+        "/* Returns how long at least one of the spans lasts from `begin` to `end`. They are in the order of their begins. */\n"
+        "function coveredTime(spans, begin, end) {\n"
         "    let covered = 0;\n"
-        "    let latest = -Infinity;\n"
-        "    for (const {begin, end} of spans.slice().sort((a, b) => a.begin - b.begin)) {\n"
-        "        covered += Math.max(0, end - Math.max(latest, begin));\n"
-        "        latest = Math.max(latest, end);\n"
+        "    let latest = begin;\n"
+        "    for (const span of spans) {\n"
+        "        const last = Math.min(span.end, end);\n"
+        "        covered += Math.max(0, last - Math.max(latest, span.begin));\n"
+        "        latest = Math.max(latest, last);\n"
         "    }\n"
         "    return covered;\n"
         "}\n"
         "\n"
-        "/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */\n"
-        "function addStrip(parent, name, title, spans, duration) {\n"
-        "    const bins = new Float64Array(BINS);\n"
-        "    const lost = new Float64Array(BINS);\n"
-        "    for (const {begin, end, isLost} of spans) {\n"
-        "        const from = BINS * begin / duration;\n"
-        "        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));\n"
+        "/* Distributes spans to lanes: one that begins while others last is below all of these. */\n"
+        "function lanesOf(spans) {\n"
+        "    const lanes = [];\n"
+        "    for (const span of spans) {\n"
+        "        const below = lanes.findLastIndex((lane) => lane.end > span.begin) + 1;\n"
+        "        const at = Math.min(below, MOST_LANES - 1);\n"
+        "        lanes[at] = lanes[at] || {spans: [], end: 0};\n"
+        "        lanes[at].spans.push(span);\n"
+        "        lanes[at].end = Math.max(lanes[at].end, span.end);\n"
         "    }\n"
-        "    add(parent, \"span\", \"name\", name).title = title;\n"
-        "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
-        "        \"aria-label\": plural(spans.length, \"sample\")});\n"
-        "    drawBins(svg, bins, \"\");\n"
-        "    drawBins(svg, lost, \"lost\");\n"
-        "    add(parent, \"span\", \"number\", percent(coveredTime(spans) / duration));\n"
+        "    return lanes;\n"
         "}\n"
+        "\n"
+        "const rowOf = (name, spans) => ({name, spans, lanes: lanesOf(spans)});\n"
+        "const sortByBegin = (spans) => spans.sort((a, b) => a.begin - b.begin || b.end - a.end);\n"
+        "\n"
+        "/* Returns a row for each queue, in the order in which they were first used. Those that run least share one. */\n"
+        "function rowsOfQueues(queues) {\n"
+        "    const counts = new Map();\n"
+        "    const rows = queues.slice().sort((a, b) => a.spans[0][1] - b.spans[0][1]).map(({kind, name, spans}) => {\n"
+        "        counts.set(kind, (counts.get(kind) || 0) + 1);\n"
+        "        return rowOf(name || `${kind} ${counts.get(kind)}`, spansOf(spans));\n"
+        "    });\n"
+        "    const timeOf = (row) => coveredTime(row.spans, 0, timeline.duration);\n"
+        "    const others = rows.slice().sort((a, b) => timeOf(b) - timeOf(a)).slice(MOST_QUEUES);\n"
+        "    const kept = rows.filter((row) => !others.includes(row));\n"
+        "    if (others.length) {\n"
+        "        kept.push(rowOf(`${COUNT.format(others.length)} others`, sortByBegin(others.flatMap((row) => row.spans))));\n"
+        "    }\n"
+        "    return kept;\n"
+        "}\n"
+        "\n"
+        "/* Returns the regions that run longest. Each has a colour of its own. */\n"
+        "function chooseHues(rows) {\n"
+        "    const times = new Map();\n"
+        "    for (const {region, begin, end} of rows.flatMap((row) => row.spans)) {\n"
+        "        times.set(region, (times.get(region) || 0) + end - begin);\n"
+        "    }\n"
+        "    return [...times.keys()].sort((a, b) => times.get(b) - times.get(a)).slice(0, HUES);\n"
+        "}\n"
+        "\n"
+        "const hueOf = (region) => region.phase ? \"phase\" : timeline.hues.indexOf(region);\n"
+        "\n"
+        "/* ---- drawing ---- */\n"
+        "\n"
+        "const BINS = 1000;\n"
+        "const SHADES = 4;\n"
+        "const LEAST_WIDTH = 40; /* pixels of a span that is drawn with its name */\n"
+        "\n"
+        "/* Adds a span to the bins: how much of each is covered, and by which colour most. */\n"
+        "function cover(bins, from, to, hue) {\n"
+        "    const last = Math.min(BINS - 1, Math.floor(to));\n"
+        "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {\n"
+        "        const part = Math.min(to, bin + 1) - Math.max(from, bin);\n"
+        "        bins.covered[bin] += part;\n"
+        "        if (part > bins.largest[bin]) {\n"
+        "            bins.largest[bin] = part;\n"
+        "            bins.hues[bin] = hue;\n"
+        "        }\n"
+        "    }\n"
+        "}\n"
+        "\n",
+        "/* Draws the bins as a path for each colour and shade, so that the size of the drawing does not depend on the number of\n"
+        "   spans. */\n"
+        "function drawBins(svg, bins, lane) {\n"
+        "    const paths = new Map();\n"
+        "    let from = 0;\n"
+        "    const keyOf = (bin) => bins.covered[bin] > 0\n"
+        "        ? `${bins.hues[bin]} ${Math.min(SHADES, Math.ceil(SHADES * bins.covered[bin]))}` : \"\";\n"
+        "    for (let bin = 1; bin <= BINS; bin++) {\n"
+        "        const key = keyOf(from);\n"
+        "        if (bin === BINS || keyOf(bin) !== key) {\n"
+        "            paths.set(key, `${paths.get(key) || \"\"}M${from} ${lane}H${bin}v1H${from}z`);\n"
+        "            from = bin;\n"
+        "        }\n"
+        "    }\n"
+        "    paths.delete(\"\");\n"
+        "    for (const [key, d] of paths) {\n"
+        "        const [hue, shade] = key.split(\" \");\n"
+        "        addSvg(svg, \"path\", {d, \"data-hue\": hue, \"fill-opacity\": (Number(shade) + 1) / (SHADES + 1)});\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Draws a span with its name. */\n"
+        "function addSlice(track, span, from, to) {\n"
+        "    const slice = add(track, \"span\", \"slice\", span.region.name);\n"
+        "    slice.style.left = `${100 * from / BINS}%`;\n"
+        "    slice.style.width = `${100 * (to - from) / BINS}%`;\n"
+        "    slice.dataset.hue = hueOf(span.region);\n"
+        "    return slice;\n"
+        "}\n"
+        "\n"
+        "/* Draws what is shown of a row: wide spans with their names, all others in bins. */\n"
+        "function drawRow({track, figure, spans, lanes}) {\n"
+        "    const {begin, end} = timeline;\n"
+        "    const scale = BINS / (end - begin);\n"
+        "    const least = LEAST_WIDTH * BINS / track.clientWidth;\n"
+        "    track.replaceChildren();\n"
+        "    const svg = addSvg(track, \"svg\", {viewBox: `0 0 ${BINS} ${lanes.length}`, preserveAspectRatio: \"none\",\n"
+        "        \"aria-hidden\": \"true\"});\n"
+        "    lanes.forEach((lane, index) => {\n"
+        "        const bins = {covered: new Float64Array(BINS), largest: new Float64Array(BINS), hues: new Array(BINS)};\n"
+        "        for (const span of lane.spans.filter((one) => one.end >= begin && one.begin <= end)) {\n"
+        "            const from = Math.max(0, scale * (span.begin - begin));\n"
+        "            const to = Math.min(BINS, Math.max(scale * (span.end - begin), from + 1e-6));\n"
+        "            if (to - from >= least) {\n"
+        "                addSlice(track, span, from, to).style.top = `${100 * index / lanes.length}%`;\n"
+        "            } else {\n"
+        "                cover(bins, from, to, hueOf(span.region));\n"
+        "            }\n"
+        "        }\n"
+        "        drawBins(svg, bins, index);\n"
+        "    });\n"
+        "    figure.textContent = percent(coveredTime(spans, begin, end) / (end - begin));\n"
+        "}\n"
+        "\n"
+        "/* Returns a time with as many decimals as the steps of an axis need. */\n"
+        "function timeText(time, step) {\n"
+        "    const [size, unit] = TIMES.findLast(([one]) => timeline.end >= one) || TIMES[0];\n"
+        "    const decimals = Math.max(0, -Math.floor(Math.log10(step / size) + 1e-9));\n"
+        "    return `${formatter(decimals).format(time / size)}\\u00a0${unit}`;\n"
+        "}\n"
+        "\n"
+        "/* Returns the step of an axis: 1, 2 or 5 times a power of ten, so that there are at most `most`. */\n"
+        "function timeStep(length, most) {\n"
+        "    const power = Math.pow(10, Math.floor(Math.log10(length / most)));\n"
+        "    return [1, 2, 5, 10].map((digit) => digit * power).find((step) => length / step <= most);\n"
+        "}\n"
+        "\n"
+        "function drawTimes() {\n"
+        "    const times = byId(\"timeline\").querySelector(\".times\");\n"
+        "    const length = timeline.end - timeline.begin;\n"
+        "    const step = timeStep(length, Math.max(1, times.clientWidth / 120));\n"
+        "    times.replaceChildren();\n"
+        "    for (let tick = Math.ceil(timeline.begin / step) * step; tick <= timeline.end; tick += step) {\n"
+        "        add(times, \"span\", \"\", timeText(tick, step)).style.left = `${100 * (tick - timeline.begin) / length}%`;\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* ---- the part that is shown ---- */\n"
+        "\n"
+        "const SHORTEST = 100; /* nanoseconds: clocks of devices are not finer */\n"
+        "\n"
+        "/* Shows a part of the time, as far as there is any. Returns whether that is another part than before. */\n"
+        "function showPart(begin, end) {\n"
+        "    const {duration} = timeline;\n"
+        "    const length = Math.min(duration, Math.max(end - begin, Math.min(SHORTEST, duration)));\n"
+        "    const from = Math.min(Math.max(0, begin), duration - length);\n"
+        "    const changes = from !== timeline.begin || from + length !== timeline.end;\n"
+        "    timeline.begin = from;\n",
+        "    timeline.end = from + length;\n"
+        "    if (changes) {\n"
+        "        drawTimeline();\n"
+        "    }\n"
+        "    return changes;\n"
+        "}\n"
+        "\n"
+        "function drawTimeline() {\n"
+        "    const {begin, end, duration, rows} = timeline;\n"
+        "    const [zoomIn, zoomOut, whole] = byId(\"timeline\").querySelectorAll(\".zoom button\");\n"
+        "    zoomIn.disabled = end - begin <= SHORTEST;\n"
+        "    zoomOut.disabled = end - begin >= duration;\n"
+        "    whole.disabled = zoomOut.disabled;\n"
+        "    byId(\"part\").textContent = zoomOut.disabled ? \"The whole time is shown.\"\n"
+        "        : `${quantity(end - begin, \"ns\")} of ${quantity(duration, \"ns\")} are shown.`;\n"
+        "    rows.forEach(drawRow);\n"
+        "    drawTimes();\n"
+        "}\n"
+        "\n"
+        "/* Shows `factor` times as much as before. What is at `place`, from 0 to 1, stays there. */\n"
+        "function zoom(factor, place) {\n"
+        "    const length = timeline.end - timeline.begin;\n"
+        "    const begin = timeline.begin + place * length * (1 - factor);\n"
+        "    return showPart(begin, begin + factor * length);\n"
+        "}\n"
+        "\n"
+        "/* Moves the part by a share of its length. */\n"
+        "function pan(share) {\n"
+        "    const distance = share * (timeline.end - timeline.begin);\n"
+        "    return showPart(timeline.begin + distance, timeline.end + distance);\n"
+        "}\n"
+        "\n"
+        "/* ---- keyboard and mouse ---- */\n"
+        "\n"
+        "function listenToZoom(strip) {\n"
+        "    const actions = [() => zoom(0.5, 0.5), () => zoom(2, 0.5), () => showPart(0, timeline.duration)];\n"
+        "    const [zoomIn, zoomOut, whole] = actions;\n"
+        "    const keys = new Map([[\"+\", zoomIn], [\"=\", zoomIn], [\"-\", zoomOut], [\"0\", whole],\n"
+        "        [\"ArrowLeft\", () => pan(-0.2)], [\"ArrowRight\", () => pan(0.2)]]);\n"
+        "    byId(\"timeline\").querySelectorAll(\".zoom button\").forEach((button, index) => {\n"
+        "        button.addEventListener(\"click\", actions[index]);\n"
+        "    });\n"
+        "    strip.addEventListener(\"keydown\", (event) => {\n"
+        "        if (keys.has(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {\n"
+        "            event.preventDefault();\n"
+        "            keys.get(event.key)();\n"
+        "        }\n"
+        "    });\n"
+        "    window.addEventListener(\"resize\", drawTimeline);\n"
+        "}\n"
+        "\n"
+        "/* Returns where the mouse is in the part that is shown, from 0 to 1. */\n"
+        "function placeOf(event) {\n"
+        "    const box = timeline.rows[0].track.getBoundingClientRect();\n"
+        "    return Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));\n"
+        "}\n"
+        "\n"
+        "/* Returns the span below the mouse, or undefined. One of less than two pixels is found beside it, too. */\n"
+        "function spanAt(event) {\n"
+        "    const row = timeline.rows.find((one) => one.track.contains(event.target));\n"
+        "    if (!row) {\n"
+        "        return undefined;\n"
+        "    }\n"
+        "    const box = row.track.getBoundingClientRect();\n"
+        "    const pixel = (timeline.end - timeline.begin) / box.width;\n"
+        "    const time = timeline.begin + pixel * (event.clientX - box.left);\n"
+        "    const lane = row.lanes[Math.floor(row.lanes.length * (event.clientY - box.top) / box.height)];\n"
+        "    return lane && lane.spans.find(({begin, end}) => begin - pixel <= time && time <= Math.max(end, begin + pixel));\n"
+        "}\n"
+        "\n"
+        "function describeSpan(span) {\n"
+        "    byId(\"span\").textContent = span\n"
+        "        ? `${span.region.name}: ${quantity(span.end - span.begin, \"ns\")}, from ${timeText(span.begin, SHORTEST / 100)}`\n"
+        "        : \"\";\n"
+        "}\n"
+        "\n"
+        "/* The mouse zooms by its wheel, moves the part while a button is down, and opens the region of a span by a click. */\n"
+        "function listenToMouse(strip) {\n"
+        "    let last = null; /* where the button went down, or the part was moved to */\n"
+        "    let isMoved = false;\n"
+        "    strip.addEventListener(\"wheel\", (event) => {\n"
+        "        const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);\n"
+        "        const factor = Math.min(4, Math.max(0.25, Math.exp(event.deltaY / 400)));\n"
+        "        if (isSideways ? pan(event.deltaX / 1000) : zoom(factor, placeOf(event))) {\n"
+        "            event.preventDefault(); /* else the page is scrolled */\n"
+        "        }\n"
+        "    }, {passive: false});\n"
+        "    strip.addEventListener(\"pointerdown\", (event) => {\n"
+        "        last = event.clientX;\n"
+        "        isMoved = false;\n"
+        "    });\n"
+        "    strip.addEventListener(\"pointermove\", (event) => {\n"
+        "        if (last === null || event.buttons === 0) {\n"
+        "            describeSpan(spanAt(event));\n",
+        "        } else if (isMoved || Math.abs(event.clientX - last) > 3) {\n"
+        "            strip.setPointerCapture(event.pointerId);\n"
+        "            pan((last - event.clientX) / timeline.rows[0].track.clientWidth);\n"
+        "            last = event.clientX;\n"
+        "            isMoved = true;\n"
+        "        }\n"
+        "    });\n"
+        "    strip.addEventListener(\"click\", (event) => {\n"
+        "        const span = isMoved ? undefined : spanAt(event);\n"
+        "        last = null;\n"
+        "        if (span) {\n"
+        "            reveal(regions.find(({name, phase}) => name === span.region.name && !phase === !span.region.phase));\n"
+        "        }\n"
+        "    });\n"
+        "}\n"
+        "\n"
+        "/* ---- the section ---- */\n"
         "\n"
         "/* Describes how kernels, copies and idle time share the time of the device. */\n"
         "function overlapText() {\n"
-        "    const overlap = doc.overlap || {};\n"
+        "    const {overlap} = doc;\n"
         "    const part = (time) => percent(time / overlap.span_ns);\n"
         "    if (overlap.missing) {\n"
         "        return `The idle time of the device is not known: ${plural(overlap.missing, \"sample\")} missing.`;\n"
-        "    }\n"
-        "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {\n"
-        "        return \"\";\n"
         "    }\n"
         "    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;\n"
         "    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;\n"
@@ -41857,51 +42250,62 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return overlap.kernel_ns > 0 ? `${kernelTime}. ${idle}` : idle;\n"
         "}\n"
         "\n"
-        "function timelineText(spans, duration, samples) {\n"
-        "    const lost = spans.filter((span) => span.isLost).length;\n"
+        "function timelineText(spans, samples) {\n"
+        "    const {duration} = timeline;\n"
         "    const shown = samples > spans.length\n"
         "        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, \"sample\")},` : plural(spans.length, \"sample\");\n"
-        "    const texts = [\n"
-        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,\n"
-        "        \"A row's figure is how much of the time its region runs.\",\n"
-        "        lost ? `${COUNT.format(lost)} lost, in the second colour.` : \"\",\n"
+        "    return [\n"
+        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ` +\n"
+        "            `${percent(coveredTime(spans, 0, duration) / duration)} of it.`,\n"
+        "        \"A row's figure is how much of the time that is shown its spans cover.\",\n"
         "        overlapText(),\n"
-        "    ];\n"
-        "    return texts.filter(Boolean).join(\" \");\n"
+        "    ].join(\" \");\n"
         "}\n"
         "\n"
-        "/* Draws the regions that run longest, a row each, and all others in one row. */\n"
-        "function showTimeline() {\n"
-        "    const timeline = doc.timeline || {};\n"
-        "    const duration = timeline.end_ns - timeline.begin_ns;\n"
-        "    const spans = spansOf(timeline, duration);\n"
-        "    if (!(duration > 0) || spans.length === 0) {\n"
-        "        return;\n"
-        "    }\n"
-        "    const byRegion = new Map(spans.map((span) => [span.region, []]));\n"
-        "    spans.forEach((span) => byRegion.get(span.region).push(span));\n"
-        "    const rows = [...byRegion].map(([region, list]) => ({region, list, covered: coveredTime(list)}));\n"
-        "    rows.sort((a, b) => b.covered - a.covered);\n"
-        "    const others = rows.splice(TIMELINE_ROWS);\n"
-        "    addLink(\"timeline\", \"Timeline\");\n"
-        "    add(byId(\"timeline\"), \"p\", \"muted\", timelineText(spans, duration, timeline.samples));\n"
-        "    const strip = add(byId(\"timeline\"), \"div\", \"strip\");\n"
-        "    for (const {region, list} of rows) {\n"
-        "        addStrip(strip, shortName(region.name, nameLength()), region.name, list, duration);\n"
-        "    }\n"
-        "    if (others.length) {\n"
-        "        addStrip(strip, plural(others.length, \"other region\"), \"\", others.flatMap((row) => row.list), duration);\n"
+        "function addRows(strip) {\n"
+        "    for (const row of timeline.rows) {\n"
+        "        add(strip, \"span\", \"name\", shortName(row.name, nameLength())).title = row.name;\n"
+        "        row.track = add(strip, \"div\", \"track\");\n"
+        "        row.track.style.height = `${1.3 * row.lanes.length}em`;\n"
+        "        row.track.style.setProperty(\"--lanes\", row.lanes.length);\n"
+        "        row.figure = add(strip, \"span\", \"number\");\n"
         "    }\n"
         "    add(strip, \"span\");\n"
-        "    const times = add(strip, \"span\", \"times\");\n"
-        "    for (let quarter = 0; quarter <= 4; quarter++) {\n",
-        "        add(times, \"span\", \"\", quantity(quarter * duration / 4, \"ns\", duration));\n"
+        "    add(strip, \"div\", \"times\");\n"
+        "}\n"
+        "\n"
+        "/* Names the colours, below the rows. */\n"
+        "function addHues(box) {\n"
+        "    timeline.hues.forEach((region, hue) => {\n"
+        "        add(box, \"span\", \"name\", shortName(region.name, nameLength())).dataset.hue = hue;\n"
+        "    });\n"
+        "    add(box, \"span\", \"\", \"other regions\").dataset.hue = -1;\n"
+        "}\n"
+        "\n"
+        "function showTimeline() {\n"
+        "    if (!doc.timeline || doc.timeline.span_ns === 0) {\n"
+        "        return;\n"
         "    }\n"
+        "    const section = byId(\"timeline\");\n"
+        "    const phaseSpans = spansOf(doc.timeline.phases);\n"
+        "    timeline.duration = doc.timeline.span_ns;\n"
+        "    const queues = rowsOfQueues(doc.timeline.queues);\n"
+        "    timeline.rows = [...phaseSpans.length ? [rowOf(\"phases\", phaseSpans)] : [], ...queues];\n"
+        "    timeline.hues = chooseHues(queues);\n"
+        "    addLink(\"timeline\", \"Timeline\");\n"
+        "    const [text, strip, hues] = [\"p\", \".strip\", \".hues\"].map((selector) => section.querySelector(selector));\n"
+        "    const spans = sortByBegin(queues.flatMap((row) => row.spans));\n"
+        "    text.textContent = timelineText(spans, doc.timeline.samples);\n"
+        "    addRows(strip);\n"
+        "    addHues(hues);\n"
+        "    listenToZoom(strip);\n"
+        "    listenToMouse(strip);\n"
+        "    showPart(0, timeline.duration);\n"
         "}\n"
         "/* The sections of the page but for the table of regions: heading, hot spots, kernels, calls; and the start. */\n"
         "/* ---- heading ---- */\n"
         "\n"
-        "const readable = (date) => String(date || \"\").replace(\"T\", \" \").replace(\"Z\", \" UTC\");\n"
+        "const readable = (date) => date.replace(\"T\", \" \").replace(\"Z\", \" UTC\");\n"
         "\n"
         "/* Shows a part of the page, with a link to it at the top. */\n"
         "function addLink(id, text) {\n"
@@ -41912,15 +42316,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns the groups of the metrics, or why there are none. */\n"
         "function metricsText() {\n"
-        "    const [, availability, explanation] = String(doc.availability || \"\").match(/^(\\[\\w+\\])? ?(.*)/);\n"
-        "    if (availability === \"[AVAILABLE]\") {\n"
+        "    const [, availability, explanation] = doc.availability.match(/^\\[(\\w+)\\] (.*)/);\n",
+        "    if (availability === \"AVAILABLE\") {\n"
         "        return [...new Set(Object.values(metrics).map((metric) => metric.group).filter(Boolean))].join(\", \");\n"
         "    }\n"
         "    return capital(explanation.replace(/^zt_\\w+: /, \"\"));\n"
         "}\n"
         "\n"
         "function showHeading() {\n"
-        "    const device = doc.device || {};\n"
+        "    const {device} = doc;\n"
         "    const facts = [\n"
         "        [\"Device\", device.name],\n"
         "        [\"Driver\", device.driver_version],\n"
@@ -41956,17 +42360,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        summary.textContent = \"No region was measured.\";\n"
         "        return;\n"
         "    }\n"
-        "    const samples = plural((doc.counts || {}).collected || 0, \"sample\");\n"
-        "    if (hasOwnTimes) {\n"
-        "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(measured, (region) => region.own_ns);\n"
-        "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);\n"
-        "        summary.append(\" in \");\n"
-        "    }\n"
+        "    const samples = plural(doc.counts.collected, \"sample\");\n"
+        "    add(summary, \"strong\", \"\", `${quantity(doc.gpu_time_ns, \"ns\")} of GPU time`);\n"
         "    const around = phases.length ? ` and ${plural(phases.length, \"phase\")}` : \"\";\n"
-        "    summary.append(`${plural(measured.length, \"region\")}${around}, ${samples}. `);\n"
-        "    if (hasOwnTimes) {\n"
-        "        summary.append(headline(), limitsText());\n"
-        "    }\n"
+        "    summary.append(` in ${plural(measured.length, \"region\")}${around}, ${samples}. `, headline(), limitsText());\n"
         "}\n"
         "\n"
         "/* Returns the region with the largest own time: its share, its time, and what limits it. */\n"
@@ -41993,14 +42390,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (shares.size === 0) {\n"
         "        return \"\";\n"
         "    }\n"
-        "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n",
+        "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n"
         "    const texts = largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`);\n"
         "    return `What limits it, where known: ${texts.join(\", \")}.`;\n"
         "}\n"
         "\n"
         "function showNotes() {\n"
         "    const list = byId(\"notes\").querySelector(\"ul\");\n"
-        "    for (const note of doc.notes || []) {\n"
+        "    for (const note of doc.notes) {\n"
         "        add(list, \"li\", \"\", note);\n"
         "    }\n"
         "    byId(\"notes\").hidden = list.childElementCount === 0;\n"
@@ -42014,7 +42411,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function mainStall(kinds, row) {\n"
         "    let most = 0;\n"
         "    let name = \"\";\n"
-        "    (row.kinds || []).forEach((samples, kind) => {\n"
+        "    row.kinds.forEach((samples, kind) => {\n"
         "        if (samples > most && kinds[kind] !== \"Active\") {\n"
         "            most = samples;\n"
         "            name = kinds[kind];\n"
@@ -42024,7 +42421,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Adds a table of source lines or instructions. Lines without samples show where the others are. */\n"
-        "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {\n"
+        "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {\n",
         "    const body = addTable(parent, [[\"Share of kernel\", \"\", \"%\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"],\n"
         "        [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);\n"
         "    const most = Math.max(1, ...rows.map((row) => row.samples));\n"
@@ -42042,7 +42439,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            stall.textContent = mainStall(kinds, row);\n"
         "        }\n"
         "        if (row.samples && active >= 0) {\n"
-        "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);\n"
+        "            activity.textContent = scaled(100 * row.kinds[active] / row.samples, SHARES);\n"
         "        }\n"
         "        add(line, \"td\", \"number code\", labelOf(row));\n"
         "        add(line, \"td\", \"code source\", row.text || \"\");\n"
@@ -42056,40 +42453,40 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    details.open = isOpen;\n"
         "    add(summary, \"span\", \"name\", shortName(kernel.name, nameLength())).title = kernel.name;\n"
         "    summary.append(` ${percent(kernel.share)} of the samples`);\n"
-        "    const linesOf = (source) => source.lines || [];\n"
-        "    const weight = (source) => sumOf(linesOf(source), (line) => line.samples);\n"
-        "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {\n"
+        "    const weight = (source) => sumOf(source.lines, (line) => line.samples);\n"
+        "    for (const source of kernel.sources.slice().sort((a, b) => weight(b) - weight(a))) {\n"
         "        add(details, \"h3\", \"\", source.file);\n"
-        "        addHotTable(details, kernel, kinds, \"Line\", linesOf(source), (row) => String(row.line));\n"
+        "        addHotTable(details, kernel, kinds, \"Line\", source.lines, (row) => String(row.line));\n"
         "    }\n"
-        "    const unknown = (kernel.instructions || []).filter((row) => !row.file);\n"
+        "    const unknown = kernel.instructions.filter((row) => !row.file);\n"
         "    if (unknown.length) {\n"
-        "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;\n"
+        "        const offsetOf = (row) => `+0x${row.offset.toString(16)}`;\n"
         "        addHotTable(details, kernel, kinds, \"Instruction\", unknown, offsetOf);\n"
         "    }\n"
         "}\n"
         "\n"
         "function showHotspots() {\n"
-        "    const spots = doc.hotspots || {};\n"
+        "    const spots = doc.hotspots;\n"
         "    const part = byId(\"hotspots\");\n"
-        "    const hot = (spots.kernels || []).filter((kernel) => kernel.samples > 0);\n"
-        "    if (hot.length === 0) {\n"
+        "    if (!spots || spots.kernels.length === 0) {\n"
         "        return;\n"
         "    }\n"
-        "    const samples = plural((spots.counts || {}).matched || 0, \"sample\");\n"
-        "    const period = spots.period_ns > 0 ? `, taken every ${quantity(spots.period_ns, \"ns\")},` : \"\";\n"
+        "    const hot = spots.kernels;\n"
+        "    const samples = plural(spots.counts.matched, \"sample\");\n"
+        "    const period = quantity(spots.period_ns, \"ns\");\n"
         "    const most = hot.length > HOT_KERNELS ? \", of which these have most\" : \"\";\n"
         "    addLink(\"hotspots\", \"Hot spots\");\n"
-        "    add(part, \"p\", \"muted\", `${samples} of instructions${period} in ${plural(hot.length, \"kernel\")}${most}. ` +\n"
-        "        \"An active sample executes the instruction, the others wait at it.\");\n",
-        "    hot.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds || [], index === 0));\n"
+        "    add(part, \"p\", \"muted\",\n"
+        "        `${samples} of instructions, taken every ${period}, in ${plural(hot.length, \"kernel\")}${most}. ` +\n"
+        "        \"An active sample executes the instruction, the others wait at it.\");\n"
+        "    hot.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds, index === 0));\n"
         "}\n"
         "\n"
         "/* ---- kernels, calls and metrics ---- */\n"
         "\n"
         "/* Returns sizes as \"128\", \"128x2\" or \"128x2x3\". */\n"
         "function sizesOf(sizes) {\n"
-        "    if (!Array.isArray(sizes)) {\n"
+        "    if (!sizes) {\n"
         "        return MISSING;\n"
         "    }\n"
         "    const dimensions = sizes.findLastIndex((size) => size > 1) + 1;\n"
@@ -42110,18 +42507,19 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\", \"B\"],\n"
         "    ];\n"
         "    const body = addTable(byId(\"kernels\"), [\n"
-        "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n"
+        "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n",
         "        ...figures.map(([text, , unit]) => [text, \"number\", unit]),\n"
-        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],\n"
+        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"],\n"
         "    ]);\n"
         "    const shareOf = (kernel) => (named[kernel.region] || {}).share || 0;\n"
-        "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {\n"
+        "    const inOrder = kernels.slice().sort((a, b) => shareOf(b) - shareOf(a));\n"
+        "    for (const kernel of inOrder) {\n"
         "        const row = add(body, \"tr\");\n"
-        "        const shape = (kernel.shapes || [])[0] || {};\n"
+        "        const shape = kernel.shapes[0] || {};\n"
         "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";\n"
-        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
+        "        add(row, \"td\", \"code\", kernel.module.slice(0, 8) || MISSING);\n"
         "        add(row, \"td\", \"number\", named[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
-        "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
+        "        add(row, \"td\", \"number\", COUNT.format(kernel.launches));\n"
         "        for (const [, figure] of figures) {\n"
         "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;\n"
         "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));\n"
@@ -42129,7 +42527,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(row, \"td\", \"\", sizesOf(shape.group_size));\n"
         "        add(row, \"td\", \"\", sizesOf(shape.group_count));\n"
         "        add(row, \"td\", \"number\", percent(kernel.occupancy));\n"
-        "        add(row, \"td\", \"description\", kernel.advice || \"\");\n"
+        "    }\n"
+        "    const list = add(byId(\"kernels\"), \"ul\");\n"
+        "    for (const {name, advice} of inOrder.filter((kernel) => kernel.advice)) {\n"
+        "        const item = add(list, \"li\");\n"
+        "        add(item, \"span\", \"code\", name);\n"
+        "        item.append(`: ${advice}`);\n"
         "    }\n"
         "}\n"
         "\n"
@@ -42139,8 +42542,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    addLink(\"calls\", \"Calls\");\n"
         "    /* Totals are in one unit; the figures of a call have another one. */\n"
-        "    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);\n"
-        "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap((one) => calls.map((call) => figureOfCall(call, one))));\n"
+        "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap((one) => calls.map((call) => call.time_ns[one])));\n"
         "    const total = scaleOf([\"sum\"]);\n"
         "    const others = scaleOf([\"mean\", \"median\", \"p95\", \"max\"]);\n"
         "    const figures = [\n"
@@ -42151,14 +42553,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n"
         "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),\n"
         "    ]);\n"
-        "    const sum = (call) => (call.time_ns || {}).sum || 0;\n"
-        "    for (const call of calls.slice().sort((a, b) => sum(b) - sum(a))) {\n"
+        "    for (const call of calls.slice().sort((a, b) => b.time_ns.sum - a.time_ns.sum)) {\n"
         "        const row = add(body, \"tr\");\n"
         "        add(row, \"th\", \"name\", call.name).scope = \"row\";\n"
-        "        add(row, \"td\", \"number\", COUNT.format(call.count || 0));\n"
-        "        add(row, \"td\", call.errors ? \"number mark\" : \"number\", COUNT.format(call.errors || 0));\n"
+        "        add(row, \"td\", \"number\", COUNT.format(call.count));\n"
+        "        add(row, \"td\", call.errors ? \"number mark\" : \"number\", COUNT.format(call.errors));\n"
         "        for (const [, figure, scale] of figures) {\n"
-        "            add(row, \"td\", \"number\", scaled(figureOfCall(call, figure), scale));\n"
+        "            add(row, \"td\", \"number\", scaled(call.time_ns[figure], scale));\n"
         "        }\n"
         "    }\n"
         "}\n"
@@ -42169,19 +42570,18 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return;\n"
         "    }\n"
         "    addLink(\"metrics\", \"Metrics\");\n"
-        "    const details = add(byId(\"metrics\"), \"details\");\n",
+        "    const details = add(byId(\"metrics\"), \"details\");\n"
         "    add(details, \"summary\", \"\", `What each of the ${plural(names.length, \"metric\")} means`);\n"
-        "    const texts = [\"Metric\", \"Description\", \"Units\", \"Combined by\", \"Component\", \"Group\"].map((text) => [text]);\n"
-        "    const body = addTable(details, [...texts, [\"Pass\", \"number\"]]);\n"
+        "    add(details, \"p\", \"muted\", \"Each has its units, how samples are combined, its component, group and pass.\");\n"
+        "    const body = addTable(details, [[\"Metric\"], [\"Description\"]]);\n"
         "    for (const name of names) {\n"
         "        const metric = metrics[name];\n"
         "        const row = add(body, \"tr\");\n"
+        "        const combined = metric.aggregation === \"none\" ? \"not combined\" : metric.aggregation;\n"
+        "        const facts = [metric.units, combined, metric.component, metric.group, `pass ${metric.pass}`];\n"
         "        add(row, \"th\", \"name\", name).scope = \"row\";\n"
-        "        add(row, \"td\", \"description\", metric.description || MISSING);\n"
-        "        for (const fact of [metric.units, metric.aggregation, metric.component, metric.group]) {\n"
-        "            add(row, \"td\", \"\", fact || \"\");\n"
-        "        }\n"
-        "        add(row, \"td\", \"number\", isNumber(metric.pass) ? metric.pass : MISSING);\n"
+        "        const cell = add(row, \"td\", \"description\", metric.description);\n"
+        "        add(cell, \"div\", \"muted\", facts.filter(Boolean).join(\", \"));\n"
         "    }\n"
         "}\n"
         "\n"
@@ -42193,7 +42593,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const box = add(label, \"input\");\n"
         "        box.type = \"checkbox\";\n"
         "        box.checked = !column.isHidden;\n"
-        "        label.append(\" \");\n"
+        "        label.append(\" \");\n",
         "        add(label, \"span\", column.metric ? \"code\" : \"\", column.metric || column.label);\n"
         "        box.addEventListener(\"change\", () => {\n"
         "            column.isHidden = !box.checked;\n"
@@ -42279,7 +42679,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    showChoice();\n"
         "    showRoofline();\n"
         "    showTimeline();\n"
-        "    listenToFilter();\n",
+        "    listenToFilter();\n"
         "    listenToTable();\n"
         "    listenToKeys();\n"
         "} else {\n"
@@ -42422,9 +42822,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        A roofline shows how far regions are from what the device can do: operations a second against
        operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
-       whose traffic is measured. ZT_PEAKS or zt_set_peaks set the peaks. A measured peak is nearer to what
-       kernels reach than one from a data sheet. examples/peaks.c measures both, by copies and by chains of
-       multiply-adds, and prints ZT_PEAKS:
+       whose traffic is measured, and lists the others, with the reason. ZT_PEAKS or zt_set_peaks set the
+       peaks. A measured peak is nearer to what kernels reach than one from a data sheet. examples/peaks.c
+       measures both, by copies and by chains of multiply-adds, and prints ZT_PEAKS:
 
            env $(build/examples/peaks) ./program
 
@@ -42746,8 +43146,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["GPU_BUSY"]["mean"])
 
        A page (.html) loads nothing, and contains the same object. There the figures of "metrics" are arrays
-       in the order above, and "timeline" has the newest kept samples, at most 100,000: {"samples",
-       "begin_ns", "end_ns", "spans": [[region, begin, end], ...]}. "samples" is how many there were.
+       in the order above. With config.timeline it also has
+
+       "timeline"      {"samples", "span_ns", "phases", "queues"} of the newest kept samples, at most 100,000.
+                       "samples" is how many there were. "phases" has [region, begin, end] of each entry of a
+                       phase with samples, outer ones first: from the first begin to the last end of what was
+                       submitted in it. A queue is {"kind", "name", "spans"}. "spans" has [region, begin, end]
+                       of each sample in the order of begins. "kind" is "queue" or, for immediate lists and
+                       where nothing has reported on which queue a list ran, "list". "name" is that of
+                       zt_name_list, or "". Times are in nanoseconds from the first begin
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -43663,4 +44070,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: c2facd088a0bc737 */
+/* Joined from src/ by src/join.py: 2d3c2bbf9ab319d9 */

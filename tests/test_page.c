@@ -77,13 +77,21 @@ static void run_nested(world *w, zt_profiler *profiler) {
     collect_all(profiler);
 }
 
-/* Steps of phases, of which one has samples that are lost, and one has none. */
+/* Steps of phases, of which one has samples that are lost, and one has none. A list is recorded once, and executed on the
+   queue in each step. */
 static void run_phases(world *w, zt_profiler *profiler) {
+    ok(zt_name_list(profiler, w->immediate, "solver"));
     for (int step = 0; step < STEPS; step++) {
         zt_phase_begin("step");
         ZT_PHASE("assemble") {
             run(w, profiler, "integrate");
             run(w, profiler, "scatter");
+            if (step == 0) {
+                append(w, profiler, w->list, "recorded");
+                ok(zeCommandListClose(w->list));
+            }
+            execute(w, profiler, w->list);
+            w->launches++;
         }
         ZT_PHASE("solve")
             for (int sweep = 0; sweep < 3; sweep++)
@@ -132,7 +140,7 @@ static void test_timeline_of_the_newest(void **state) {
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/run.html", directory);
     ok(zt_report(profiler, path));
-    const char *text = strstr(read_text(path), "\"timeline\":{\"samples\":7,\"begin_ns\":0,");
+    const char *text = strstr(read_text(path), "\"timeline\":{\"samples\":7,\"span_ns\":");
     assert_non_null(text);
     unlink(path);
     rmdir(directory);
@@ -182,7 +190,8 @@ static void test_the_page(void **state) {
     assert_int_equal(strcmp(text + strlen(text) - 8, "</html>\n"), 0);
     assert_null(strstr(text, "@DATA@"));
     assert_contains(text, "\"name\":\"\\u003c/script>\\u003cscript>document.title");
-    assert_contains(text, "\"timeline\":{\"samples\":120,\"begin_ns\":0,");
+    assert_contains(text, "\"timeline\":{\"samples\":120,\"span_ns\":");
+    assert_contains(text, ",\"phases\":[],\"queues\":[\n{\"kind\":\"list\",\"name\":\"\",\"spans\":[\n[0,0,");
     zt_limit_info limit;
     ok(zt_get_limit(profiler, find_region(profiler, regions[REGIONS - 1].name), &limit));
     assert_int_equal(limit.limit, ZT_LIMIT_UNKNOWN); /* it has no samples */

@@ -328,6 +328,7 @@ typedef struct zt__lost_flag {
 /* When a sample ran, for the timeline. */
 struct zt__sample_times {
     ze_command_list_handle_t list;
+    const void *runs_on;             /* as that of its recording; NULL: its list is immediate, or not known */
     uint64_t begin_ticks, end_ticks; /* time stamps of the device */
     int is_kernel;                   /* they are those of a kernel, else global ones */
     uint64_t not_before_ns;          /* host time; it was submitted at this time or later */

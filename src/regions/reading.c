@@ -160,15 +160,16 @@ static zt__reading *zt__start_reading(zt_profiler *profiler, const zt__recording
     reading->origin = probe->origin;
     reading->submitted_ns = recording->is_reported ? recording->submitted_ns : probe->begun_ns;
     reading->knows_execution = (recording->is_reported || recording->is_queue) && !recording->is_overlapped;
+    reading->times.list = recording->handle;
     if (recording->is_reported) {
         reading->origin.submitted_by = recording->thread;
         reading->origin.executions = recording->executions;
+        reading->times.runs_on = recording->runs_on;
     }
     if (!probe->is_due) { /* nobody knows when it was submitted */
         reading->submitted_ns = probe->begun_ns;
         reading->knows_execution = 0;
     }
-    reading->times.list = recording->handle;
     reading->times.not_before_ns = reading->submitted_ns;
     return reading;
 }

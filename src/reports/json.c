@@ -24,7 +24,6 @@
 #include "results/ranking.h"
 #include "results/results.h"
 #include "results/roles.h"
-#include "results/timeline.h"
 #include "streams/power.h"
 #include "tracer/hotspots.h"
 #include "tracer/results.h"
@@ -748,56 +747,7 @@ static void zt__write_json_traced(zt__document *document) {
 }
 #endif
 
-/* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first, and
-   how many samples there were. There are not more, because nobody could tell them apart in a page. */
-static void zt__write_json_timeline(zt__document *document) {
-    enum { MOST_SPANS = 100000 };
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__writer *writer = &document->writer;
-    uint64_t first, end, i, all, begin_ns = UINT64_MAX, end_ns = 0;
-    uint32_t count = 0, written;
-    zt__timeline_sample *samples;
-    double *values;
-    zt__get_kept_samples(profiler, &first, &end);
-    if (first == end) {
-        return;
-    }
-    first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
-    samples = (zt__timeline_sample *)zt__allocate(allocator, (size_t)(end - first), sizeof *samples);
-    values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
-    document->out_of_memory |= !samples || !values;
-    all = end;
-    for (i = first; i < end && samples && values; i++) {
-        zt__timeline_sample *sample = &samples[count];
-        if (!zt__copy_kept_sample(profiler, i, sample, values)) {
-            continue; /* replaced by a newer one */
-        }
-        if (sample->region >= document->region_count) {
-            all--; /* the region is newer than the report */
-            continue;
-        }
-        begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
-        end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
-        count++;
-    }
-    zt__write_text(writer, ",\n\"timeline\":{");
-    zt__write_json_count(writer, "samples", all);
-    zt__write_json_count(writer, "begin_ns", 0);
-    zt__write_json_count(writer, "end_ns", count ? end_ns - begin_ns : 0);
-    zt__write_text(writer, ",\"spans\":[");
-    for (written = 0; written < count; written++) {
-        const zt__timeline_sample *sample = &samples[written];
-        zt__print(writer, "%s[%u,%llu,%llu]", written ? ",\n" : "", (unsigned)sample->region,
-                  (unsigned long long)(sample->begin_ns - begin_ns),
-                  (unsigned long long)(sample->end_ns - begin_ns));
-    }
-    zt__write_text(writer, "]}");
-    zt__free(allocator, values);
-    zt__free(allocator, samples);
-}
-
-ZT__PRIVATE void zt__write_json(zt__document *document) {
+ZT__PRIVATE void zt__write_json_members(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
@@ -861,16 +811,17 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
-    if (writer->is_in_html) {
-        zt__write_json_timeline(document);
-    }
 #ifdef ZETOOLS_TRACER
     zt__write_json_memory(document);
     zt__write_json_traced(document);
 #endif
-    zt__write_text(writer, "}\n");
     zt__free(allocator, json.row);
     zt__free(allocator, json.columns);
     zt__free(allocator, json.figures);
     zt__free(allocator, json.is_repeated);
+}
+
+ZT__PRIVATE void zt__write_json(zt__document *document) {
+    zt__write_json_members(document);
+    zt__write_text(&document->writer, "}\n");
 }

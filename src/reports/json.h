@@ -18,5 +18,8 @@ ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *coun
 /* Writes how long the library itself has kept threads of the program busy, if that is known. */
 ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *profiler);
 
-/* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
+/* Writes the document up to its end, before which a page adds members of its own. There the figures of metrics are
+   arrays. */
+ZT__PRIVATE void zt__write_json_members(zt__document *document);
+
 ZT__PRIVATE void zt__write_json(zt__document *document);

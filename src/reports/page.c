@@ -6,6 +6,7 @@
 #include "base/writer.h"
 #include "reports/facts.h"
 #include "reports/json.h"
+#include "reports/page_timeline.h"
 
 ZT__PRIVATE void zt__write_html(zt__document *document) {
     zt__writer *writer = &document->writer;
@@ -14,7 +15,9 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
     for (i = 0; i < count; i++) {
         if (strcmp(page[i], "@DATA@\n") == 0) {
             writer->is_in_html = 1;
-            zt__write_json(document);
+            zt__write_json_members(document);
+            zt__write_page_timeline(document);
+            zt__write_text(writer, "}\n");
             writer->is_in_html = 0;
         } else {
             zt__write_text(writer, page[i]);

@@ -233,6 +233,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, zt__reading *reading, do
     reading->begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     reading->end_ns = zt__convert_time(clock, sample.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
     sample.list = times->list;
+    sample.runs_on = times->runs_on;
     sample.submitted_ns = reading->submitted_ns;
     sample.origin = reading->origin;
     if ((sample.origin.executions > 0 && !reading->knows_execution) ||

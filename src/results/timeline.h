@@ -57,6 +57,7 @@ typedef struct zt__stream_data {
 typedef struct zt__timeline_sample {
     uint64_t begin_ns, end_ns; /* of the device, unwrapped */
     ze_command_list_handle_t list;
+    const void *runs_on;   /* as in zt__sample_times */
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
     uint64_t bytes;              /* that it has copied or filled; 0: none, or not known */

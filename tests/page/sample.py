@@ -58,13 +58,15 @@ LIMITS = [  # what, why, metrics to add, and the means of those columns that are
 PEAK_BYTES, PEAK_OPERATIONS = 456e9, 14.6e12
 
 
+FIGURES = ("count", "sum", "mean", "stddev", "min", "max", "median", "p95")
+
+
 def stats_of(values, has_sum=True):
     """The statistics of samples, as the library defines them."""
     values = sorted(values)
     count = len(values)
     if count == 0:
-        return {"count": 0, "sum": None, "mean": None, "stddev": None, "min": None, "max": None, "median": None,
-                "p95": None}
+        return {**dict.fromkeys(FIGURES), "count": 0}
 
     def quantile(share):
         position = share * (count - 1)
@@ -116,8 +118,9 @@ def region_of(rng, name, parent, count, mean_ns, children=(), limit=None, names=
     metrics = {metric: metric_stats(rng, aggregation, span, count, centres.get(metric))
                for metric, _, _, _, aggregation, span, _ in METRICS if names is None or metric in names}
     if more and names is None:
-        metrics = {metric: stats for metric, stats in metrics.items() if metric not in more}
+        metrics.update((metric, stats_of([])) for metric in more.split(","))
     region = {"name": name, "parent": parent, "count": count, "lost": 0, "dropped": 0, "share": 0.0, "own_ns": own,
+              "with_metrics": count if metrics else 0,
               "time_ns": stats_of(times), "limit": {"what": what, "why": why, "add": more},
               "histogram": histogram_of(times), "metrics": metrics}
     if has_rates:
@@ -140,6 +143,7 @@ def kernel_of(region, module, registers, spill):
 
 
 def document(regions, **more):
+    """A document of these regions, each of which is on one path."""
     own = sum(region["own_ns"] or 0 for region in regions)
     for region in regions:
         region["share"] = region["own_ns"] / own if own and region["own_ns"] is not None else None
@@ -152,7 +156,7 @@ def document(regions, **more):
         "device": {"name": "Intel(R) Arc(TM) B580 Graphics", "driver_version": "1.6.32567",
                    "uuid": "8680e20b-0000-0000-0300-000000000000", "pci": "0000:03:00.0", "core_clock_mhz": 2850,
                    "timer_hz": 19200000},
-        "availability": "ComputeBasic is measured.", "notes": [],
+        "availability": "[AVAILABLE] metrics are measured.", "notes": [], "gpu_time_ns": own,
         "counts": {"begun": collected + lost + dropped, "collected": collected, "lost": lost, "dropped": dropped,
                    "in_flight": 0},
         "causes": {}, "columns": COLUMNS,
@@ -160,15 +164,29 @@ def document(regions, **more):
                            "aggregation": aggregation, "pass": 0, "description": description}
                     for name, component, units, kind, aggregation, _, description in METRICS},
         "regions": regions,
+        "paths": [{"region": index, **{name: region[name] for name in ("parent", "count", "lost", "dropped", "own_ns")}}
+                  for index, region in enumerate(regions)],
     }
     made.update(more)
     return made
 
 
+def set_timeline(made, queues, phases=()):
+    """Queues are (kind, name, spans). The first span begins at 0."""
+    spans = [span for _, _, some in queues for span in some]
+    begin, end = min(span[1] for span in spans), max(span[2] for span in spans)
+
+    def sort(some):
+        return sorted(([index, first - begin, last - begin] for index, first, last in some), key=lambda span: (span[1], -span[2]))
+
+    made["timeline"] = {"samples": len(spans), "span_ns": end - begin, "phases": sort(phases), "queues": [
+        {"kind": kind, "name": name, "spans": sort(some)} for kind, name, some in queues]}
+
+
 def add_timeline(made, rng, steps=60):
-    """Spans of steps, each of which runs the leaves one after the other inside of its parents."""
+    """Steps, each of which runs the leaves one after the other inside of its parents, and copies on another queue."""
     regions = made["regions"]
-    spans, now = [], 5_000_000
+    kernels, copies, now = [], [], 0
     for _ in range(steps):
         step_begin, inner = now, {}
         for index, region in enumerate(regions):
@@ -176,28 +194,33 @@ def add_timeline(made, rng, steps=60):
                 continue
             begin = now + rng.randrange(2000, 30000)
             now = begin + int(region["time_ns"]["median"])
-            spans.append([index, begin, now, int(rng.random() < 0.01)])
+            (copies if "copy" in region["name"] else kernels).append([index, begin, now])
             above = region["parent"]
             while above is not None:
                 first = inner.get(above, [begin])[0]
                 inner[above] = [first, now]
                 above = regions[above]["parent"]
-        spans += [[index, first, last, 0] for index, (first, last) in inner.items()]
+        kernels += [[index, first, last] for index, (first, last) in inner.items()]
         now = max(now, step_begin) + rng.randrange(50_000, 400_000)
-    made["timeline"] = {"begin_ns": 5_000_000, "end_ns": now, "spans": spans}
+    set_timeline(made, [("queue", "", kernels), ("list", "copies", copies)])
 
 
 def add_latencies(made):
-    """Latencies of some regions, of which that of the shortest one matters; what copies moved; and idle time."""
-    regions, span = made["regions"], made["timeline"]["end_ns"] - made["timeline"]["begin_ns"]
+    """Latencies of some regions, of which that of the shortest one matters; and what copies moved."""
+    regions = made["regions"]
     for index in (2, 5, 7, 8, 9):
         regions[index]["launch_latency_ns"] = stats_of([4200 + 10 * index, 5100, 7300])
     regions[2]["queue_latency_ns"] = stats_of([120_000, 340_000])
     for index, size in ((7, 1 << 24), (8, 1 << 20)):
         moved = size * regions[index]["count"]
         regions[index].update(copied_bytes=moved, copied_bytes_per_second=moved / regions[index]["time_ns"]["sum"] * 1e9)
-    made["overlap"] = {"samples": 480, "missing": 0, "span_ns": span, "busy_ns": 0.82 * span, "kernel_ns": 0.61 * span,
-                       "copy_ns": 0.3 * span, "both_ns": 0.09 * span, "idle_ns": 0.18 * span}
+
+
+def add_overlap(made):
+    """How the samples of the timeline cover the time of the device."""
+    span = made["timeline"]["span_ns"]
+    made["overlap"] = {"samples": made["timeline"]["samples"], "missing": 0, "span_ns": span, "busy_ns": 0.82 * span,
+                       "kernel_ns": 0.61 * span, "copy_ns": 0.3 * span, "both_ns": 0.09 * span, "idle_ns": 0.18 * span}
 
 
 def ten():
@@ -218,8 +241,6 @@ def ten():
             totals[parent] += int(region["time_ns"]["sum"])
     regions[2].update(lost=11)
     regions[4].update(dropped=64)
-    regions[3]["notes"] = ["The median GPU time differs by more than 5 % between passes: do not compare metrics of "
-                           "different passes."]
     made = document(regions, causes={"report lost": 9, "overrun": 2, "no probe": 64, "no memory": 0},
                     notes=["5 samples are in flight. Call zt_collect when the work is done.",
                            "11 samples are lost: report lost. The device flagged the data as unusable.",
@@ -237,6 +258,7 @@ def ten():
     made["counts"]["in_flight"] = 5
     made["counts"]["begun"] += 5
     add_timeline(made, rng)
+    add_overlap(made)
     add_latencies(made)
     return made
 
@@ -266,10 +288,11 @@ def many():
         regions.append(region_of(rng, name, parent, rng.randrange(1, 30), 1e6 / (index % 997 + 1) + 900, names=names))
     made = document(regions, peaks={"bytes_per_second": PEAK_BYTES, "operations_per_second": PEAK_OPERATIONS,
                                     "source": "given by ZT_PEAKS"})
-    end = 10_000_000_000
-    made["timeline"] = {"begin_ns": 0, "end_ns": end, "spans": [
-        [index % 5000, begin, begin + rng.randrange(1000, 80_000), 0]
-        for index, begin in enumerate(sorted(rng.randrange(end - 80_000) for _ in range(100_000)))]}
+    queues = [("queue", "", []) for _ in range(20)]
+    for index, begin in enumerate(sorted(rng.randrange(10_000_000_000) for _ in range(100_000))):
+        queues[min(19, int(rng.expovariate(0.3)))][2].append([index % 5000, begin, begin + rng.randrange(1000, 80_000)])
+    set_timeline(made, queues)
+    add_overlap(made)
     return made
 
 
@@ -288,11 +311,8 @@ HOSTILE = [
 def hostile():
     rng = random.Random(3)
     regions = [region_of(rng, name, None, 3, 50_000 + 1000 * index, names={"XVE_ACTIVE"}) for index, name in enumerate(HOSTILE)]
-    regions[1]["parent"] = 2  # parents that lead in a circle, to themselves, and nowhere
-    regions[2]["parent"] = 1
-    regions[3]["parent"] = 3
-    regions[4]["parent"] = 99999
-    made = document(regions, program=HOSTILE[0], notes=[HOSTILE[0]], causes={HOSTILE[0]: 1}, columns=["__proto__", HOSTILE[0], "absent"])
+    regions[1]["parent"] = 2
+    made = document(regions, program=HOSTILE[0], notes=[HOSTILE[0]], causes={HOSTILE[0]: 1}, columns=["__proto__", HOSTILE[0]])
     made["device"]["name"] = HOSTILE[0]
     made["counts"]["lost"] = 1
     metric = {"group": HOSTILE[0], "component": HOSTILE[0], "units": "constructor", "type": "", "aggregation": "mean",
@@ -301,33 +321,30 @@ def hostile():
     for region in regions:
         region["limit"] = dict.fromkeys(("what", "why", "add"), HOSTILE[0])
         region["metrics"] = {name: stats_of([1.5, 2.5]) for name in made["metrics"]}
-    made["hotspots"] = {"kinds": [HOSTILE[0]], "kernels": [
-        {"name": HOSTILE[0], "samples": 1, "share": 1, "instructions": [{"samples": 1}, {"samples": 1, "kinds": [1, 2, 3]}],
-         "sources": [{"file": HOSTILE[0]}, {"file": "", "lines": [{"line": 1, "text": HOSTILE[0], "samples": 1}]}]}]}
-    made["kernels"] = [dict(kernel_of(0, HOSTILE[0], 128, HOSTILE[0]), name=HOSTILE[0], advice=HOSTILE[0]),
-                       {"name": HOSTILE[0], "region": "__proto__", "shapes": [{"group_size": HOSTILE[0]}]}]
+    made["hotspots"] = {"kinds": [HOSTILE[0]], "counts": {"matched": 1}, "period_ns": 50000, "kernels": [
+        {"name": HOSTILE[0], "samples": 1, "share": 1, "instructions": [{"offset": 0, "samples": 1, "kinds": [1]}],
+         "sources": [{"file": HOSTILE[0], "lines": [{"line": 1, "text": HOSTILE[0], "samples": 1, "kinds": [1]}]}]}]}
+    made["kernels"] = [dict(kernel_of(0, HOSTILE[0], 128, 0), name=HOSTILE[0], advice=HOSTILE[0])]
     made["calls"] = [{"name": HOSTILE[0], "count": 1, "errors": 0, "time_ns": stats_of([5.0])}]
-    made["timeline"] = {"begin_ns": 0, "end_ns": 100, "spans": [[index, 0, 100, 0] for index in range(len(regions))] +
-                        [[99999, 0, 1, 0], [0, None, 5, 0], [0, 50, 20, 0], [0, -50, 2000, 1]]}
+    set_timeline(made, [("list", name, [[index, 0, 100 + index]]) for index, name in enumerate(HOSTILE)])
+    add_overlap(made)
     return made
 
 
 def bare():
-    """Times only, with figures and parts missing wherever they may be."""
+    """Times only: no metrics, no latencies, no timeline; a region without samples; no tracer."""
     rng = random.Random(4)
     regions = [region_of(rng, f"step {index}", None, 4, 1000 + 3000 * index, names=set(), has_rates=False) for index in range(6)]
     for region in regions:
-        region["limit"] = {"what": "", "why": "", "add": ""}
-        del region["histogram"]
+        region["limit"] = {"what": "unknown", "why": "Not known: no metrics are measured.", "add": ""}
     regions[1]["time_ns"] = stats_of([])
     regions[1].update(count=0, lost=4, own_ns=None)
     regions[2]["time_ns"]["stddev"] = None
-    del regions[3]["limit"], regions[3]["metrics"]
-    regions[4].update(bytes=1e9, operations=0, histogram={"first_ns": 1000, "ratio": 1, "counts": [0, 0]})
-    made = document(regions, columns=[], metrics={}, availability="Metrics are not enabled: set ZET_ENABLE_METRICS=1.",
-                    notes=["Metrics are not enabled: set ZET_ENABLE_METRICS=1."], timeline={"begin_ns": 0, "end_ns": 0, "spans": []})
+    del regions[1]["histogram"]
+    made = document(regions, columns=[], metrics={}, availability="[NOT_ENABLED] metrics are not enabled: set ZET_ENABLE_METRICS=1.",
+                    notes=["Metrics are not enabled: set ZET_ENABLE_METRICS=1."])
     made["regions"][1]["share"] = None
-    made["device"] = {"name": "Device"}
+    made["device"] = {**dict.fromkeys(("driver_version", "uuid", "pci"), ""), "name": "Device", "core_clock_mhz": None, "timer_hz": None}
     return made
 
 
@@ -359,7 +376,10 @@ SAMPLES = {"ten": ten, "many": many, "none": none, "hostile": hostile, "bare": b
 
 def page_of(made):
     """The page with a document in it, written as the library writes it: no text of the document ends the script."""
-    text = json.dumps(made, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    no_stats = stats_of([])
+    regions = [{**region, "metrics": {name: [region["metrics"].get(name, no_stats)[figure] for figure in FIGURES]
+                                      for name in made["metrics"]}} for region in made["regions"]]
+    text = json.dumps({**made, "regions": regions}, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     return "".join((text if line == "@DATA@" else line) + "\n" for line in join.page_lines())
 
 

@@ -3,9 +3,9 @@
 
        A roofline shows how far regions are from what the device can do: operations a second against
        operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
-       whose traffic is measured. ZT_PEAKS or zt_set_peaks set the peaks. A measured peak is nearer to what
-       kernels reach than one from a data sheet. examples/peaks.c measures both, by copies and by chains of
-       multiply-adds, and prints ZT_PEAKS:
+       whose traffic is measured, and lists the others, with the reason. ZT_PEAKS or zt_set_peaks set the
+       peaks. A measured peak is nearer to what kernels reach than one from a data sheet. examples/peaks.c
+       measures both, by copies and by chains of multiply-adds, and prints ZT_PEAKS:
 
            env $(build/examples/peaks) ./program
 

@@ -63,6 +63,13 @@
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["GPU_BUSY"]["mean"])
 
        A page (.html) loads nothing, and contains the same object. There the figures of "metrics" are arrays
-       in the order above, and "timeline" has the newest kept samples, at most 100,000: {"samples",
-       "begin_ns", "end_ns", "spans": [[region, begin, end], ...]}. "samples" is how many there were.
+       in the order above. With config.timeline it also has
+
+       "timeline"      {"samples", "span_ns", "phases", "queues"} of the newest kept samples, at most 100,000.
+                       "samples" is how many there were. "phases" has [region, begin, end] of each entry of a
+                       phase with samples, outer ones first: from the first begin to the last end of what was
+                       submitted in it. A queue is {"kind", "name", "spans"}. "spans" has [region, begin, end]
+                       of each sample in the order of begins. "kind" is "queue" or, for immediate lists and
+                       where nothing has reported on which queue a list ran, "list". "name" is that of
+                       zt_name_list, or "". Times are in nanoseconds from the first begin
 */

@@ -120,10 +120,10 @@ const sumOf = (list, valueOf) => list.reduce((sum, one) => sum + (valueOf(one) |
 /* ---- the document ---- */
 
 const doc = readDocument();
-const metrics = doc.metrics || {};
-const named = doc.regions || []; /* by name, as other parts of the document refer to them */
-const regions = rowsByPath(named, doc.paths || []);
-const kernels = doc.kernels || [];
+const metrics = doc.metrics;
+const named = doc.regions; /* by name, as other parts of the document refer to them */
+const regions = rowsByPath(named, doc.paths);
+const kernels = doc.kernels || []; /* this and the next are missing if the library has no tracer */
 const calls = doc.calls || [];
 
 function readDocument() {
@@ -171,19 +171,14 @@ function withoutEmpty(rows) {
     return kept.map((row) => ({...row, parent: places.has(row.parent) ? places.get(row.parent) : null}));
 }
 
-const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;
-
+/* What the document has of a metric in a region, in this order. */
 const STATS = ["count", "sum", "mean", "stddev", "min", "max", "median", "p95"];
 
-/* Returns one of STATS of a metric in a region. The document holds them as an object, or as an array in this order. */
-function figureOf(region, name, figure) {
-    const stats = ownProperty(region.metrics, name);
-    return Array.isArray(stats) ? stats[STATS.indexOf(figure)] : ownProperty(stats, figure);
-}
+const figureOf = (region, name, figure) => region.metrics[name][STATS.indexOf(figure)];
 
 /* Returns the names of the metrics of the columns, then of those that have means, then of the others. */
 function orderMetrics() {
-    const isChosen = new Set((doc.columns || []).filter((name) => ownProperty(metrics, name)));
+    const isChosen = new Set(doc.columns);
     const others = Object.keys(metrics).filter((name) => !isChosen.has(name));
     const hasMean = (name) => metrics[name].aggregation === "sum" || metrics[name].aggregation === "mean";
     return [...isChosen, ...others.filter(hasMean), ...others.filter((name) => !hasMean(name))];
@@ -197,7 +192,7 @@ const shownFigure = (metric) => SHOWN_FIGURES.get(metric.aggregation) || "mean";
 
 /* Describes in sentences what the figures of a region leave open. */
 function notesOf(region) {
-    const notes = [...(region.notes || [])];
+    const notes = [];
     if (region.own_ns === null && isNumber(region.share) && !region.phase) {
         notes.push("Its own time is not known, because samples are missing or regions overlap. " +
             "Its share is estimated.");
@@ -208,19 +203,10 @@ function notesOf(region) {
             count: "its samples are not equally many",
             time: "its GPU time differs",
         };
-        const ways = region.differs.split("+").map((way) => texts[way] || way).join(", ");
+        const ways = region.differs.split("+").map((way) => texts[way]).join(", ");
         notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);
     }
     return notes;
-}
-
-/* Returns the parent of a region, or null. A chain of parents that ends nowhere is cut. */
-function parentOf(region) {
-    let above = regions[region.parent];
-    for (let steps = 0; above && steps < regions.length; steps++) {
-        above = regions[above.parent];
-    }
-    return above ? null : regions[region.parent] || null;
 }
 
 /* Completes the regions, and links them to their parents. `ownShare` adds up: the share of a phase is that of the
@@ -228,8 +214,6 @@ function parentOf(region) {
 function linkRegions() {
     regions.forEach((region, index) => {
         region.index = index;
-        region.time_ns = region.time_ns || {};
-        region.limit = region.limit || {};
         region.limit.what = region.limit.what === "unknown" ? "" : region.limit.what;
         region.share = region.count > 0 ? region.share : null;
         region.ownShare = region.phase || !isNumber(region.share) ? 0 : region.share;
@@ -238,7 +222,7 @@ function linkRegions() {
         region.shareWithChildren = 0;
     });
     for (const region of regions) {
-        region.above = parentOf(region);
+        region.above = regions[region.parent] || null;
         if (region.above) {
             region.above.children.push(region);
         }
@@ -250,21 +234,6 @@ function linkRegions() {
     }
 }
 
-/* Without own times in the document, regions may be inside others. Then a bar is a region's GPU time over that of all,
-   which orders the rows, and no share or sum is shown. */
-const hasOwnTimes = regions.some((region) => region.own_ns !== undefined);
-
-function addShares() {
-    const total = sumOf(regions, (region) => (region.time_ns || {}).sum);
-    for (const region of regions) {
-        region.own_ns = (region.time_ns || {}).sum;
-        region.share = total > 0 && isNumber(region.own_ns) ? region.own_ns / total : null;
-    }
-}
-
-if (!hasOwnTimes) {
-    addShares();
-}
 linkRegions();
 const measured = regions.filter((region) => !region.phase);
 const phases = regions.filter((region) => region.phase);

@@ -1,4 +1,4 @@
-/* Bars, distributions, the roofline and the timeline, as SVG. */
+/* Bars, distributions and the roofline, as SVG. */
 /* ---- drawings ---- */
 
 function drawing(parent, width, height, label) {
@@ -20,9 +20,9 @@ function stepOf(length) {
     return length / size < 5 ? size : 2 * size;
 }
 
-/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade,
-   equal steps. */
-function ticksOf(low, high) {
+/* Returns at most about `most` ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times
+   these; below a decade, equal steps. */
+function ticksOf(low, high, most) {
     const decades = Math.log10(high / low);
     const ticks = [];
     if (decades < 1) {
@@ -31,8 +31,9 @@ function ticksOf(low, high) {
             ticks.push(tick);
         }
     } else {
-        const digits = decades < 2.5 ? [1, 2, 5] : [1];
-        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+        const digits = 3 * decades < most ? [1, 2, 5] : [1];
+        const step = Math.ceil(decades / most);
+        for (let power = step * Math.floor(Math.log10(low) / step); power <= Math.log10(high); power += step) {
             ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));
         }
     }
@@ -42,21 +43,19 @@ function ticksOf(low, high) {
 /* ---- the distribution of a region's times ---- */
 
 function addHistogram(box, region) {
-    const histogram = region.histogram || {};
-    const counts = histogram.counts || [];
-    const first = counts.findIndex((count) => count > 0);
-    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {
+    if (!region.histogram) {
         return;
     }
-    const last = counts.findLastIndex((count) => count > 0);
-    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));
-    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);
-    const low = beginOf(first - margin);
-    const high = beginOf(last + 1 + margin);
-    const plot = {left: 90, right: 620, top: 34, bottom: 130, low, high};
+    const {first_ns: first, ratio, counts} = region.histogram;
+    const margin = Math.max(1, Math.ceil((12 - counts.length) / 2));
+    const beginOf = (index) => first * Math.pow(ratio, index);
+    const low = beginOf(-margin);
+    const high = beginOf(counts.length + margin);
+    const width = Math.min(640, box.clientWidth);
+    const plot = {left: 90, right: width - 20, top: 34, bottom: 130, low, high};
     plot.x = logAxis(low, high, plot.left, plot.right);
     const time = region.time_ns;
-    const svg = drawing(box, 640, 150,
+    const svg = drawing(box, width, 150,
         `Distribution of GPU time: minimum ${quantity(time.min, "ns")}, median ${quantity(time.median, "ns")}, ` +
         `95th percentile ${quantity(time.p95, "ns")}, maximum ${quantity(time.max, "ns")}`);
     const word = region.phase ? "entry" : "sample";
@@ -92,7 +91,7 @@ function addColumns(svg, plot, counts, beginOf, word) {
 
 function addTimeAxis(svg, plot) {
     addSvg(svg, "path", {d: `M${plot.left} ${plot.bottom}H${plot.right}`, class: "axis"});
-    for (const tick of ticksOf(plot.low, plot.high)) {
+    for (const tick of ticksOf(plot.low, plot.high, (plot.right - plot.left) / 65)) {
         const x = plot.x(tick);
         addSvg(svg, "path", {d: `M${x} ${plot.bottom}v4`, class: "axis"});
         addSvg(svg, "text", {x, y: plot.bottom + 16, "text-anchor": "middle"}, quantity(tick, "ns"));
@@ -117,65 +116,86 @@ const ROOFLINE_NAMES = 12;
 /* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which
    no peak of operations holds for. */
 function showRoofline() {
-    const peaks = doc.peaks || {};
+    const peaks = doc.peaks || {bytes_per_second: null, operations_per_second: null};
     const kind = regions.some((region) => region.operations > 0) ? "operations" : "instructions";
+    const bytes = peaks.bytes_per_second || Infinity;
+    const most = kind === "operations" && peaks.operations_per_second || Infinity;
     const roofs = {
-        kind,
+        kind, bytes, most,
         unit: kind === "operations" ? "op/s" : "instr/s",
-        bytes: peaks.bytes_per_second > 0 ? peaks.bytes_per_second : 0,
-        most: kind === "operations" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,
+        at: (intensity) => Math.min(most, intensity * bytes), /* what a region can reach; Infinity: not known */
     };
-    const points = measured.filter((region) => region.bytes > 0 && region[kind] > 0)
-        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)
+    const inOrder = measured.slice().sort((a, b) => (b.share || 0) - (a.share || 0));
+    const points = inOrder.filter((region) => region.bytes > 0 && region[kind] > 0).slice(0, ROOFLINE_POINTS)
         .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));
-    if ((roofs.bytes || roofs.most) && points.length) {
-        addLink("roofline", "Roofline");
-        add(byId("roofline"), "p", "muted", rooflineText(roofs, peaks.source));
-        const plot = plotOf(points, roofs);
-        const svg = drawing(byId("roofline"), plot.width, 345,
-            `Roofline of ${plural(points.length, "region")}; the figures are in the details of each region`);
-        addGrid(svg, plot, roofs);
-        addRoofs(svg, plot, roofs);
-        addPoints(svg, plot, roofs, points);
+    if (points.length === 0) {
+        return;
     }
+    addLink("roofline", "Roofline");
+    add(byId("roofline"), "p", "muted", rooflineText(roofs, peaks.source));
+    const plot = plotOf(points, roofs);
+    const svg = drawing(byId("roofline"), plot.width, 345,
+        `Roofline of ${plural(points.length, "region")}; the figures are in the details of each region`);
+    addGrid(svg, plot, roofs);
+    addPoints(svg, plot, roofs, points, addRoofs(svg, plot, roofs));
+    addUndrawn(inOrder, points, kind);
 }
 
 function rooflineText({kind, unit, bytes, most}, source) {
-    const peaks = [bytes ? quantity(bytes, "B/s") : "", most ? quantity(most, unit) : ""].filter(Boolean).join(", ");
-    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +
-        "Larger points have a larger share of GPU time. " +
-        `Peak, ${source || "of unknown source"}: ${peaks}.`;
-    return kind === "operations" ? text : `${text} Instructions are those of the vector and matrix engines, each of ` +
-        "which does several operations: zt_set_operations states how many of these a region does.";
+    const peaks = [[bytes, "B/s"], [most, unit]].filter(([peak]) => isNumber(peak));
+    const texts = [
+        `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs.`,
+        "Larger points have a larger share of GPU time.",
+    ];
+    if (peaks.length) {
+        texts.push(`Peak, ${source}: ${peaks.map(([peak, units]) => quantity(peak, units)).join(", ")}.`);
+    }
+    if (!isNumber(bytes)) {
+        texts.push("The peak of the memory traffic is not known: zt_set_peaks or ZT_PEAKS states it.");
+    }
+    if (kind === "instructions") {
+        texts.push("Instructions are those of the vector and matrix engines, each of which does several operations: " +
+            "zt_set_operations states how many of these a region does.");
+    } else if (!isNumber(most)) {
+        texts.push("The peak of operations is not known: zt_set_peaks or ZT_PEAKS states it.");
+    }
+    return texts.join(" ");
 }
 
-/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */
-function plotOf(points, {bytes, most}) {
-    const width = window.innerWidth < 900 ? 640 : 960;
+/* Returns a logarithmic axis on which all values are, with a margin of `margin` pixels at both ends. */
+function axisAround(values, from, to, margin) {
+    const length = Math.abs(to - from);
+    const [least, most] = [Math.min(...values) / 2, Math.max(...values) * 2];
+    const more = Math.pow(most / least, margin / (length - 2 * margin));
+    const [low, high] = [least / more, most * more];
+    return {low, high, place: logAxis(low, high, from, to)};
+}
+
+/* Returns the axes, so long that the roof and all points are in the drawing, whatever the points are. */
+function plotOf(points, roofs) {
+    const width = Math.min(1100, byId("roofline").clientWidth);
     const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};
-    const rates = points.map((point) => point.rate);
-    const intensities = points.map((point) => point.intensity);
-    if (bytes && most) {
-        intensities.push(most / bytes);
-    }
-    plot.lowX = Math.min(...intensities) / 3;
-    plot.highX = Math.max(...intensities) * 5;
-    plot.lowY = Math.min(...rates, bytes ? plot.lowX * bytes : Infinity) / 2;
-    plot.highY = Math.max(...rates, most) * 3;
-    plot.x = logAxis(plot.lowX, plot.highX, plot.left, plot.right);
-    plot.y = logAxis(plot.lowY, plot.highY, plot.bottom, plot.top);
+    const ridge = roofs.most / roofs.bytes; /* where the roofs meet */
+    const finite = (values) => values.filter((value) => value > 0 && isNumber(value));
+    plot.x = axisAround(finite([...points.map((point) => point.intensity), ridge]), plot.left, plot.right, 20);
+    const ends = [roofs.at(plot.x.low), roofs.at(plot.x.high)];
+    plot.y = axisAround(finite([...points.map((point) => point.rate), ...ends]), plot.bottom, plot.top, 20);
     return plot;
 }
 
 function addGrid(svg, plot, roofs) {
     const {left, right, top, bottom} = plot;
-    for (const tick of ticksOf(plot.lowX, plot.highX)) {
-        const x = plot.x(tick);
+    let free = 0; /* the end of the last text, whose width is estimated */
+    for (const tick of ticksOf(plot.x.low, plot.x.high, plot.width / 90)) {
+        const [x, text] = [plot.x.place(tick), quantity(tick, "")];
         addSvg(svg, "path", {d: `M${x} ${top}V${bottom}`, class: "grid"});
-        addSvg(svg, "text", {x, y: bottom + 15, "text-anchor": "middle"}, quantity(tick, ""));
+        if (x - 3.5 * text.length > free) {
+            addSvg(svg, "text", {x, y: bottom + 15, "text-anchor": "middle"}, text);
+            free = x + 3.5 * text.length;
+        }
     }
-    for (const tick of ticksOf(plot.lowY, plot.highY)) {
-        const y = plot.y(tick);
+    for (const tick of ticksOf(plot.y.low, plot.y.high, 10)) {
+        const y = plot.y.place(tick);
         addSvg(svg, "path", {d: `M${left} ${y}H${right}`, class: "grid"});
         addSvg(svg, "text", {x: left - 6, y: y + 4, "text-anchor": "end"}, quantity(tick, roofs.unit));
     }
@@ -183,187 +203,106 @@ function addGrid(svg, plot, roofs) {
     addSvg(svg, "path", {d: `M${left} ${top}V${bottom}H${right}`, class: "axis"});
 }
 
-function addRoofs(svg, plot, {bytes, most, unit}) {
-    const {lowX, highX, right} = plot;
-    const ridge = bytes ? Math.min(highX, (most || plot.highY) / bytes) : lowX;
-    if (bytes) {
-        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];
-        addSvg(svg, "path", {d: `M${x} ${y}L${plot.x(ridge)} ${plot.y(ridge * bytes)}`, class: "roof"});
+/* Returns where a text is. Its width is estimated. */
+const boxOf = (text, left, top) => ({left, top, right: left + 6.5 * text.length, bottom: top + 14});
+
+/* Draws the roof from end to end of the drawing: up to the ridge, that of the memory traffic. Returns the boxes of its
+   texts. */
+function addRoofs(svg, plot, {bytes, most, unit, at}) {
+    const {low, high, place} = plot.x;
+    const ridge = isNumber(bytes) ? Math.min(high, most / bytes) : low;
+    const taken = [];
+    if (isNumber(bytes)) {
+        const [x, y] = [place(low), plot.y.place(at(low))];
+        addSvg(svg, "path", {d: `M${x} ${y}L${place(ridge)} ${plot.y.place(at(ridge))}`, class: "roof"});
         addSvg(svg, "text", {x: x + 8, y: y + 14}, quantity(bytes, "B/s"));
+        taken.push(boxOf(quantity(bytes, "B/s"), x + 8, y + 3));
     }
-    if (most) {
-        const y = plot.y(most);
-        addSvg(svg, "path", {d: `M${plot.x(ridge)} ${y}H${right}`, class: "roof"});
-        addSvg(svg, "text", {x: right, y: y - 5, "text-anchor": "end"}, quantity(most, unit));
+    if (isNumber(most)) {
+        const y = plot.y.place(most);
+        addSvg(svg, "path", {d: `M${place(ridge)} ${y}H${plot.right}`, class: "roof"});
+        addSvg(svg, "text", {x: plot.right, y: y - 5, "text-anchor": "end"}, quantity(most, unit));
+        taken.push(boxOf(quantity(most, unit), plot.right - 6.5 * quantity(most, unit).length, y - 16));
     }
+    return taken;
 }
 
-/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */
-function addPoints(svg, plot, roofs, points) {
-    const names = [];
-    for (const {region, intensity, rate} of points) {
-        const [x, y] = [plot.x(intensity), plot.y(rate)];
+/* Draws the points, small ones on top, and names those of the largest share where there is room beside the boxes that
+   are taken. */
+function addPoints(svg, plot, roofs, points, taken) {
+    const boxes = points.map(({region, intensity, rate}) => {
+        const [x, y] = [plot.x.place(intensity), plot.y.place(rate)];
         const radius = 3 + 9 * Math.sqrt(region.share || 0);
         const point = addSvg(svg, "circle", {cx: x, cy: y, r: radius, class: "point"});
-        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, "B/s")} of memory traffic`];
-        if (hasOwnTimes) {
-            texts.push(`${percent(region.share)} of GPU time`);
-        }
+        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, "B/s")} of memory traffic`,
+            `${percent(region.share)} of GPU time`];
         addSvg(point, "title", {}, `${region.name}: ${texts.join(", ")}`);
         point.addEventListener("click", () => reveal(region));
-        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);
-        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||
-            other.right < name.left);
-        if (names.length < ROOFLINE_NAMES && isFree) {
-            names.push(name);
+        return {left: x - radius, right: x + radius, top: y - radius, bottom: y + radius};
+    });
+    const names = [];
+    points.forEach(({region}, index) => {
+        const text = shortName(region.name, 42);
+        const free = (place) => hasRoom(place, [...taken, ...boxes, ...names], plot);
+        const place = names.length < ROOFLINE_NAMES && placesOfName(text, boxes[index]).find(free);
+        if (place) {
+            addSvg(svg, "text", {x: place.left, y: place.top + 11, class: "point-name"}, text);
+            names.push(place);
         }
-    }
-    for (const {text, left, right, y, anchor} of names) {
-        const x = anchor === "end" ? right : left;
-        addSvg(svg, "text", {x, y: y + 4, "text-anchor": anchor, class: "point-name"}, text);
-    }
+    });
 }
 
-/* Returns where the name of a point stands. Its width is estimated. */
-function placeName(text, x, y, distance, isOnLeft) {
-    const width = 7 * text.length;
-    return isOnLeft
-        ? {text, y, left: x - distance - width, right: x - distance, anchor: "end"}
-        : {text, y, left: x + distance, right: x + distance + width, anchor: "start"};
+/* Returns where the name of a point may stand: on its right, left, top or bottom. */
+function placesOfName(text, point) {
+    const {right: width, bottom: height} = boxOf(text, 0, 0);
+    const [x, y] = [(point.left + point.right - width) / 2, (point.top + point.bottom - height) / 2];
+    const beside = [[point.right + 3, y], [point.left - 3 - width, y]];
+    const corners = [...beside, [x, point.top - 1 - height], [x, point.bottom + 1]];
+    return corners.map(([left, top]) => boxOf(text, left, top));
 }
 
-/* ---- timeline ---- */
-
-const TIMELINE_ROWS = 8;
-const BINS = 1000;
-
-/* Adds a span to the bins, each of which holds how much of it is covered. */
-function cover(bins, from, to) {
-    const last = Math.min(BINS - 1, Math.floor(to));
-    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {
-        bins[bin] += Math.min(to, bin + 1) - Math.max(from, bin);
-    }
+/* Returns whether there is room for a box: it is in the drawing, and overlaps no other one. */
+function hasRoom(box, taken, plot) {
+    return box.left > plot.left && box.right < plot.width && box.top > plot.top && box.bottom < plot.bottom &&
+        taken.every((other) => other.right <= box.left || box.right <= other.left || other.bottom <= box.top ||
+            box.bottom <= other.top);
 }
 
-/* Draws the bins in four shades, so that the size of the drawing does not depend on the number of spans. */
-function drawBins(svg, bins, className) {
-    for (let shade = 1; shade <= 4; shade++) {
-        let path = "";
-        let from = -1;
-        for (let bin = 0; bin <= BINS; bin++) {
-            const isShade = bin < BINS && bins[bin] > 0 && Math.min(4, Math.ceil(4 * bins[bin])) === shade;
-            if (isShade && from < 0) {
-                from = bin;
-            } else if (!isShade && from >= 0) {
-                path += `M${from} 0H${bin}V1H${from}z`;
-                from = -1;
-            }
-        }
-        if (path) {
-            addSvg(svg, "path", {d: path, class: className, "fill-opacity": (shade + 1) / 5});
-        }
+/* Returns why a region is no point of the roofline. */
+function reasonOf(region, kind) {
+    if (!(region.count > 0)) {
+        return "without samples";
     }
+    if (!isNumber(region.bytes)) {
+        return "whose memory traffic is not measured";
+    }
+    if (region.bytes === 0) {
+        return "without memory traffic";
+    }
+    if (kind === "operations") {
+        return "whose operations the program does not state (zt_set_operations)";
+    }
+    return isNumber(region.instructions) ? "without such instructions" : "whose instructions are not measured";
 }
 
-/* Returns the spans of the timeline, as far as it shows them: {region, begin, end, isLost}, in time from its begin. */
-function spansOf(timeline, duration) {
-    const spans = [];
-    for (const [index, begin, end, isLost] of timeline.spans || []) {
-        if (named[index] && isNumber(begin) && isNumber(end)) {
-            spans.push({
-                region: named[index],
-                begin: Math.max(begin - timeline.begin_ns, 0),
-                end: Math.min(end - timeline.begin_ns, duration),
-                isLost,
-            });
-        }
+/* Lists the regions that are not in the roofline, by the reason. */
+function addUndrawn(inOrder, points, kind) {
+    const isDrawn = new Set(points.map((point) => point.region));
+    const byReason = new Map();
+    for (const region of inOrder.filter((one) => !isDrawn.has(one))) {
+        const isPoint = region.bytes > 0 && region[kind] > 0;
+        const reason = isPoint ? `of less GPU time than the ${ROOFLINE_POINTS} points` : reasonOf(region, kind);
+        byReason.set(reason, byReason.get(reason) || []);
+        byReason.get(reason).push(region);
     }
-    return spans.filter((span) => span.begin <= span.end);
-}
-
-/* Returns how long at least one of the spans lasts. */
-function coveredTime(spans) {
-    let covered = 0;
-    let latest = -Infinity;
-    for (const {begin, end} of spans.slice().sort((a, b) => a.begin - b.begin)) {
-        covered += Math.max(0, end - Math.max(latest, begin));
-        latest = Math.max(latest, end);
+    if (byReason.size) {
+        add(byId("roofline"), "p", "muted", "Not in the drawing:");
     }
-    return covered;
-}
-
-/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */
-function addStrip(parent, name, title, spans, duration) {
-    const bins = new Float64Array(BINS);
-    const lost = new Float64Array(BINS);
-    for (const {begin, end, isLost} of spans) {
-        const from = BINS * begin / duration;
-        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));
-    }
-    add(parent, "span", "name", name).title = title;
-    const svg = addSvg(parent, "svg", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: "none", role: "img",
-        "aria-label": plural(spans.length, "sample")});
-    drawBins(svg, bins, "");
-    drawBins(svg, lost, "lost");
-    add(parent, "span", "number", percent(coveredTime(spans) / duration));
-}
-
-/* Describes how kernels, copies and idle time share the time of the device. */
-function overlapText() {
-    const overlap = doc.overlap || {};
-    const part = (time) => percent(time / overlap.span_ns);
-    if (overlap.missing) {
-        return `The idle time of the device is not known: ${plural(overlap.missing, "sample")} missing.`;
-    }
-    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {
-        return "";
-    }
-    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;
-    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;
-    if (overlap.copy_ns > 0) {
-        return `${kernelTime}, copies ${part(overlap.copy_ns)}, both at once ${part(overlap.both_ns)}. ${idle}`;
-    }
-    return overlap.kernel_ns > 0 ? `${kernelTime}. ${idle}` : idle;
-}
-
-function timelineText(spans, duration, samples) {
-    const lost = spans.filter((span) => span.isLost).length;
-    const shown = samples > spans.length
-        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, "sample")},` : plural(spans.length, "sample");
-    const texts = [
-        `${shown} in ${quantity(duration, "ns")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,
-        "A row's figure is how much of the time its region runs.",
-        lost ? `${COUNT.format(lost)} lost, in the second colour.` : "",
-        overlapText(),
-    ];
-    return texts.filter(Boolean).join(" ");
-}
-
-/* Draws the regions that run longest, a row each, and all others in one row. */
-function showTimeline() {
-    const timeline = doc.timeline || {};
-    const duration = timeline.end_ns - timeline.begin_ns;
-    const spans = spansOf(timeline, duration);
-    if (!(duration > 0) || spans.length === 0) {
-        return;
-    }
-    const byRegion = new Map(spans.map((span) => [span.region, []]));
-    spans.forEach((span) => byRegion.get(span.region).push(span));
-    const rows = [...byRegion].map(([region, list]) => ({region, list, covered: coveredTime(list)}));
-    rows.sort((a, b) => b.covered - a.covered);
-    const others = rows.splice(TIMELINE_ROWS);
-    addLink("timeline", "Timeline");
-    add(byId("timeline"), "p", "muted", timelineText(spans, duration, timeline.samples));
-    const strip = add(byId("timeline"), "div", "strip");
-    for (const {region, list} of rows) {
-        addStrip(strip, shortName(region.name, nameLength()), region.name, list, duration);
-    }
-    if (others.length) {
-        addStrip(strip, plural(others.length, "other region"), "", others.flatMap((row) => row.list), duration);
-    }
-    add(strip, "span");
-    const times = add(strip, "span", "times");
-    for (let quarter = 0; quarter <= 4; quarter++) {
-        add(times, "span", "", quantity(quarter * duration / 4, "ns", duration));
+    const list = add(byId("roofline"), "ul", "muted");
+    for (const [reason, some] of byReason) {
+        const names = some.slice(0, 3).map((region) => shortName(region.name, nameLength()));
+        const others = some.length > 3 ? ` and ${plural(some.length - 3, "other")}` : "";
+        const share = shareText(some);
+        add(list, "li", "", `${plural(some.length, "region")} ${reason}, ${share}: ${names.join(", ")}${others}.`);
     }
 }

@@ -1,7 +1,7 @@
 /* The sections of the page but for the table of regions: heading, hot spots, kernels, calls; and the start. */
 /* ---- heading ---- */
 
-const readable = (date) => String(date || "").replace("T", " ").replace("Z", " UTC");
+const readable = (date) => date.replace("T", " ").replace("Z", " UTC");
 
 /* Shows a part of the page, with a link to it at the top. */
 function addLink(id, text) {
@@ -12,15 +12,15 @@ function addLink(id, text) {
 
 /* Returns the groups of the metrics, or why there are none. */
 function metricsText() {
-    const [, availability, explanation] = String(doc.availability || "").match(/^(\[\w+\])? ?(.*)/);
-    if (availability === "[AVAILABLE]") {
+    const [, availability, explanation] = doc.availability.match(/^\[(\w+)\] (.*)/);
+    if (availability === "AVAILABLE") {
         return [...new Set(Object.values(metrics).map((metric) => metric.group).filter(Boolean))].join(", ");
     }
     return capital(explanation.replace(/^zt_\w+: /, ""));
 }
 
 function showHeading() {
-    const device = doc.device || {};
+    const {device} = doc;
     const facts = [
         ["Device", device.name],
         ["Driver", device.driver_version],
@@ -56,17 +56,10 @@ function showSummary() {
         summary.textContent = "No region was measured.";
         return;
     }
-    const samples = plural((doc.counts || {}).collected || 0, "sample");
-    if (hasOwnTimes) {
-        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(measured, (region) => region.own_ns);
-        add(summary, "strong", "", `${quantity(own, "ns")} of GPU time`);
-        summary.append(" in ");
-    }
+    const samples = plural(doc.counts.collected, "sample");
+    add(summary, "strong", "", `${quantity(doc.gpu_time_ns, "ns")} of GPU time`);
     const around = phases.length ? ` and ${plural(phases.length, "phase")}` : "";
-    summary.append(`${plural(measured.length, "region")}${around}, ${samples}. `);
-    if (hasOwnTimes) {
-        summary.append(headline(), limitsText());
-    }
+    summary.append(` in ${plural(measured.length, "region")}${around}, ${samples}. `, headline(), limitsText());
 }
 
 /* Returns the region with the largest own time: its share, its time, and what limits it. */
@@ -100,7 +93,7 @@ function limitsText() {
 
 function showNotes() {
     const list = byId("notes").querySelector("ul");
-    for (const note of doc.notes || []) {
+    for (const note of doc.notes) {
         add(list, "li", "", note);
     }
     byId("notes").hidden = list.childElementCount === 0;
@@ -114,7 +107,7 @@ const HOT_KERNELS = 20;
 function mainStall(kinds, row) {
     let most = 0;
     let name = "";
-    (row.kinds || []).forEach((samples, kind) => {
+    row.kinds.forEach((samples, kind) => {
         if (samples > most && kinds[kind] !== "Active") {
             most = samples;
             name = kinds[kind];
@@ -142,7 +135,7 @@ function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {
             stall.textContent = mainStall(kinds, row);
         }
         if (row.samples && active >= 0) {
-            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);
+            activity.textContent = scaled(100 * row.kinds[active] / row.samples, SHARES);
         }
         add(line, "td", "number code", labelOf(row));
         add(line, "td", "code source", row.text || "");
@@ -156,40 +149,40 @@ function addHotKernel(parent, kernel, kinds, isOpen) {
     details.open = isOpen;
     add(summary, "span", "name", shortName(kernel.name, nameLength())).title = kernel.name;
     summary.append(` ${percent(kernel.share)} of the samples`);
-    const linesOf = (source) => source.lines || [];
-    const weight = (source) => sumOf(linesOf(source), (line) => line.samples);
-    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {
+    const weight = (source) => sumOf(source.lines, (line) => line.samples);
+    for (const source of kernel.sources.slice().sort((a, b) => weight(b) - weight(a))) {
         add(details, "h3", "", source.file);
-        addHotTable(details, kernel, kinds, "Line", linesOf(source), (row) => String(row.line));
+        addHotTable(details, kernel, kinds, "Line", source.lines, (row) => String(row.line));
     }
-    const unknown = (kernel.instructions || []).filter((row) => !row.file);
+    const unknown = kernel.instructions.filter((row) => !row.file);
     if (unknown.length) {
-        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;
+        const offsetOf = (row) => `+0x${row.offset.toString(16)}`;
         addHotTable(details, kernel, kinds, "Instruction", unknown, offsetOf);
     }
 }
 
 function showHotspots() {
-    const spots = doc.hotspots || {};
+    const spots = doc.hotspots;
     const part = byId("hotspots");
-    const hot = (spots.kernels || []).filter((kernel) => kernel.samples > 0);
-    if (hot.length === 0) {
+    if (!spots || spots.kernels.length === 0) {
         return;
     }
-    const samples = plural((spots.counts || {}).matched || 0, "sample");
-    const period = spots.period_ns > 0 ? `, taken every ${quantity(spots.period_ns, "ns")},` : "";
+    const hot = spots.kernels;
+    const samples = plural(spots.counts.matched, "sample");
+    const period = quantity(spots.period_ns, "ns");
     const most = hot.length > HOT_KERNELS ? ", of which these have most" : "";
     addLink("hotspots", "Hot spots");
-    add(part, "p", "muted", `${samples} of instructions${period} in ${plural(hot.length, "kernel")}${most}. ` +
+    add(part, "p", "muted",
+        `${samples} of instructions, taken every ${period}, in ${plural(hot.length, "kernel")}${most}. ` +
         "An active sample executes the instruction, the others wait at it.");
-    hot.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds || [], index === 0));
+    hot.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds, index === 0));
 }
 
 /* ---- kernels, calls and metrics ---- */
 
 /* Returns sizes as "128", "128x2" or "128x2x3". */
 function sizesOf(sizes) {
-    if (!Array.isArray(sizes)) {
+    if (!sizes) {
         return MISSING;
     }
     const dimensions = sizes.findLastIndex((size) => size > 1) + 1;
@@ -212,16 +205,17 @@ function showKernels() {
     const body = addTable(byId("kernels"), [
         ["Kernel"], ["Module"], ["Share", "number"], ["Launches", "number"],
         ...figures.map(([text, , unit]) => [text, "number", unit]),
-        ["Group size"], ["Group count"], ["Occupancy", "number"], ["What to do"],
+        ["Group size"], ["Group count"], ["Occupancy", "number"],
     ]);
     const shareOf = (kernel) => (named[kernel.region] || {}).share || 0;
-    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {
+    const inOrder = kernels.slice().sort((a, b) => shareOf(b) - shareOf(a));
+    for (const kernel of inOrder) {
         const row = add(body, "tr");
-        const shape = (kernel.shapes || [])[0] || {};
+        const shape = kernel.shapes[0] || {};
         add(row, "th", "name", kernel.name).scope = "row";
-        add(row, "td", "code", String(kernel.module || MISSING).slice(0, 8));
+        add(row, "td", "code", kernel.module.slice(0, 8) || MISSING);
         add(row, "td", "number", named[kernel.region] ? percent(shareOf(kernel)) : MISSING);
-        add(row, "td", "number", COUNT.format(kernel.launches || 0));
+        add(row, "td", "number", COUNT.format(kernel.launches));
         for (const [, figure] of figures) {
             const isBad = figure === "spill_bytes" && kernel[figure] > 0;
             add(row, "td", isBad ? "number mark" : "number", countOrMissing(kernel[figure]));
@@ -229,7 +223,12 @@ function showKernels() {
         add(row, "td", "", sizesOf(shape.group_size));
         add(row, "td", "", sizesOf(shape.group_count));
         add(row, "td", "number", percent(kernel.occupancy));
-        add(row, "td", "description", kernel.advice || "");
+    }
+    const list = add(byId("kernels"), "ul");
+    for (const {name, advice} of inOrder.filter((kernel) => kernel.advice)) {
+        const item = add(list, "li");
+        add(item, "span", "code", name);
+        item.append(`: ${advice}`);
     }
 }
 
@@ -239,8 +238,7 @@ function showCalls() {
     }
     addLink("calls", "Calls");
     /* Totals are in one unit; the figures of a call have another one. */
-    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);
-    const scaleOf = (some) => scaleFor("ns", some.flatMap((one) => calls.map((call) => figureOfCall(call, one))));
+    const scaleOf = (some) => scaleFor("ns", some.flatMap((one) => calls.map((call) => call.time_ns[one])));
     const total = scaleOf(["sum"]);
     const others = scaleOf(["mean", "median", "p95", "max"]);
     const figures = [
@@ -251,14 +249,13 @@ function showCalls() {
         ["Call"], ["Count", "number"], ["Errors", "number"],
         ...figures.map(([text, , scale]) => [text, "number", scale.unit]),
     ]);
-    const sum = (call) => (call.time_ns || {}).sum || 0;
-    for (const call of calls.slice().sort((a, b) => sum(b) - sum(a))) {
+    for (const call of calls.slice().sort((a, b) => b.time_ns.sum - a.time_ns.sum)) {
         const row = add(body, "tr");
         add(row, "th", "name", call.name).scope = "row";
-        add(row, "td", "number", COUNT.format(call.count || 0));
-        add(row, "td", call.errors ? "number mark" : "number", COUNT.format(call.errors || 0));
+        add(row, "td", "number", COUNT.format(call.count));
+        add(row, "td", call.errors ? "number mark" : "number", COUNT.format(call.errors));
         for (const [, figure, scale] of figures) {
-            add(row, "td", "number", scaled(figureOfCall(call, figure), scale));
+            add(row, "td", "number", scaled(call.time_ns[figure], scale));
         }
     }
 }
@@ -271,17 +268,16 @@ function showMetrics() {
     addLink("metrics", "Metrics");
     const details = add(byId("metrics"), "details");
     add(details, "summary", "", `What each of the ${plural(names.length, "metric")} means`);
-    const texts = ["Metric", "Description", "Units", "Combined by", "Component", "Group"].map((text) => [text]);
-    const body = addTable(details, [...texts, ["Pass", "number"]]);
+    add(details, "p", "muted", "Each has its units, how samples are combined, its component, group and pass.");
+    const body = addTable(details, [["Metric"], ["Description"]]);
     for (const name of names) {
         const metric = metrics[name];
         const row = add(body, "tr");
+        const combined = metric.aggregation === "none" ? "not combined" : metric.aggregation;
+        const facts = [metric.units, combined, metric.component, metric.group, `pass ${metric.pass}`];
         add(row, "th", "name", name).scope = "row";
-        add(row, "td", "description", metric.description || MISSING);
-        for (const fact of [metric.units, metric.aggregation, metric.component, metric.group]) {
-            add(row, "td", "", fact || "");
-        }
-        add(row, "td", "number", isNumber(metric.pass) ? metric.pass : MISSING);
+        const cell = add(row, "td", "description", metric.description);
+        add(cell, "div", "muted", facts.filter(Boolean).join(", "));
     }
 }
 

@@ -23,10 +23,10 @@ function metricColumn(name, isHidden) {
     const metric = metrics[name];
     return {
         label: metric.label || name,
-        units: metric.aggregation === "flag" ? "samples" : metric.units || "",
+        units: metric.aggregation === "flag" ? "samples" : metric.units,
         metric: name,
         isHidden,
-        description: `${name}: ${metric.description || ""}`,
+        description: `${name}: ${metric.description}`,
         value: (region) => figureOf(region, name, shownFigure(metric)),
     };
 }
@@ -96,17 +96,14 @@ const change = {
     value: (region) => region.change ? region.change.percent : null,
 };
 
-const ownLabel = () => hasNesting ? "Own share" : "Share";
-
 /* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one
    unit. */
 function makeColumns() {
-    const isChosen = new Set(doc.columns || []);
+    const isChosen = new Set(doc.columns);
     return [
         {
-            label: hasOwnTimes ? ownLabel() : "GPU time", kind: "share",
-            description: hasOwnTimes
-                ? "Own time as a share of the time in which any region ran" : "Total GPU time, nested regions included",
+            label: hasNesting ? "Own share" : "Share", kind: "share",
+            description: "Own time as a share of the time in which any region ran",
             value: (region) => region.share,
         },
         {
@@ -133,7 +130,7 @@ function makeColumns() {
             description: "GPU time outside of nested regions",
             value: (region) => region.own_ns,
         },
-        ...hasNesting && hasOwnTimes ? [withInside] : [],
+        ...hasNesting ? [withInside] : [],
         ...phaseColumns(),
         ...regions.some((region) => region.change) ? [change] : [],
         timeColumn("Mean", "mean", "Mean GPU time of a sample"),
@@ -189,7 +186,7 @@ function classOfHeading(column) {
 }
 
 function unitOfHeading(column) {
-    if (column.kind === "share" && hasOwnTimes) {
+    if (column.kind === "share") {
         return "%";
     }
     return column.scale ? column.scale.unit : "";
@@ -238,7 +235,7 @@ const isNested = () => hasNesting && byId("nested").checked;
 /* Sorts by the share that the bars show, where the rows are sorted by a share. */
 function sortByShare() {
     if (view.sortBy === columns[0] || view.sortBy === withInside) {
-        view.sortBy = isNested() && hasOwnTimes ? withInside : columns[0];
+        view.sortBy = isNested() ? withInside : columns[0];
     }
 }
 
@@ -312,9 +309,7 @@ function shortName(name, most) {
 
 function addShare(row, region) {
     const cell = add(row, "td", "share");
-    if (hasOwnTimes) {
-        add(cell, "span", "number", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));
-    }
+    add(cell, "span", "number", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));
     const bar = add(cell, "span", "bar");
     const inside = isNested() ? region.shareWithChildren - region.ownShare : (region.share || 0) - region.ownShare;
     add(bar, "i").style.width = `${100 * region.ownShare / view.fullBar}%`;
@@ -354,7 +349,7 @@ function addRow(body, {region, depth, isContext}) {
         } else if (column.kind === "name") {
             addName(row, region, depth);
         } else if (column.kind === "limit") {
-            add(row, "td", "limit", region.limit.what || MISSING).title = region.limit.why || "";
+            add(row, "td", "limit", region.limit.what || MISSING).title = region.limit.why;
         } else {
             addCell(row, region, column);
         }
@@ -364,16 +359,10 @@ function addRow(body, {region, depth, isContext}) {
     }
 }
 
-/* Returns the share of some regions, after `before`. Returns "" if shares are not known. */
-function shareText(before, some) {
-    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.ownShare))} of GPU time` : "";
-}
+const shareText = (some) => `${percent(sumOf(some, (region) => region.ownShare))} of GPU time`;
 
 function legendText() {
-    const texts = ["A full bar is the GPU time of the longest region."];
-    if (hasOwnTimes) {
-        texts[0] = `A full bar is ${percent(view.fullBar)} of all GPU time.`;
-    }
+    const texts = [`A full bar is ${percent(view.fullBar)} of all GPU time.`];
     if (isNested()) {
         texts.push("The strong part of a bar is the region's own time, the faint part that of regions inside it.");
     }
@@ -406,7 +395,7 @@ function showRows() {
     }
     const all = plural(regions.length, phases.length ? "row" : "region");
     byId("shown").textContent = matching.length === regions.length
-        ? all : `${COUNT.format(matching.length)} of ${all}${shareText(", ", matching)}`;
+        ? all : `${COUNT.format(matching.length)} of ${all}, ${shareText(matching)}`;
     byId("legend").textContent = legendText();
     showMore([...view.rows.slice(0, view.firstRow), ...view.rows.slice(end)].map((row) => row.region));
 }
@@ -437,7 +426,7 @@ function showMore(hidden) {
     const numbers = [view.firstRow + 1, end, view.rows.length].map((number) => COUNT.format(number));
     const shown = `Rows ${numbers[0]} to ${numbers[1]} of ${numbers[2]}`;
     byId("more").hidden = hidden.length === 0;
-    text.textContent = `${shown}; ${plural(hidden.length, "more row")}${shareText(" with ", hidden)}.`;
+    text.textContent = `${shown}; ${plural(hidden.length, "more row")} with ${shareText(hidden)}.`;
     previous.disabled = view.firstRow === 0;
     next.disabled = end === view.rows.length;
 }
@@ -502,9 +491,7 @@ function addDetails(row, region) {
 
 /* Adds what limits a region, where it is nested, its notes, and what it does a second. */
 function addFacts(box, region) {
-    if (region.limit.why) {
-        addLimit(add(box, "p", "", "What limits it: "), region.limit);
-    }
+    addLimit(add(box, "p", "", "What limits it: "), region.limit);
     if (region.above) {
         const path = [];
         for (let above = region.above; above; above = above.above) {
@@ -544,7 +531,7 @@ function phaseText({phase, count}) {
 /* Returns sentences about energy, clock and throttling of a phase. "" if nothing is known. */
 function powerText(phase) {
     const took = [[phase.joules, "J"], [phase.watts, "W"]].filter(([value]) => isNumber(value));
-    const reasons = Object.entries(phase.throttled_by || {}).map(([name, share]) => `${name} (${percent(share)})`);
+    const reasons = Object.entries(phase.throttled_by).map(([name, share]) => `${name} (${percent(share)})`);
     return [
         took.length ? `The device took ${took.map(([value, unit]) => quantity(value, unit)).join(", ")}.` : "",
         isNumber(phase.mhz) ? `Its mean clock was ${quantity(phase.mhz, "MHz")}.` : "",
@@ -610,9 +597,10 @@ function addTable(parent, headings) {
 
 function addFigures(box, region) {
     const numbers = ["Samples", "Mean", "Std dev", "Min", "Median", "p95", "Max"].map((text) => [text, "number"]);
-    const body = addTable(box, [["Metric"], ...numbers, ["Unit"], ["Sum", "number"], ["Component"]]);
+    const body = addTable(box, [["Metric"], ["Unit"], ...numbers, ["Sum", "number"], ["Component"]]);
     const time = {
         units: "ns",
+        component: "",
         description: region.phase
             ? "GPU time of what was submitted in one entry of the phase."
             : "Time from the begin to the end of the region on the device.",
@@ -621,6 +609,7 @@ function addFigures(box, region) {
     const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];
     const withMetrics = {
         units: "ns",
+        component: "",
         description: "GPU time of the samples that have metrics. The others have times alone.",
     };
     times.forEach((ofPass, pass) => {
@@ -640,18 +629,18 @@ function addFigures(box, region) {
 /* Figures of a row are in one unit; the sum has its own. */
 function addFigureRow(body, name, metric, valueOf) {
     const row = add(body, "tr");
-    const units = metric.units || "";
+    const {units} = metric;
     const sum = valueOf("sum");
     const scale = scaleFor(units, FIGURES.map(valueOf));
     const isFlag = metric.aggregation === "flag" && isNumber(sum);
     addDescribed(add(row, "th", "name"), name, metric.description);
+    add(row, "td", "unit", scale.unit);
     add(row, "td", "number", countOrMissing(valueOf("count")));
     for (const figure of FIGURES) {
         add(row, "td", "number", scaled(valueOf(figure), scale));
     }
-    add(row, "td", "unit", scale.unit);
     add(row, "td", "number", isFlag ? plural(sum, "sample") : quantity(sum, units));
-    add(row, "td", "muted", metric.component || "");
+    add(row, "td", "muted", metric.component);
 }
 
 function addDescribed(cell, name, description) {
@@ -672,17 +661,17 @@ function addStreamed(box, region) {
         return;
     }
     const numbers = ["Rows", "Mean", "Peak"].map((text) => [text, "number"]);
-    const body = addTable(box, [["Streamed metric"], ...numbers, ["Unit"], ["Component"]]);
+    const body = addTable(box, [["Streamed metric"], ["Unit"], ...numbers, ["Component"]]);
     for (const name of names) {
         const streamed = region.streamed[name];
-        const metric = ownProperty(doc.streamed, name) || {};
+        const metric = doc.streamed[name];
         const row = add(body, "tr");
-        const scale = scaleFor(metric.units || "", [streamed.mean, streamed.peak]);
-        add(row, "th", "name", name).scope = "row";
-        add(row, "td", "number", COUNT.format(streamed.rows || 0));
+        const scale = scaleFor(metric.units, [streamed.mean, streamed.peak]);
+        addDescribed(add(row, "th", "name"), name, metric.description);
+        add(row, "td", "unit", scale.unit);
+        add(row, "td", "number", COUNT.format(streamed.rows));
         add(row, "td", "number", scaled(streamed.mean, scale));
         add(row, "td", "number", scaled(streamed.peak, scale));
-        add(row, "td", "", scale.unit);
-        add(row, "td", "", metric.component || "");
+        add(row, "td", "muted", metric.component);
     }
 }
