@@ -41021,6 +41021,19 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));\n"
         "}\n"
         "\n"
+        "/* What regions reach of what the device can do, as far as that is known of any. */\n"
+        "function peakColumns() {\n"
+        "    const column = (label, member, description) => ({\n"
+        "        label, units: \"percent\", description,\n"
+        "        value: ({of_peak: shares}) => shares && isNumber(shares[member]) ? 100 * shares[member] : null,\n"
+        "    });\n"
+        "    return [\n"
+        "        column(\"Bandwidth of peak\", \"bandwidth\", \"Memory traffic as a share of the peak bandwidth\"),\n"
+        "        column(\"Compute of peak\", \"compute\",\n"
+        "            \"Operations as a share of the peak, or the share of the time in which a pipe executes, if that is more\"),\n"
+        "    ].filter((one) => regions.some((region) => isNumber(one.value(region))));\n"
+        "}\n"
+        "\n"
         "/* What phases have alone: times of the host, memory, and what was read of the whole device meanwhile. */\n"
         "function phaseColumns() {\n"
         "    const column = (label, units, value, description, isHidden) => ({\n"
@@ -41079,7 +41092,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "        {\n"
         "            label: \"Count\", units: \"\",\n"
-        "            description: phases.length ? \"Collected samples; how often a phase was entered\" : \"Collected samples\",\n"
+        "            description: phases.length ? \"Collected samples; how often a phase was entered\" : \"Collected samples\",\n",
         "            value: (region) => region.phase ? region.phase.entered : region.count,\n"
         "        },\n"
         "        {\n"
@@ -41094,13 +41107,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "        {\n"
         "            label: \"Own\", units: \"ns\", scaleGroup: \"all\", isHidden: !hasNesting,\n"
-        "            description: \"GPU time outside of nested regions\",\n",
+        "            description: \"GPU time outside of nested regions\",\n"
         "            value: (region) => region.own_ns,\n"
         "        },\n"
         "        ...hasNesting ? [withInside] : [],\n"
         "        ...phaseColumns(),\n"
         "        ...regions.some((region) => region.change) ? [change] : [],\n"
         "        timeColumn(\"Mean\", \"mean\", \"Mean GPU time of a sample\"),\n"
+        "        ...peakColumns(),\n"
         "        timeColumn(\"Median\", \"median\", \"Half of the samples take less\"),\n"
         "        timeColumn(\"p95\", \"p95\", \"95 % of the samples take less\"),\n"
         "        timeColumn(\"Min\", \"min\", \"The shortest sample\", true),\n"
@@ -41183,7 +41197,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Marks the column that the rows are sorted by. */\n"
-        "function markSorted() {\n"
+        "function markSorted() {\n",
         "    for (const column of shownColumns()) {\n"
         "        if (column === view.sortBy) {\n"
         "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");\n"
@@ -41206,7 +41220,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "}\n"
         "\n"
-        "/* What is missing comes last in either order. */\n",
+        "/* What is missing comes last in either order. */\n"
         "function compare(a, b) {\n"
         "    const column = view.sortBy;\n"
         "    const direction = view.isAscending ? 1 : -1;\n"
@@ -41280,7 +41294,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const bar = add(cell, \"span\", \"bar\");\n"
         "    const inside = isNested() ? region.shareWithChildren - region.ownShare : (region.share || 0) - region.ownShare;\n"
         "    add(bar, \"i\").style.width = `${100 * region.ownShare / view.fullBar}%`;\n"
-        "    if (isNested() || region.phase) {\n"
+        "    if (isNested() || region.phase) {\n",
         "        add(bar, \"i\").style.width = `${100 * inside / view.fullBar}%`;\n"
         "    }\n"
         "}\n"
@@ -41302,7 +41316,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function addCell(row, region, column) {\n"
         "    const value = column.value(region);\n"
         "    const cell = add(row, \"td\", \"number\", scaled(value, column.scale));\n"
-        "    if (column.kind === \"lost\") {\n",
+        "    if (column.kind === \"lost\") {\n"
         "        cell.classList.add(value > 0 ? \"mark\" : \"muted\");\n"
         "    }\n"
         "}\n"
@@ -41381,7 +41395,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            width -= column.heading.offsetWidth;\n"
         "            column.isHidden = true;\n"
         "        }\n"
-        "    }\n"
+        "    }\n",
         "    showHeadings();\n"
         "    showRows();\n"
         "}\n"
@@ -41399,7 +41413,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Opens or closes the details of the region of a row. */\n"
-        "function toggle(row) {\n",
+        "function toggle(row) {\n"
         "    const region = regions[row.dataset.region];\n"
         "    const isOpen = view.opened.has(region);\n"
         "    if (isOpen) {\n"
@@ -41489,7 +41503,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            ? `; at least one ran for ${quantity(phase.busy_ns, \"ns\")}.` : \".\"}`,\n"
         "    ];\n"
         "    if (phase.incomplete) {\n"
-        "        texts.push(`Mean, median and p95 leave out ${plural(phase.incomplete, \"entry\")} with samples that are ` +\n"
+        "        texts.push(`Mean, median and p95 leave out ${plural(phase.incomplete, \"entry\")} with samples that are ` +\n",
         "            \"lost or dropped.\");\n"
         "    }\n"
         "    return texts.join(\" \");\n"
@@ -41506,7 +41520,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            ? `It was throttled for ${percent(phase.throttled)} of the time: ${reasons.join(\", \")}.` : \"\",\n"
         "    ].filter(Boolean).join(\" \");\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Returns sentences about memory that was in use, and allocated, in a phase. \"\" if nothing is known. */\n"
         "function memoryText(phase) {\n"
         "    const texts = [];\n"
@@ -41584,7 +41598,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addFigureRow(body, name, withMetrics, (figure) => ofPass[figure]);\n"
         "    });\n"
         "    const isMeasured = (name) => figureOf(region, name, \"count\") > 0;\n"
-        "    for (const name of metricNames.filter(isMeasured)) {\n"
+        "    for (const name of metricNames.filter(isMeasured)) {\n",
         "        addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));\n"
         "    }\n"
         "    const missing = metricNames.filter((name) => !isMeasured(name));\n"
@@ -41603,7 +41617,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addDescribed(add(row, \"th\", \"name\"), name, metric.description);\n"
         "    add(row, \"td\", \"unit\", scale.unit);\n"
         "    add(row, \"td\", \"number\", countOrMissing(valueOf(\"count\")));\n"
-        "    for (const figure of FIGURES) {\n",
+        "    for (const figure of FIGURES) {\n"
         "        add(row, \"td\", \"number\", scaled(valueOf(figure), scale));\n"
         "    }\n"
         "    add(row, \"td\", \"number\", isFlag ? plural(sum, \"sample\") : quantity(sum, units));\n"
@@ -41686,7 +41700,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* ---- the distribution of a region's times ---- */\n"
         "\n"
-        "function addHistogram(box, region) {\n"
+        "function addHistogram(box, region) {\n",
         "    if (!region.histogram) {\n"
         "        return;\n"
         "    }\n"
@@ -41701,7 +41715,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const time = region.time_ns;\n"
         "    const svg = drawing(box, width, 150,\n"
         "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +\n"
-        "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n",
+        "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n"
         "    const word = region.phase ? \"entry\" : \"sample\";\n"
         "    addCaption(svg, plot, time, sumOf(counts, (count) => count), word);\n"
         "    addColumns(svg, plot, counts, beginOf, word);\n"
@@ -41766,7 +41780,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const most = kind === \"operations\" && peaks.operations_per_second || Infinity;\n"
         "    const roofs = {\n"
         "        kind, bytes, most,\n"
-        "        unit: kind === \"operations\" ? \"op/s\" : \"instr/s\",\n"
+        "        unit: kind === \"operations\" ? \"op/s\" : \"instr/s\",\n",
         "        at: (intensity) => Math.min(most, intensity * bytes), /* what a region can reach; Infinity: not known */\n"
         "    };\n"
         "    const inOrder = measured.slice().sort((a, b) => (b.share || 0) - (a.share || 0));\n"
@@ -41781,7 +41795,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const svg = drawing(byId(\"roofline\"), plot.width, 345,\n"
         "        `Roofline of ${plural(points.length, \"region\")}; the figures are in the details of each region`);\n"
         "    addGrid(svg, plot, roofs);\n"
-        "    addPoints(svg, plot, roofs, points, addRoofs(svg, plot, roofs));\n",
+        "    addPoints(svg, plot, roofs, points, addRoofs(svg, plot, roofs));\n"
         "    addUndrawn(inOrder, points, kind);\n"
         "}\n"
         "\n"
@@ -41842,7 +41856,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const y = plot.y.place(tick);\n"
         "        addSvg(svg, \"path\", {d: `M${left} ${y}H${right}`, class: \"grid\"});\n"
         "        addSvg(svg, \"text\", {x: left - 6, y: y + 4, \"text-anchor\": \"end\"}, quantity(tick, roofs.unit));\n"
-        "    }\n"
+        "    }\n",
         "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, `${roofs.kind} a byte`);\n"
         "    addSvg(svg, \"path\", {d: `M${left} ${top}V${bottom}H${right}`, class: \"axis\"});\n"
         "}\n"
@@ -41858,7 +41872,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const taken = [];\n"
         "    if (isNumber(bytes)) {\n"
         "        const [x, y] = [place(low), plot.y.place(at(low))];\n"
-        "        addSvg(svg, \"path\", {d: `M${x} ${y}L${place(ridge)} ${plot.y.place(at(ridge))}`, class: \"roof\"});\n",
+        "        addSvg(svg, \"path\", {d: `M${x} ${y}L${place(ridge)} ${plot.y.place(at(ridge))}`, class: \"roof\"});\n"
         "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));\n"
         "        taken.push(boxOf(quantity(bytes, \"B/s\"), x + 8, y + 3));\n"
         "    }\n"
@@ -41922,7 +41936,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    if (region.bytes === 0) {\n"
         "        return \"without memory traffic\";\n"
-        "    }\n"
+        "    }\n",
         "    if (kind === \"operations\") {\n"
         "        return \"whose operations the program does not state (zt_set_operations)\";\n"
         "    }\n"
@@ -41939,7 +41953,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        byReason.set(reason, byReason.get(reason) || []);\n"
         "        byReason.get(reason).push(region);\n"
         "    }\n"
-        "    if (byReason.size) {\n",
+        "    if (byReason.size) {\n"
         "        add(byId(\"roofline\"), \"p\", \"muted\", \"Not in the drawing:\");\n"
         "    }\n"
         "    const list = add(byId(\"roofline\"), \"ul\", \"muted\");\n"
@@ -42010,7 +42024,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const times = new Map();\n"
         "    for (const {region, begin, end} of rows.flatMap((row) => row.spans)) {\n"
         "        times.set(region, (times.get(region) || 0) + end - begin);\n"
-        "    }\n"
+        "    }\n",
         "    return [...times.keys()].sort((a, b) => times.get(b) - times.get(a)).slice(0, HUES);\n"
         "}\n"
         "\n"
@@ -42034,7 +42048,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        }\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Draws the bins as a path for each colour and shade, so that the size of the drawing does not depend on the number of\n"
         "   spans. */\n"
         "function drawBins(svg, bins, lane) {\n"
@@ -42105,7 +42119,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function drawTimes() {\n"
         "    const times = byId(\"timeline\").querySelector(\".times\");\n"
         "    const length = timeline.end - timeline.begin;\n"
-        "    const step = timeStep(length, Math.max(1, times.clientWidth / 120));\n"
+        "    const step = timeStep(length, Math.max(1, times.clientWidth / 120));\n",
         "    times.replaceChildren();\n"
         "    for (let tick = Math.ceil(timeline.begin / step) * step; tick <= timeline.end; tick += step) {\n"
         "        add(times, \"span\", \"\", timeText(tick, step)).style.left = `${100 * (tick - timeline.begin) / length}%`;\n"
@@ -42122,7 +42136,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const length = Math.min(duration, Math.max(end - begin, Math.min(SHORTEST, duration)));\n"
         "    const from = Math.min(Math.max(0, begin), duration - length);\n"
         "    const changes = from !== timeline.begin || from + length !== timeline.end;\n"
-        "    timeline.begin = from;\n",
+        "    timeline.begin = from;\n"
         "    timeline.end = from + length;\n"
         "    if (changes) {\n"
         "        drawTimeline();\n"
@@ -42200,7 +42214,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* The mouse zooms by its wheel, moves the part while a button is down, and opens the region of a span by a click. */\n"
-        "function listenToMouse(strip) {\n"
+        "function listenToMouse(strip) {\n",
         "    let last = null; /* where the button went down, or the part was moved to */\n"
         "    let isMoved = false;\n"
         "    strip.addEventListener(\"wheel\", (event) => {\n"
@@ -42216,7 +42230,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    });\n"
         "    strip.addEventListener(\"pointermove\", (event) => {\n"
         "        if (last === null || event.buttons === 0) {\n"
-        "            describeSpan(spanAt(event));\n",
+        "            describeSpan(spanAt(event));\n"
         "        } else if (isMoved || Math.abs(event.clientX - last) > 3) {\n"
         "            strip.setPointerCapture(event.pointerId);\n"
         "            pan((last - event.clientX) / timeline.rows[0].track.clientWidth);\n"
@@ -42295,7 +42309,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addLink(\"timeline\", \"Timeline\");\n"
         "    const [text, strip, hues] = [\"p\", \".strip\", \".hues\"].map((selector) => section.querySelector(selector));\n"
         "    const spans = sortByBegin(queues.flatMap((row) => row.spans));\n"
-        "    text.textContent = timelineText(spans, doc.timeline.samples);\n"
+        "    text.textContent = timelineText(spans, doc.timeline.samples);\n",
         "    addRows(strip);\n"
         "    addHues(hues);\n"
         "    listenToZoom(strip);\n"
@@ -42316,7 +42330,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns the groups of the metrics, or why there are none. */\n"
         "function metricsText() {\n"
-        "    const [, availability, explanation] = doc.availability.match(/^\\[(\\w+)\\] (.*)/);\n",
+        "    const [, availability, explanation] = doc.availability.match(/^\\[(\\w+)\\] (.*)/);\n"
         "    if (availability === \"AVAILABLE\") {\n"
         "        return [...new Set(Object.values(metrics).map((metric) => metric.group).filter(Boolean))].join(\", \");\n"
         "    }\n"
@@ -42397,7 +42411,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function showNotes() {\n"
         "    const list = byId(\"notes\").querySelector(\"ul\");\n"
-        "    for (const note of doc.notes) {\n"
+        "    for (const note of doc.notes) {\n",
         "        add(list, \"li\", \"\", note);\n"
         "    }\n"
         "    byId(\"notes\").hidden = list.childElementCount === 0;\n"
@@ -42421,7 +42435,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "/* Adds a table of source lines or instructions. Lines without samples show where the others are. */\n"
-        "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {\n",
+        "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {\n"
         "    const body = addTable(parent, [[\"Share of kernel\", \"\", \"%\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"],\n"
         "        [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);\n"
         "    const most = Math.max(1, ...rows.map((row) => row.samples));\n"
@@ -42494,7 +42508,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function showKernels() {\n"
-        "    if (kernels.length === 0) {\n"
+        "    if (kernels.length === 0) {\n",
         "        return;\n"
         "    }\n"
         "    addLink(\"kernels\", \"Kernels\");\n"
@@ -42507,7 +42521,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\", \"B\"],\n"
         "    ];\n"
         "    const body = addTable(byId(\"kernels\"), [\n"
-        "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n",
+        "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n"
         "        ...figures.map(([text, , unit]) => [text, \"number\", unit]),\n"
         "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"],\n"
         "    ]);\n"
@@ -42577,7 +42591,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const name of names) {\n"
         "        const metric = metrics[name];\n"
         "        const row = add(body, \"tr\");\n"
-        "        const combined = metric.aggregation === \"none\" ? \"not combined\" : metric.aggregation;\n"
+        "        const combined = metric.aggregation === \"none\" ? \"not combined\" : metric.aggregation;\n",
         "        const facts = [metric.units, combined, metric.component, metric.group, `pass ${metric.pass}`];\n"
         "        add(row, \"th\", \"name\", name).scope = \"row\";\n"
         "        const cell = add(row, \"td\", \"description\", metric.description);\n"
@@ -42593,7 +42607,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const box = add(label, \"input\");\n"
         "        box.type = \"checkbox\";\n"
         "        box.checked = !column.isHidden;\n"
-        "        label.append(\" \");\n",
+        "        label.append(\" \");\n"
         "        add(label, \"span\", column.metric ? \"code\" : \"\", column.metric || column.label);\n"
         "        box.addEventListener(\"change\", () => {\n"
         "            column.isHidden = !box.checked;\n"
@@ -44070,4 +44084,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2d3c2bbf9ab319d9 */
+/* Joined from src/ by src/join.py: 4186ee134db8944c */

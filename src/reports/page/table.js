@@ -54,6 +54,19 @@ function latencyColumns() {
     ].filter((column) => regions.some((region) => isNumber(column.value(region))));
 }
 
+/* What regions reach of what the device can do, as far as that is known of any. */
+function peakColumns() {
+    const column = (label, member, description) => ({
+        label, units: "percent", description,
+        value: ({of_peak: shares}) => shares && isNumber(shares[member]) ? 100 * shares[member] : null,
+    });
+    return [
+        column("Bandwidth of peak", "bandwidth", "Memory traffic as a share of the peak bandwidth"),
+        column("Compute of peak", "compute",
+            "Operations as a share of the peak, or the share of the time in which a pipe executes, if that is more"),
+    ].filter((one) => regions.some((region) => isNumber(one.value(region))));
+}
+
 /* What phases have alone: times of the host, memory, and what was read of the whole device meanwhile. */
 function phaseColumns() {
     const column = (label, units, value, description, isHidden) => ({
@@ -134,6 +147,7 @@ function makeColumns() {
         ...phaseColumns(),
         ...regions.some((region) => region.change) ? [change] : [],
         timeColumn("Mean", "mean", "Mean GPU time of a sample"),
+        ...peakColumns(),
         timeColumn("Median", "median", "Half of the samples take less"),
         timeColumn("p95", "p95", "95 % of the samples take less"),
         timeColumn("Min", "min", "The shortest sample", true),
