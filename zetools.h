@@ -1105,7 +1105,7 @@ typedef enum zt_limit {
 struct zt_limit_info {
     zt_limit limit;
     zt_limit between[2]; /* of ZT_LIMIT_BETWEEN, the two; the second may be UNKNOWN */
-    const char *name;    /* of the limit: "memory bandwidth", "latency", ... */
+    char name[64];       /* of the limit: "memory bandwidth", "latency", "compute or latency", ... */
     char text[320];      /* sentences with the figures that show it, or with what is missing */
     char missing[256];   /* metrics that were not measured and might show another limit, of one group of the
                           device, which the text may name; "": none is known */
@@ -2440,8 +2440,7 @@ ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = "";
-      info->bandwidth = info->compute = info->xmx = info->occupancy = NAN; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->bandwidth = info->compute = info->xmx = info->occupancy = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
@@ -18897,6 +18896,10 @@ static const char *const zt__limit_names[] = {"unknown", "memory bandwidth", "la
                                               "XMX",     "launch",           "host",    "occupancy",
                                               "cache",   "between"};
 
+static void zt__name_limit(zt_limit_info *info, zt_limit limit) {
+    strcpy(info->name, zt__limit_names[limit]);
+}
+
 /* Appends a figure with its name, unless it was not measured. */
 static void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
     const char *name = zt__roles[role].name, *opening = strchr(info->text, '(') ? ", " : " (";
@@ -18988,6 +18991,9 @@ static void zt__tell_between(zt_limit_info *info, const zt__rule *one, const zt_
     info->limit = ZT_LIMIT_BETWEEN;
     info->between[0] = one->limit;
     info->between[1] = other ? other->limit : ZT_LIMIT_UNKNOWN;
+    info->name[0] = 0;
+    zt__append(info->name, sizeof info->name, other ? "%s or %s" : "perhaps %s", zt__limit_names[one->limit],
+               other ? zt__limit_names[other->limit] : "");
     zt__append(info->text, sizeof info->text, other ? "Between %s and %s: figures" : "Perhaps %s: figures",
                zt__limit_names[one->limit], other ? zt__limit_names[other->limit] : "");
     zt__append(info->text, sizeof info->text, " are too near to a threshold to tell");
@@ -19042,12 +19048,11 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     if (possible && !(rule && rule->limit == possible->limit)) {
         zt__tell_between(info, possible, rule, figures);
         zt__name_missing(advice, unmeasured, info);
-        info->name = zt__limit_names[info->limit];
         return;
     }
     if (rule) {
         info->limit = rule->limit;
-        info->name = zt__limit_names[rule->limit];
+        zt__name_limit(info, rule->limit);
         zt__name_missing(advice, unmeasured, info);
         zt__append(info->text, sizeof info->text, "Probably %s: %s", info->name, rule->reason);
         zt__append_conditions(info, rule, NULL, figures);
@@ -19089,7 +19094,7 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
 /* Empties what zt_get_limit returns. */
 static void zt__clear_limit(zt_limit_info *info) {
     memset(info, 0, sizeof *info);
-    info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+    zt__name_limit(info, ZT_LIMIT_UNKNOWN);
     info->bandwidth = info->compute = info->xmx = info->occupancy = zt__nan();
 }
 
@@ -42387,17 +42392,24 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return \"\";\n"
         "    }\n"
         "    const largest = timed.reduce((most, region) => region.ownShare > most.ownShare ? region : most);\n"
-        "    const limit = largest.limit.what ? `, limited by ${largest.limit.what}` : \"; what limits it is not known\";\n"
+        "    const limit = largest.limit.what ? `, limited by ${largest.limit.what}` : unknownLimit(largest.of_peak || {});\n"
         "    const time = isNumber(largest.own_ns) ? quantity(largest.own_ns, \"ns\") : \"estimated\";\n"
         "    const own = `${percent(largest.ownShare)} (${time})`;\n"
         "    return `The largest own time is that of ${shortName(largest.name, nameLength())}: ${own}${limit}. `;\n"
+        "}\n"
+        "\n"
+        "/* Says that the limit of a region is not known and, where that is, how near it is to the peaks. */\n"
+        "function unknownLimit({bandwidth, compute}) {\n"
+        "    const texts = [[bandwidth, \"the peak bandwidth\"], [compute, \"peak compute\"]]\n"
+        "        .filter(([share]) => isNumber(share)).map(([share, peak]) => `${percent(share)} of ${peak}`);\n"
+        "    return `; what limits it is not known${texts.length ? `, at ${texts.join(\" and \")}` : \"\"}`;\n"
         "}\n"
         "\n"
         "/* Returns what limits all regions. Regions of which that is not known are left out. */\n"
         "function limitsText() {\n"
         "    const shares = new Map();\n"
         "    for (const {limit, share} of measured) {\n"
-        "        if (limit.what && isNumber(share)) {\n"
+        "        if (limit.what && isNumber(share)) {\n",
         "            shares.set(limit.what, (shares.get(limit.what) || 0) + share);\n"
         "        }\n"
         "    }\n"
@@ -42411,7 +42423,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function showNotes() {\n"
         "    const list = byId(\"notes\").querySelector(\"ul\");\n"
-        "    for (const note of doc.notes) {\n",
+        "    for (const note of doc.notes) {\n"
         "        add(list, \"li\", \"\", note);\n"
         "    }\n"
         "    byId(\"notes\").hidden = list.childElementCount === 0;\n"
@@ -42491,7 +42503,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const most = hot.length > HOT_KERNELS ? \", of which these have most\" : \"\";\n"
         "    addLink(\"hotspots\", \"Hot spots\");\n"
         "    add(part, \"p\", \"muted\",\n"
-        "        `${samples} of instructions, taken every ${period}, in ${plural(hot.length, \"kernel\")}${most}. ` +\n"
+        "        `${samples} of instructions, taken every ${period}, in ${plural(hot.length, \"kernel\")}${most}. ` +\n",
         "        \"An active sample executes the instruction, the others wait at it.\");\n"
         "    hot.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds, index === 0));\n"
         "}\n"
@@ -42508,7 +42520,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function showKernels() {\n"
-        "    if (kernels.length === 0) {\n",
+        "    if (kernels.length === 0) {\n"
         "        return;\n"
         "    }\n"
         "    addLink(\"kernels\", \"Kernels\");\n"
@@ -42583,7 +42595,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (names.length === 0) {\n"
         "        return;\n"
         "    }\n"
-        "    addLink(\"metrics\", \"Metrics\");\n"
+        "    addLink(\"metrics\", \"Metrics\");\n",
         "    const details = add(byId(\"metrics\"), \"details\");\n"
         "    add(details, \"summary\", \"\", `What each of the ${plural(names.length, \"metric\")} means`);\n"
         "    add(details, \"p\", \"muted\", \"Each has its units, how samples are combined, its component, group and pass.\");\n"
@@ -42591,7 +42603,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const name of names) {\n"
         "        const metric = metrics[name];\n"
         "        const row = add(body, \"tr\");\n"
-        "        const combined = metric.aggregation === \"none\" ? \"not combined\" : metric.aggregation;\n",
+        "        const combined = metric.aggregation === \"none\" ? \"not combined\" : metric.aggregation;\n"
         "        const facts = [metric.units, combined, metric.component, metric.group, `pass ${metric.pass}`];\n"
         "        add(row, \"th\", \"name\", name).scope = \"row\";\n"
         "        const cell = add(row, \"td\", \"description\", metric.description);\n"
@@ -42689,7 +42701,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    sortByShare();\n"
         "    showHeadings();\n"
         "    showRows();\n"
-        "    fitColumns();\n"
+        "    fitColumns();\n",
         "    showChoice();\n"
         "    showRoofline();\n"
         "    showTimeline();\n"
@@ -44084,4 +44096,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4186ee134db8944c */
+/* Joined from src/ by src/join.py: 6c454e1a2e87d4a1 */

@@ -503,7 +503,7 @@ static void test_each_rule(void **state) {
         assert_true(strlen(info.text) < sizeof info.text - 1);
         assert_int_equal(info.text[strlen(info.text) - 1], '.');
         if (info.limit != ZT_LIMIT_UNKNOWN) {
-            char begin[64];
+            char begin[96];
             snprintf(begin, sizeof begin, "Probably %s: ", info.name);
             assert_memory_equal(info.text, begin, strlen(begin));
         }
@@ -827,7 +827,7 @@ static verdicts judge(zt_profiler *profiler, const char *metric, int samples, do
         found.of[info.limit]++;
         if (info.limit == ZT_LIMIT_BETWEEN) {
             assert_true(info.between[0] != info.between[1]);
-            assert_string_equal(info.name, "between");
+            assert_true(strstr(info.name, " or ") || strstr(info.name, "perhaps "));
             assert_contains(info.text, "More samples tell.");
         }
     }

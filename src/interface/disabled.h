@@ -115,8 +115,7 @@ ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) {
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = "";
-      info->bandwidth = info->compute = info->xmx = info->occupancy = NAN; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->bandwidth = info->compute = info->xmx = info->occupancy = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)

@@ -339,7 +339,7 @@ typedef enum zt_limit {
 struct zt_limit_info {
     zt_limit limit;
     zt_limit between[2]; /* of ZT_LIMIT_BETWEEN, the two; the second may be UNKNOWN */
-    const char *name;    /* of the limit: "memory bandwidth", "latency", ... */
+    char name[64];       /* of the limit: "memory bandwidth", "latency", "compute or latency", ... */
     char text[320];      /* sentences with the figures that show it, or with what is missing */
     char missing[256];   /* metrics that were not measured and might show another limit, of one group of the
                           device, which the text may name; "": none is known */

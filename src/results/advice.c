@@ -129,6 +129,10 @@ static const char *const zt__limit_names[] = {"unknown", "memory bandwidth", "la
                                               "XMX",     "launch",           "host",    "occupancy",
                                               "cache",   "between"};
 
+static void zt__name_limit(zt_limit_info *info, zt_limit limit) {
+    strcpy(info->name, zt__limit_names[limit]);
+}
+
 /* Appends a figure with its name, unless it was not measured. */
 static void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
     const char *name = zt__roles[role].name, *opening = strchr(info->text, '(') ? ", " : " (";
@@ -220,6 +224,9 @@ static void zt__tell_between(zt_limit_info *info, const zt__rule *one, const zt_
     info->limit = ZT_LIMIT_BETWEEN;
     info->between[0] = one->limit;
     info->between[1] = other ? other->limit : ZT_LIMIT_UNKNOWN;
+    info->name[0] = 0;
+    zt__append(info->name, sizeof info->name, other ? "%s or %s" : "perhaps %s", zt__limit_names[one->limit],
+               other ? zt__limit_names[other->limit] : "");
     zt__append(info->text, sizeof info->text, other ? "Between %s and %s: figures" : "Perhaps %s: figures",
                zt__limit_names[one->limit], other ? zt__limit_names[other->limit] : "");
     zt__append(info->text, sizeof info->text, " are too near to a threshold to tell");
@@ -274,12 +281,11 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     if (possible && !(rule && rule->limit == possible->limit)) {
         zt__tell_between(info, possible, rule, figures);
         zt__name_missing(advice, unmeasured, info);
-        info->name = zt__limit_names[info->limit];
         return;
     }
     if (rule) {
         info->limit = rule->limit;
-        info->name = zt__limit_names[rule->limit];
+        zt__name_limit(info, rule->limit);
         zt__name_missing(advice, unmeasured, info);
         zt__append(info->text, sizeof info->text, "Probably %s: %s", info->name, rule->reason);
         zt__append_conditions(info, rule, NULL, figures);
@@ -321,7 +327,7 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
 /* Empties what zt_get_limit returns. */
 static void zt__clear_limit(zt_limit_info *info) {
     memset(info, 0, sizeof *info);
-    info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+    zt__name_limit(info, ZT_LIMIT_UNKNOWN);
     info->bandwidth = info->compute = info->xmx = info->occupancy = zt__nan();
 }
 

@@ -69,10 +69,17 @@ function headline() {
         return "";
     }
     const largest = timed.reduce((most, region) => region.ownShare > most.ownShare ? region : most);
-    const limit = largest.limit.what ? `, limited by ${largest.limit.what}` : "; what limits it is not known";
+    const limit = largest.limit.what ? `, limited by ${largest.limit.what}` : unknownLimit(largest.of_peak || {});
     const time = isNumber(largest.own_ns) ? quantity(largest.own_ns, "ns") : "estimated";
     const own = `${percent(largest.ownShare)} (${time})`;
     return `The largest own time is that of ${shortName(largest.name, nameLength())}: ${own}${limit}. `;
+}
+
+/* Says that the limit of a region is not known and, where that is, how near it is to the peaks. */
+function unknownLimit({bandwidth, compute}) {
+    const texts = [[bandwidth, "the peak bandwidth"], [compute, "peak compute"]]
+        .filter(([share]) => isNumber(share)).map(([share, peak]) => `${percent(share)} of ${peak}`);
+    return `; what limits it is not known${texts.length ? `, at ${texts.join(" and ")}` : ""}`;
 }
 
 /* Returns what limits all regions. Regions of which that is not known are left out. */
