@@ -223,12 +223,14 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
             put_moments(&packed, (pass + 1) * (passes == 1 ? region_ns : time_ns), 1);
         put_moments(&packed, NAN, 1); /* latencies */
         put_moments(&packed, launch_ns, 1);
+        for (uint32_t bucket = 0; bucket < ZT__TIME_BUCKETS; bucket++)
+            put_u64(&packed, region_ns == region_ns && bucket == zt__bucket_of_time(region_ns));
         put_u32(&packed, 0); /* kept samples */
     }
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 10); /* layout */
+    put_u32(&packed, ZT__PACK_LAYOUT);
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));

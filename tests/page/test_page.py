@@ -159,6 +159,9 @@ def value_of(made, region, heading):
         return known[heading]
     if heading in LATENCIES:
         return region.get(LATENCIES[heading], {}).get("median"), "ns"
+    if heading in ("Bandwidth of peak", "Compute of peak"):
+        share = region.get("of_peak", {}).get(heading.split()[0].lower())
+        return (None if share is None else 100 * share), "percent"
     if heading == "Copied":
         return region.get("copied_bytes_per_second"), "B/s"
     name = next(name for name, metric in made["metrics"].items() if heading in (name, metric.get("label")))
