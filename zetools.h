@@ -383,7 +383,7 @@
                                 functions static, so that a library that contains them does not export them
        ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. What needs one
                                 is refused, or done by zt_collect
-       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB)
+       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (95 KB)
 
    PAGES
 
@@ -34635,10 +34635,14 @@ static int zt__copy_page_spans(zt__document *document, zt__page_spans *spans) {
     const zt_allocator *allocator = &profiler->config.allocator;
     uint64_t first, end, i;
     zt__timeline_sample sample;
-    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    double *values;
     zt__get_kept_samples(profiler, &first, &end);
+    if (first == end) {
+        return 1;
+    }
     first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
-    spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *spans->spans);
+    values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first), sizeof *spans->spans);
     spans->samples = end;
     spans->begin_ns = UINT64_MAX;
     for (i = first; i < end && spans->spans && values; i++) {
@@ -40211,7 +40215,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    .bar, .bar i, .track, .slice, .hues span, #notes { print-color-adjust: exact; -webkit-print-color-adjust: exact; }\n"
         "    .bar { width: 40px; }\n"
         "    #regions button { display: contents; } /* buttons are not painted where the heading is repeated */\n"
-        "    #regions .name button::before { content: none; }\n"
+        "    #regions .name button::before, #regions > thead th[aria-sort]::after { content: none; }\n"
         "    svg text { font-size: 10px; }\n"
         "}\n"
         "</style>\n"
@@ -41640,7 +41644,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function drawTimes() {\n"
         "    const times = byId(\"timeline\").querySelector(\".times\");\n"
         "    const length = timeline.end - timeline.begin;\n"
-        "    const step = timeStep(length, Math.max(1, times.clientWidth / 120));\n"
+        "    const stepOfWidth = (width) => timeStep(length, Math.max(1, times.clientWidth / width));\n"
+        "    const longest = timeText(timeline.end, stepOfWidth(60)).length;\n"
+        "    const step = stepOfWidth(Math.max(80, 8 * longest + 12));\n"
         "    times.replaceChildren();\n"
         "    for (let tick = Math.ceil(timeline.begin / step) * step; tick <= timeline.end; tick += step) {\n"
         "        add(times, \"span\", \"\", timeText(tick, step)).style.left = `${100 * (tick - timeline.begin) / length}%`;\n"
@@ -41654,10 +41660,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Shows a part of the time, as far as there is any. Returns whether that is another part than before. */\n"
         "function showPart(begin, end) {\n"
         "    const {duration} = timeline;\n"
-        "    const length = Math.min(duration, Math.max(end - begin, Math.min(SHORTEST, duration)));\n"
+        "    const length = Math.min(duration, Math.max(end - begin, Math.min(SHORTEST, duration)));\n",
         "    const from = Math.min(Math.max(0, begin), duration - length);\n"
         "    const changes = from !== timeline.begin || from + length !== timeline.end;\n"
-        "    timeline.begin = from;\n",
+        "    timeline.begin = from;\n"
         "    timeline.end = from + length;\n"
         "    if (changes) {\n"
         "        drawTimeline();\n"
@@ -41740,18 +41746,19 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    let isMoved = false;\n"
         "    strip.addEventListener(\"wheel\", (event) => {\n"
         "        const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);\n"
-        "        const factor = Math.min(4, Math.max(0.25, Math.exp(event.deltaY / 400)));\n"
+        "        const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 33 * event.deltaY : event.deltaY;\n"
+        "        const factor = Math.min(4, Math.max(0.25, Math.exp(pixels / 400)));\n"
         "        if (isSideways ? pan(event.deltaX / 1000) : zoom(factor, placeOf(event))) {\n"
         "            event.preventDefault(); /* else the page is scrolled */\n"
         "        }\n"
-        "    }, {passive: false});\n"
+        "    }, {passive: false});\n",
         "    strip.addEventListener(\"pointerdown\", (event) => {\n"
         "        last = event.clientX;\n"
         "        isMoved = false;\n"
         "    });\n"
         "    strip.addEventListener(\"pointermove\", (event) => {\n"
         "        if (last === null || event.buttons === 0) {\n"
-        "            describeSpan(spanAt(event));\n",
+        "            describeSpan(spanAt(event));\n"
         "        } else if (isMoved || Math.abs(event.clientX - last) > 3) {\n"
         "            strip.setPointerCapture(event.pointerId);\n"
         "            pan((last - event.clientX) / timeline.rows[0].track.clientWidth);\n"
@@ -41844,14 +41851,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Shows a part of the page, with a link to it at the top. */\n"
         "function addLink(id, text) {\n"
-        "    byId(id).hidden = false;\n"
+        "    byId(id).hidden = false;\n",
         "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n"
         "    link.href = `#${id}`;\n"
         "}\n"
         "\n"
         "/* Returns the groups of the metrics, or why there are none. */\n"
         "function metricsText() {\n"
-        "    const [, availability, explanation] = doc.availability.match(/^\\[(\\w+)\\] (.*)/);\n",
+        "    const [, availability, explanation] = doc.availability.match(/^\\[(\\w+)\\] (.*)/);\n"
         "    if (availability === \"AVAILABLE\") {\n"
         "        return [...new Set(Object.values(metrics).map((metric) => metric.group).filter(Boolean))].join(\", \");\n"
         "    }\n"
@@ -41949,14 +41956,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    row.kinds.forEach((samples, kind) => {\n"
         "        if (samples > most && kinds[kind] !== \"Active\") {\n"
         "            most = samples;\n"
-        "            name = kinds[kind];\n"
+        "            name = kinds[kind];\n",
         "        }\n"
         "    });\n"
         "    return most > 0 ? `${name} ${percent(most / row.samples)}` : \"\";\n"
         "}\n"
         "\n"
         "/* Adds a table of source lines or instructions. Lines without samples show where the others are. */\n"
-        "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {\n",
+        "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {\n"
         "    const body = addTable(parent, [[\"Share of kernel\", \"\", \"%\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"],\n"
         "        [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);\n"
         "    const most = Math.max(1, ...rows.map((row) => row.samples));\n"
@@ -42037,12 +42044,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        \"SLM is that of a work-group; private and spilled memory are those of a thread. \" +\n"
         "        \"Occupancy is the share of the threads of a subslice that the work-groups of most launches can fill.\");\n"
         "    const figures = [\n"
-        "        [\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\", \"B\"],\n"
+        "        [\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\", \"B\"],\n",
         "        [\"Private\", \"private_bytes\", \"B\"], [\"Spill\", \"spill_bytes\", \"B\"], [\"Barriers\", \"barriers\"],\n"
         "        [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\", \"B\"],\n"
         "    ];\n"
         "    const body = addTable(byId(\"kernels\"), [\n"
-        "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n",
+        "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n"
         "        ...figures.map(([text, , unit]) => [text, \"number\", unit]),\n"
         "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"],\n"
         "    ]);\n"
@@ -42122,13 +42129,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* ---- keyboard and mouse ---- */\n"
         "\n"
-        "function showChoice() {\n"
+        "function showChoice() {\n",
         "    for (const column of columns.filter((one) => one.kind !== \"name\" && one.kind !== \"share\")) {\n"
         "        const label = add(byId(\"choice\").lastElementChild, \"label\");\n"
         "        const box = add(label, \"input\");\n"
         "        box.type = \"checkbox\";\n"
         "        box.checked = !column.isHidden;\n"
-        "        label.append(\" \");\n",
+        "        label.append(\" \");\n"
         "        add(label, \"span\", column.metric ? \"code\" : \"\", column.metric || column.label);\n"
         "        box.addEventListener(\"change\", () => {\n"
         "            column.isHidden = !box.checked;\n"
@@ -43567,4 +43574,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8359dc3460c18862 */
+/* Joined from src/ by src/join.py: 35e3c626c34a5407 */

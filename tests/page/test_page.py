@@ -1068,7 +1068,7 @@ def test_ticks(page):
                 const box = node.getBoundingClientRect(), track = document.querySelector('.track').getBoundingClientRect();
                 return [node.textContent, box.left, box.right, (box.left + box.right) / 2 - track.left, track.width]; })""")
             begin, end = part_of_timeline(page)
-            assert 1 <= len(ticks) <= 16 and len({tick[0] for tick in ticks}) == len(ticks), ticks
+            assert 1 <= len(ticks) <= 24 and len({tick[0] for tick in ticks}) == len(ticks), ticks
             for text, _, _, x, room in ticks:
                 number, unit = text.split("\u00a0")
                 time = float(number.replace(",", "")) * UNITS[unit]

@@ -153,7 +153,9 @@ function timeStep(length, most) {
 function drawTimes() {
     const times = byId("timeline").querySelector(".times");
     const length = timeline.end - timeline.begin;
-    const step = timeStep(length, Math.max(1, times.clientWidth / 120));
+    const stepOfWidth = (width) => timeStep(length, Math.max(1, times.clientWidth / width));
+    const longest = timeText(timeline.end, stepOfWidth(60)).length;
+    const step = stepOfWidth(Math.max(80, 8 * longest + 12));
     times.replaceChildren();
     for (let tick = Math.ceil(timeline.begin / step) * step; tick <= timeline.end; tick += step) {
         add(times, "span", "", timeText(tick, step)).style.left = `${100 * (tick - timeline.begin) / length}%`;
@@ -253,7 +255,8 @@ function listenToMouse(strip) {
     let isMoved = false;
     strip.addEventListener("wheel", (event) => {
         const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
-        const factor = Math.min(4, Math.max(0.25, Math.exp(event.deltaY / 400)));
+        const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 33 * event.deltaY : event.deltaY;
+        const factor = Math.min(4, Math.max(0.25, Math.exp(pixels / 400)));
         if (isSideways ? pan(event.deltaX / 1000) : zoom(factor, placeOf(event))) {
             event.preventDefault(); /* else the page is scrolled */
         }
