@@ -41635,7 +41635,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return `${formatter(decimals).format(time / size)}\\u00a0${unit}`;\n"
         "}\n"
         "\n"
-        "/* Returns the step of an axis: 1, 2 or 5 times a power of ten, so that there are at most `most`. */\n"
+        "/* Returns the step of an axis with at most `most` steps: 1, 2 or 5 times a power of ten. */\n"
         "function timeStep(length, most) {\n"
         "    const power = Math.pow(10, Math.floor(Math.log10(length / most)));\n"
         "    return [1, 2, 5, 10].map((digit) => digit * power).find((step) => length / step <= most);\n"
@@ -41660,8 +41660,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Shows a part of the time, as far as there is any. Returns whether that is another part than before. */\n"
         "function showPart(begin, end) {\n"
         "    const {duration} = timeline;\n"
-        "    const length = Math.min(duration, Math.max(end - begin, Math.min(SHORTEST, duration)));\n",
-        "    const from = Math.min(Math.max(0, begin), duration - length);\n"
+        "    const length = Math.min(duration, end - begin);\n"
+        "    const from = Math.min(Math.max(0, begin), duration - length);\n",
         "    const changes = from !== timeline.begin || from + length !== timeline.end;\n"
         "    timeline.begin = from;\n"
         "    timeline.end = from + length;\n"
@@ -41685,9 +41685,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Shows `factor` times as much as before. What is at `place`, from 0 to 1, stays there. */\n"
         "function zoom(factor, place) {\n"
-        "    const length = timeline.end - timeline.begin;\n"
-        "    const begin = timeline.begin + place * length * (1 - factor);\n"
-        "    return showPart(begin, begin + factor * length);\n"
+        "    const before = timeline.end - timeline.begin;\n"
+        "    const length = Math.max(factor * before, SHORTEST);\n"
+        "    const begin = timeline.begin + place * (before - length);\n"
+        "    return showPart(begin, begin + length);\n"
         "}\n"
         "\n"
         "/* Moves the part by a share of its length. */\n"
@@ -41751,8 +41752,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        if (isSideways ? pan(event.deltaX / 1000) : zoom(factor, placeOf(event))) {\n"
         "            event.preventDefault(); /* else the page is scrolled */\n"
         "        }\n"
-        "    }, {passive: false});\n",
-        "    strip.addEventListener(\"pointerdown\", (event) => {\n"
+        "    }, {passive: false});\n"
+        "    strip.addEventListener(\"pointerdown\", (event) => {\n",
         "        last = event.clientX;\n"
         "        isMoved = false;\n"
         "    });\n"
@@ -41851,8 +41852,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Shows a part of the page, with a link to it at the top. */\n"
         "function addLink(id, text) {\n"
-        "    byId(id).hidden = false;\n",
-        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n"
+        "    byId(id).hidden = false;\n"
+        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n",
         "    link.href = `#${id}`;\n"
         "}\n"
         "\n"
@@ -41956,10 +41957,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    row.kinds.forEach((samples, kind) => {\n"
         "        if (samples > most && kinds[kind] !== \"Active\") {\n"
         "            most = samples;\n"
-        "            name = kinds[kind];\n",
+        "            name = kinds[kind];\n"
         "        }\n"
         "    });\n"
-        "    return most > 0 ? `${name} ${percent(most / row.samples)}` : \"\";\n"
+        "    return most > 0 ? `${name} ${percent(most / row.samples)}` : \"\";\n",
         "}\n"
         "\n"
         "/* Adds a table of source lines or instructions. Lines without samples show where the others are. */\n"
@@ -42044,8 +42045,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        \"SLM is that of a work-group; private and spilled memory are those of a thread. \" +\n"
         "        \"Occupancy is the share of the threads of a subslice that the work-groups of most launches can fill.\");\n"
         "    const figures = [\n"
-        "        [\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\", \"B\"],\n",
-        "        [\"Private\", \"private_bytes\", \"B\"], [\"Spill\", \"spill_bytes\", \"B\"], [\"Barriers\", \"barriers\"],\n"
+        "        [\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\", \"B\"],\n"
+        "        [\"Private\", \"private_bytes\", \"B\"], [\"Spill\", \"spill_bytes\", \"B\"], [\"Barriers\", \"barriers\"],\n",
         "        [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\", \"B\"],\n"
         "    ];\n"
         "    const body = addTable(byId(\"kernels\"), [\n"
@@ -42129,9 +42130,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* ---- keyboard and mouse ---- */\n"
         "\n"
-        "function showChoice() {\n",
+        "function showChoice() {\n"
         "    for (const column of columns.filter((one) => one.kind !== \"name\" && one.kind !== \"share\")) {\n"
-        "        const label = add(byId(\"choice\").lastElementChild, \"label\");\n"
+        "        const label = add(byId(\"choice\").lastElementChild, \"label\");\n",
         "        const box = add(label, \"input\");\n"
         "        box.type = \"checkbox\";\n"
         "        box.checked = !column.isHidden;\n"
@@ -43574,4 +43575,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 35e3c626c34a5407 */
+/* Joined from src/ by src/join.py: f8e6251e7a005476 */

@@ -1048,7 +1048,10 @@ def test_zoom(page):
     assert f"{quantity_of(page, whole[1] / 4)} of {quantity_of(page, whole[1])} are shown." in page.text("#timeline")
     for _ in range(40):
         page.press("+")
-    check(part_of_timeline(page)[0], part_of_timeline(page)[0] + 100, "the part is not shorter than clocks are exact")
+    shortest = part_of_timeline(page)
+    page.press("+")
+    check(shortest[0], shortest[0] + 100, "the part is not shorter than clocks are exact, and stays where it is")
+    assert part_of_timeline(page) == shortest
     assert page.run("document.querySelector('.zoom button').disabled")
     page.press("0")
     check(*whole, "the key shows the whole")

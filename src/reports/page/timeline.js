@@ -144,7 +144,7 @@ function timeText(time, step) {
     return `${formatter(decimals).format(time / size)}\u00a0${unit}`;
 }
 
-/* Returns the step of an axis: 1, 2 or 5 times a power of ten, so that there are at most `most`. */
+/* Returns the step of an axis with at most `most` steps: 1, 2 or 5 times a power of ten. */
 function timeStep(length, most) {
     const power = Math.pow(10, Math.floor(Math.log10(length / most)));
     return [1, 2, 5, 10].map((digit) => digit * power).find((step) => length / step <= most);
@@ -169,7 +169,7 @@ const SHORTEST = 100; /* nanoseconds: clocks of devices are not finer */
 /* Shows a part of the time, as far as there is any. Returns whether that is another part than before. */
 function showPart(begin, end) {
     const {duration} = timeline;
-    const length = Math.min(duration, Math.max(end - begin, Math.min(SHORTEST, duration)));
+    const length = Math.min(duration, end - begin);
     const from = Math.min(Math.max(0, begin), duration - length);
     const changes = from !== timeline.begin || from + length !== timeline.end;
     timeline.begin = from;
@@ -194,9 +194,10 @@ function drawTimeline() {
 
 /* Shows `factor` times as much as before. What is at `place`, from 0 to 1, stays there. */
 function zoom(factor, place) {
-    const length = timeline.end - timeline.begin;
-    const begin = timeline.begin + place * length * (1 - factor);
-    return showPart(begin, begin + factor * length);
+    const before = timeline.end - timeline.begin;
+    const length = Math.max(factor * before, SHORTEST);
+    const begin = timeline.begin + place * (before - length);
+    return showPart(begin, begin + length);
 }
 
 /* Moves the part by a share of its length. */
