@@ -383,7 +383,7 @@
                                 functions static, so that a library that contains them does not export them
        ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. What needs one
                                 is refused, or done by zt_collect
-       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB)
+       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (95 KB)
 
    PAGES
 
@@ -35063,10 +35063,14 @@ static int zt__copy_page_spans(zt__document *document, zt__page_spans *spans) {
     const zt_allocator *allocator = &profiler->config.allocator;
     uint64_t first, end, i;
     zt__timeline_sample sample;
-    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    double *values;
     zt__get_kept_samples(profiler, &first, &end);
+    if (first == end) {
+        return 1;
+    }
     first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
-    spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *spans->spans);
+    values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first), sizeof *spans->spans);
     spans->samples = end;
     spans->begin_ns = UINT64_MAX;
     for (i = first; i < end && spans->spans && values; i++) {
@@ -40681,7 +40685,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    .bar, .bar i, .track, .slice, .hues span, #notes { print-color-adjust: exact; -webkit-print-color-adjust: exact; }\n"
         "    .bar { width: 40px; }\n"
         "    #regions button { display: contents; } /* buttons are not painted where the heading is repeated */\n"
-        "    #regions .name button::before { content: none; }\n"
+        "    #regions .name button::before, #regions > thead th[aria-sort]::after { content: none; }\n"
         "    svg text { font-size: 10px; }\n"
         "}\n"
         "</style>\n"
@@ -42115,7 +42119,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return `${formatter(decimals).format(time / size)}\\u00a0${unit}`;\n"
         "}\n"
         "\n"
-        "/* Returns the step of an axis: 1, 2 or 5 times a power of ten, so that there are at most `most`. */\n"
+        "/* Returns the step of an axis with at most `most` steps: 1, 2 or 5 times a power of ten. */\n"
         "function timeStep(length, most) {\n"
         "    const power = Math.pow(10, Math.floor(Math.log10(length / most)));\n"
         "    return [1, 2, 5, 10].map((digit) => digit * power).find((step) => length / step <= most);\n"
@@ -42123,8 +42127,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function drawTimes() {\n"
         "    const times = byId(\"timeline\").querySelector(\".times\");\n"
-        "    const length = timeline.end - timeline.begin;\n"
-        "    const step = timeStep(length, Math.max(1, times.clientWidth / 120));\n",
+        "    const length = timeline.end - timeline.begin;\n",
+        "    const stepOfWidth = (width) => timeStep(length, Math.max(1, times.clientWidth / width));\n"
+        "    const longest = timeText(timeline.end, stepOfWidth(60)).length;\n"
+        "    const step = stepOfWidth(Math.max(80, 8 * longest + 12));\n"
         "    times.replaceChildren();\n"
         "    for (let tick = Math.ceil(timeline.begin / step) * step; tick <= timeline.end; tick += step) {\n"
         "        add(times, \"span\", \"\", timeText(tick, step)).style.left = `${100 * (tick - timeline.begin) / length}%`;\n"
@@ -42138,7 +42144,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Shows a part of the time, as far as there is any. Returns whether that is another part than before. */\n"
         "function showPart(begin, end) {\n"
         "    const {duration} = timeline;\n"
-        "    const length = Math.min(duration, Math.max(end - begin, Math.min(SHORTEST, duration)));\n"
+        "    const length = Math.min(duration, end - begin);\n"
         "    const from = Math.min(Math.max(0, begin), duration - length);\n"
         "    const changes = from !== timeline.begin || from + length !== timeline.end;\n"
         "    timeline.begin = from;\n"
@@ -42163,9 +42169,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Shows `factor` times as much as before. What is at `place`, from 0 to 1, stays there. */\n"
         "function zoom(factor, place) {\n"
-        "    const length = timeline.end - timeline.begin;\n"
-        "    const begin = timeline.begin + place * length * (1 - factor);\n"
-        "    return showPart(begin, begin + factor * length);\n"
+        "    const before = timeline.end - timeline.begin;\n"
+        "    const length = Math.max(factor * before, SHORTEST);\n"
+        "    const begin = timeline.begin + place * (before - length);\n"
+        "    return showPart(begin, begin + length);\n"
         "}\n"
         "\n"
         "/* Moves the part by a share of its length. */\n"
@@ -42213,18 +42220,19 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function describeSpan(span) {\n"
-        "    byId(\"span\").textContent = span\n"
+        "    byId(\"span\").textContent = span\n",
         "        ? `${span.region.name}: ${quantity(span.end - span.begin, \"ns\")}, from ${timeText(span.begin, SHORTEST / 100)}`\n"
         "        : \"\";\n"
         "}\n"
         "\n"
         "/* The mouse zooms by its wheel, moves the part while a button is down, and opens the region of a span by a click. */\n"
-        "function listenToMouse(strip) {\n",
+        "function listenToMouse(strip) {\n"
         "    let last = null; /* where the button went down, or the part was moved to */\n"
         "    let isMoved = false;\n"
         "    strip.addEventListener(\"wheel\", (event) => {\n"
         "        const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);\n"
-        "        const factor = Math.min(4, Math.max(0.25, Math.exp(event.deltaY / 400)));\n"
+        "        const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 33 * event.deltaY : event.deltaY;\n"
+        "        const factor = Math.min(4, Math.max(0.25, Math.exp(pixels / 400)));\n"
         "        if (isSideways ? pan(event.deltaX / 1000) : zoom(factor, placeOf(event))) {\n"
         "            event.preventDefault(); /* else the page is scrolled */\n"
         "        }\n"
@@ -42308,13 +42316,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const section = byId(\"timeline\");\n"
         "    const phaseSpans = spansOf(doc.timeline.phases);\n"
         "    timeline.duration = doc.timeline.span_ns;\n"
-        "    const queues = rowsOfQueues(doc.timeline.queues);\n"
+        "    const queues = rowsOfQueues(doc.timeline.queues);\n",
         "    timeline.rows = [...phaseSpans.length ? [rowOf(\"phases\", phaseSpans)] : [], ...queues];\n"
         "    timeline.hues = chooseHues(queues);\n"
         "    addLink(\"timeline\", \"Timeline\");\n"
         "    const [text, strip, hues] = [\"p\", \".strip\", \".hues\"].map((selector) => section.querySelector(selector));\n"
         "    const spans = sortByBegin(queues.flatMap((row) => row.spans));\n"
-        "    text.textContent = timelineText(spans, doc.timeline.samples);\n",
+        "    text.textContent = timelineText(spans, doc.timeline.samples);\n"
         "    addRows(strip);\n"
         "    addHues(hues);\n"
         "    listenToZoom(strip);\n"
@@ -42400,7 +42408,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Says that the limit of a region is not known and, where that is, how near it is to the peaks. */\n"
         "function unknownLimit({bandwidth, compute}) {\n"
-        "    const texts = [[bandwidth, \"the peak bandwidth\"], [compute, \"peak compute\"]]\n"
+        "    const texts = [[bandwidth, \"the peak bandwidth\"], [compute, \"peak compute\"]]\n",
         "        .filter(([share]) => isNumber(share)).map(([share, peak]) => `${percent(share)} of ${peak}`);\n"
         "    return `; what limits it is not known${texts.length ? `, at ${texts.join(\" and \")}` : \"\"}`;\n"
         "}\n"
@@ -42409,7 +42417,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function limitsText() {\n"
         "    const shares = new Map();\n"
         "    for (const {limit, share} of measured) {\n"
-        "        if (limit.what && isNumber(share)) {\n",
+        "        if (limit.what && isNumber(share)) {\n"
         "            shares.set(limit.what, (shares.get(limit.what) || 0) + share);\n"
         "        }\n"
         "    }\n"
@@ -42497,13 +42505,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (!spots || spots.kernels.length === 0) {\n"
         "        return;\n"
         "    }\n"
-        "    const hot = spots.kernels;\n"
+        "    const hot = spots.kernels;\n",
         "    const samples = plural(spots.counts.matched, \"sample\");\n"
         "    const period = quantity(spots.period_ns, \"ns\");\n"
         "    const most = hot.length > HOT_KERNELS ? \", of which these have most\" : \"\";\n"
         "    addLink(\"hotspots\", \"Hot spots\");\n"
         "    add(part, \"p\", \"muted\",\n"
-        "        `${samples} of instructions, taken every ${period}, in ${plural(hot.length, \"kernel\")}${most}. ` +\n",
+        "        `${samples} of instructions, taken every ${period}, in ${plural(hot.length, \"kernel\")}${most}. ` +\n"
         "        \"An active sample executes the instruction, the others wait at it.\");\n"
         "    hot.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds, index === 0));\n"
         "}\n"
@@ -42582,7 +42590,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const call of calls.slice().sort((a, b) => b.time_ns.sum - a.time_ns.sum)) {\n"
         "        const row = add(body, \"tr\");\n"
         "        add(row, \"th\", \"name\", call.name).scope = \"row\";\n"
-        "        add(row, \"td\", \"number\", COUNT.format(call.count));\n"
+        "        add(row, \"td\", \"number\", COUNT.format(call.count));\n",
         "        add(row, \"td\", call.errors ? \"number mark\" : \"number\", COUNT.format(call.errors));\n"
         "        for (const [, figure, scale] of figures) {\n"
         "            add(row, \"td\", \"number\", scaled(call.time_ns[figure], scale));\n"
@@ -42595,7 +42603,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (names.length === 0) {\n"
         "        return;\n"
         "    }\n"
-        "    addLink(\"metrics\", \"Metrics\");\n",
+        "    addLink(\"metrics\", \"Metrics\");\n"
         "    const details = add(byId(\"metrics\"), \"details\");\n"
         "    add(details, \"summary\", \"\", `What each of the ${plural(names.length, \"metric\")} means`);\n"
         "    add(details, \"p\", \"muted\", \"Each has its units, how samples are combined, its component, group and pass.\");\n"
@@ -42685,7 +42693,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            event.preventDefault();\n"
         "            filter.focus();\n"
         "            filter.select();\n"
-        "        } else if (event.key === \"Escape\" && choice.open) {\n"
+        "        } else if (event.key === \"Escape\" && choice.open) {\n",
         "            choice.open = false;\n"
         "            choice.firstElementChild.focus();\n"
         "        }\n"
@@ -42701,7 +42709,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    sortByShare();\n"
         "    showHeadings();\n"
         "    showRows();\n"
-        "    fitColumns();\n",
+        "    fitColumns();\n"
         "    showChoice();\n"
         "    showRoofline();\n"
         "    showTimeline();\n"
@@ -44096,4 +44104,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6c454e1a2e87d4a1 */
+/* Joined from src/ by src/join.py: f04fed2e9260ba30 */

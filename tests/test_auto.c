@@ -420,14 +420,14 @@ static void test_a_trace_by_a_suffix_in_capitals(void **state) {
     assert_contains(text_of("run.2.TRACE.JSON"), "\"name\":\"saxpy\"");
 }
 
-/* A page shows a strip of the timeline, which is kept for it. */
+/* A page shows the timeline, which is kept for it. */
 static void test_a_page_by_the_environment(void **state) {
     char path[PATH_MAX];
     (void)state;
     snprintf(path, sizeof path, "%s", in_directory("environment.Html"));
     const program p = {.work = launch_some, .environment = path, .calls = 1};
     expect_success(&p);
-    assert_contains(text_of("environment.Html"), "\"timeline\":{\"samples\":7,\"begin_ns\":0,");
+    assert_contains(text_of("environment.Html"), "\"timeline\":{\"samples\":7,\"span_ns\":");
 }
 
 /* Processes that inherit one ZT_AUTO write files of their own. */

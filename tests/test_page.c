@@ -207,7 +207,11 @@ static void test_the_page(void **state) {
     run_phases(w, profiler);
     for (int i = 0; i < 2; i++)
         ok(zt_report(profiler, phases[i]));
-    assert_contains(read_text(phases[0]), "\"phase\":{\"entered\":30,");
+    text = read_text(phases[0]);
+    assert_contains(text, "\"phase\":{\"entered\":30,");
+    assert_contains(text, "{\"kind\":\"list\",\"name\":\"solver\",\"spans\":[\n[");
+    assert_contains(text, "{\"kind\":\"queue\",\"name\":\"\",\"spans\":[\n[");
+    assert_contains(text, ",\"phases\":[\n[");
     if (!stays) {
         for (int i = 0; i < 2; i++) {
             unlink(nested[i]);

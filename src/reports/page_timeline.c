@@ -66,10 +66,14 @@ static int zt__copy_page_spans(zt__document *document, zt__page_spans *spans) {
     const zt_allocator *allocator = &profiler->config.allocator;
     uint64_t first, end, i;
     zt__timeline_sample sample;
-    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    double *values;
     zt__get_kept_samples(profiler, &first, &end);
+    if (first == end) {
+        return 1;
+    }
     first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
-    spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first) + 1, sizeof *spans->spans);
+    values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first), sizeof *spans->spans);
     spans->samples = end;
     spans->begin_ns = UINT64_MAX;
     for (i = first; i < end && spans->spans && values; i++) {

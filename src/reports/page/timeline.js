@@ -144,7 +144,7 @@ function timeText(time, step) {
     return `${formatter(decimals).format(time / size)}\u00a0${unit}`;
 }
 
-/* Returns the step of an axis: 1, 2 or 5 times a power of ten, so that there are at most `most`. */
+/* Returns the step of an axis with at most `most` steps: 1, 2 or 5 times a power of ten. */
 function timeStep(length, most) {
     const power = Math.pow(10, Math.floor(Math.log10(length / most)));
     return [1, 2, 5, 10].map((digit) => digit * power).find((step) => length / step <= most);
@@ -153,7 +153,9 @@ function timeStep(length, most) {
 function drawTimes() {
     const times = byId("timeline").querySelector(".times");
     const length = timeline.end - timeline.begin;
-    const step = timeStep(length, Math.max(1, times.clientWidth / 120));
+    const stepOfWidth = (width) => timeStep(length, Math.max(1, times.clientWidth / width));
+    const longest = timeText(timeline.end, stepOfWidth(60)).length;
+    const step = stepOfWidth(Math.max(80, 8 * longest + 12));
     times.replaceChildren();
     for (let tick = Math.ceil(timeline.begin / step) * step; tick <= timeline.end; tick += step) {
         add(times, "span", "", timeText(tick, step)).style.left = `${100 * (tick - timeline.begin) / length}%`;
@@ -167,7 +169,7 @@ const SHORTEST = 100; /* nanoseconds: clocks of devices are not finer */
 /* Shows a part of the time, as far as there is any. Returns whether that is another part than before. */
 function showPart(begin, end) {
     const {duration} = timeline;
-    const length = Math.min(duration, Math.max(end - begin, Math.min(SHORTEST, duration)));
+    const length = Math.min(duration, end - begin);
     const from = Math.min(Math.max(0, begin), duration - length);
     const changes = from !== timeline.begin || from + length !== timeline.end;
     timeline.begin = from;
@@ -192,9 +194,10 @@ function drawTimeline() {
 
 /* Shows `factor` times as much as before. What is at `place`, from 0 to 1, stays there. */
 function zoom(factor, place) {
-    const length = timeline.end - timeline.begin;
-    const begin = timeline.begin + place * length * (1 - factor);
-    return showPart(begin, begin + factor * length);
+    const before = timeline.end - timeline.begin;
+    const length = Math.max(factor * before, SHORTEST);
+    const begin = timeline.begin + place * (before - length);
+    return showPart(begin, begin + length);
 }
 
 /* Moves the part by a share of its length. */
@@ -253,7 +256,8 @@ function listenToMouse(strip) {
     let isMoved = false;
     strip.addEventListener("wheel", (event) => {
         const isSideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
-        const factor = Math.min(4, Math.max(0.25, Math.exp(event.deltaY / 400)));
+        const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 33 * event.deltaY : event.deltaY;
+        const factor = Math.min(4, Math.max(0.25, Math.exp(pixels / 400)));
         if (isSideways ? pan(event.deltaX / 1000) : zoom(factor, placeOf(event))) {
             event.preventDefault(); /* else the page is scrolled */
         }
