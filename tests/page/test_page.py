@@ -181,8 +181,9 @@ def is_inside(made, region, outer):
 
 
 def count_columns(made):
-    """The number of columns that can be shown: those of latencies and copies only where a region has them."""
-    known = [*((name, "median") for name in LATENCIES.values()), ("copied_bytes_per_second", None)]
+    """The number of columns that can be shown: those of latencies, copies and peaks only where a region has them."""
+    known = [*((name, "median") for name in LATENCIES.values()), ("copied_bytes_per_second", None),
+             ("of_peak", "bandwidth"), ("of_peak", "compute")]
     is_nested = any(region.get("parent") is not None for region in made["regions"])
     return 13 + is_nested + len(made["metrics"]) + sum(
         any((region.get(name, {}).get(figure) if figure else region.get(name)) is not None for region in made["regions"])
