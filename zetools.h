@@ -36571,8 +36571,12 @@ enum {
     ZT__ROW_THROTTLED_BY, /* the reason that held longest */
     ZT__ROW_CHANGE,       /* an index of texts */
     ZT__ROW_FACTS,
-    ZT__ROW_METRICS = ZT__ROW_FACTS + ZT__REGION_FACT_COUNT
+    ZT__ROW_METRICS = ZT__ROW_FACTS + (int)ZT__REGION_FACT_COUNT
 };
+
+static uint32_t zt__row_of(zt__region_figure fact) {
+    return ZT__ROW_FACTS + (uint32_t)fact;
+}
 
 /* A change as text: "-12.3 +- 1.1". */
 typedef struct zt__change_text {
@@ -36791,7 +36795,7 @@ static void zt__add_column_of_fact(const zt__document *document, zt__region_tabl
         return;
     }
     if (is_requested || fact->is_default || (figure == ZT__FACT_LAUNCH && table->shows_launch)) {
-        zt__add_figures(&table->shown, ZT__ROW_FACTS + figure, fact->column,
+        zt__add_figures(&table->shown, zt__row_of(figure), fact->column,
                         fact->set == ZT__FACTS_OF_PEAKS ? "% of peak" : zt__shown_units(fact), 1, rank);
     }
     if (has_reasons) {
@@ -36845,10 +36849,10 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
             figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i]);
         }
         if (!document->region.count) {
-            figures[ZT__ROW_FACTS + ZT__FACT_TOTAL] = zt__nan();
+            figures[zt__row_of(ZT__FACT_TOTAL)] = zt__nan();
         }
         if (!time->count) {
-            figures[ZT__ROW_FACTS + ZT__FACT_OWN] = zt__nan();
+            figures[zt__row_of(ZT__FACT_OWN)] = zt__nan();
         }
         table->shows_wait |= zt__is_positive(document->region.host_wait_ns);
         table->shows_throttled |= zt__is_positive(document->region.throttled);
@@ -36865,7 +36869,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
     if (document->out_of_memory) {
         return;
     }
-    zt__choose_time_unit(shown, ZT__ROW_FACTS + ZT__FACT_MEAN, ZT__ROW_FACTS + ZT__FACT_TOTAL);
+    zt__choose_time_unit(shown, zt__row_of(ZT__FACT_MEAN), zt__row_of(ZT__FACT_TOTAL));
     zt__add_figures(shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
     zt__add_figures(shown, ZT__ROW_COUNT, "count", "", 0, 0);
     if (document->differs) {
@@ -36967,8 +36971,8 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
     }
     zt__write_skewed_regions(document, table);
     for (i = 0; i < table->shown.column_count; i++) {
-        shows_queue |= table->shown.columns[i].figure == ZT__ROW_FACTS + ZT__FACT_QUEUE;
-        shows_launch |= table->shown.columns[i].figure == ZT__ROW_FACTS + ZT__FACT_LAUNCH;
+        shows_queue |= table->shown.columns[i].figure == zt__row_of(ZT__FACT_QUEUE);
+        shows_launch |= table->shown.columns[i].figure == zt__row_of(ZT__FACT_LAUNCH);
     }
     if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
         zt__write_table_note(document,
@@ -44104,4 +44108,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f04fed2e9260ba30 */
+/* Joined from src/ by src/join.py: a816c5ae69ac8d28 */
