@@ -1,6 +1,7 @@
 /* The timeline: a trace that another program reads, in host time, whatever the device's clock does; and what
    the rows of streams say of regions. */
 #define _GNU_SOURCE
+#include "perfetto.h"
 #include "rows.h"
 
 #include <dlfcn.h>
@@ -79,7 +80,7 @@ static void read_trace(const char *path, uint64_t low, uint64_t high) {
     assert_int_equal(status, 0);
 }
 
-/* Writes a trace whose times are all between `low` and now, and reads it. */
+/* Writes a trace whose times are all between `low` and now, and reads it; and the same in Perfetto's format. */
 static void trace_since(zt_profiler *profiler, uint64_t low) {
     char path[] = "/tmp/zetools-XXXXXX.trace.json";
     int file = mkstemps(path, 11);
@@ -87,6 +88,7 @@ static void trace_since(zt_profiler *profiler, uint64_t low) {
     close(file);
     ok(zt_report(profiler, path));
     read_trace(path, low, now_ns());
+    compare_with_perfetto(profiler, path);
     unlink(path);
 }
 

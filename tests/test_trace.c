@@ -1,7 +1,7 @@
 /* The tracer: each launch of the process is a region, and lists and calls are observed. The code that
    launches does not call the library. */
 #define _GNU_SOURCE
-#include "fixture.h"
+#include "perfetto.h"
 
 #include <dlfcn.h>
 #include <level_zero/layers/zel_tracing_api.h>
@@ -2209,9 +2209,10 @@ static const char *read_timeline(zt_profiler *profiler, uint64_t low) {
     assert_non_null(pipe);
     output[fread(output, 1, sizeof output - 1, pipe)] = 0;
     int status = pclose(pipe);
-    unlink(path);
     if (status != 0)
         fail_msg("%s:\n%s", command, output);
+    compare_with_perfetto(profiler, path);
+    unlink(path);
     return output;
 }
 

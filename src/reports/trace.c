@@ -15,6 +15,7 @@
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
+#include "reports/perfetto.h"
 #include "reports/trace_columns.h"
 #include "reports/trace_counters.h"
 #include "reports/trace_events.h"
@@ -320,7 +321,7 @@ static zt__trace_track zt__thread_track(uint32_t thread) {
 
 static void zt__begin_trace_event(zt__trace *trace, zt__trace_kind kind, const char *name,
                                   const char *category, zt__trace_track track, uint64_t begin_ns,
-                                  uint64_t end_ns, uint32_t id) {
+                                  uint64_t end_ns, const zt__span *span) {
     zt__trace_event event;
     event.kind = kind;
     event.name = name;
@@ -328,14 +329,15 @@ static void zt__begin_trace_event(zt__trace *trace, zt__trace_kind kind, const c
     event.track = track;
     event.begin_ns = begin_ns;
     event.end_ns = end_ns;
-    event.id = id;
+    event.id = span ? (uint32_t)(span - trace->spans) + 1 : 0;
+    event.origin = span ? &span->sample.origin : NULL;
     trace->sink.format->begin_event(&trace->sink, &event);
 }
 
 /* Begins an instant on a track of the device. */
 static void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
                               uint64_t ns) {
-    zt__begin_trace_event(trace, ZT__TRACE_INSTANT, name, category, zt__device_track(track), ns, ns, 0);
+    zt__begin_trace_event(trace, ZT__TRACE_INSTANT, name, category, zt__device_track(track), ns, ns, NULL);
 }
 
 /* Writes an instant: how many of something are not shown as they are, and what to do. */
@@ -517,14 +519,14 @@ static void zt__write_region(zt__trace *trace, const zt__span *span) {
     const zt__trace_format *format = trace->sink.format;
     zt__trace_sink *sink = &trace->sink;
     const zt__timeline_sample *sample = &span->sample;
-    uint32_t id = (uint32_t)(span - trace->spans) + 1, i;
+    uint32_t i;
     double error_ns;
     zt__lock(&trace->profiler->mutex);
     error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
     zt__unlock(&trace->profiler->mutex);
     zt__begin_trace_event(trace, ZT__TRACE_REGION, zt__record_at(trace->profiler, sample->region)->name,
                           "region", zt__device_track(trace->tracks[span->track].number), sample->begin_ns,
-                          sample->end_ns, id);
+                          sample->end_ns, span);
     if (zt__is_finite(span->figures[0])) {
         format->add_number(sink, "GPU time [ns]", span->figures[0]);
     }
@@ -533,7 +535,6 @@ static void zt__write_region(zt__trace *trace, const zt__span *span) {
             format->add_number(sink, trace->columns.columns[i].label.text, span->figures[1 + i]);
         }
     }
-    format->add_launch(sink, sample->origin.group_count, sample->origin.group_size);
     if (!zt__is_nan(span->latencies[ZT__QUEUE_LATENCY])) {
         format->add_number(sink, "queue latency [ns]", span->latencies[ZT__QUEUE_LATENCY]);
     }
@@ -550,7 +551,7 @@ static void zt__write_region(zt__trace *trace, const zt__span *span) {
         format->add_number(sink, "appended by thread", sample->origin.appended_by);
     }
     if (sample->origin.submitted_by) {
-        format->end_flow(sink, id);
+        format->end_flow(sink, sink->event.id);
     }
     format->end_event(sink);
 }
@@ -568,7 +569,7 @@ static void zt__write_regions(zt__trace *trace) {
                             zt__name_list_track(track, name, sizeof name));
     }
     if (format->counts_regions) {
-        zt__declare_columns(&trace->sink, "regions", &trace->columns);
+        zt__declare_columns(&trace->sink, "regions", "region ", &trace->columns);
     }
     for (i = 0; i < trace->span_count; i++) {
         const zt__span *span = trace->by_time[i];
@@ -799,7 +800,7 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
             uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
             uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
             zt__begin_trace_event(trace, ZT__TRACE_SLICE, "gap", "missing", zt__device_track(track), begin_ns,
-                                  end_ns, 0);
+                                  end_ns, NULL);
             if (periods > 1) {
                 format->add_number(&trace->sink, "missing rows, about", (double)(periods - 1));
             }
@@ -825,7 +826,7 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
                          "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
     }
     if (rows.count > 0) {
-        zt__declare_columns(&trace->sink, name, &rows.columns);
+        zt__declare_columns(&trace->sink, name, "", &rows.columns);
         zt__write_changes(&trace->sink, &rows);
     }
     zt__free(allocator, rows.means);
@@ -869,7 +870,7 @@ static void zt__begin_slice(zt__trace *trace, const zt__host_slice *slice) {
         name = append;
     }
     zt__begin_trace_event(trace, ZT__TRACE_SLICE, name, categories[slice->kind],
-                          zt__thread_track(slice->thread), slice->begin_ns, slice->end_ns, 0);
+                          zt__thread_track(slice->thread), slice->begin_ns, slice->end_ns, NULL);
     if (slice->kind == ZT__SLICE_EXECUTE) {
         format->add_number(&trace->sink, "regions", slice->regions);
     }
@@ -917,7 +918,7 @@ static void zt__write_program(zt__trace *trace) {
 ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__trace_format *format = &zt__trace_events;
+    const zt__trace_format *format = document->is_perfetto ? &zt__perfetto_packets : &zt__trace_events;
     zt__stream_data *data = NULL;
     zt__trace trace;
     int has_memory, is_complete;

@@ -87,10 +87,12 @@ static const char *zt__column_label(const void *columns, uint32_t index) {
     return ((const zt__trace_column *)columns)[index].label.text;
 }
 
-ZT__PRIVATE void zt__declare_columns(zt__trace_sink *sink, const char *group,
+ZT__PRIVATE void zt__declare_columns(zt__trace_sink *sink, const char *group, const char *prefix,
                                      const zt__trace_columns *columns) {
     zt__trace_counters counters;
+    counters.kind = ZT__COUNTERS_OF_COMPUTE;
     counters.group = group;
+    counters.prefix = prefix;
     counters.label_at = zt__column_label;
     counters.labels = columns->columns;
     counters.count = columns->count;

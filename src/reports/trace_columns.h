@@ -40,5 +40,5 @@ ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const dou
                                      uint32_t metric_count, double length_ns, double *figures);
 
 /* Declares the columns as counters. */
-ZT__PRIVATE void zt__declare_columns(zt__trace_sink *sink, const char *group,
+ZT__PRIVATE void zt__declare_columns(zt__trace_sink *sink, const char *group, const char *prefix,
                                      const zt__trace_columns *columns);

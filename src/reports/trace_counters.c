@@ -47,7 +47,9 @@ static void zt__declare_power(zt__trace_sink *sink, zt__power_labels *labels) {
         snprintf(labels->texts[ZT__COUNTER_REASON + i], sizeof labels->texts[0], "throttled: %s [%%]",
                  zt__throttle_reasons[i]);
     }
+    counters.kind = ZT__COUNTERS_OF_SYSTEM;
     counters.group = "power";
+    counters.prefix = "";
     counters.label_at = zt__power_label;
     counters.labels = labels;
     counters.count = ZT__COUNTER_REASON + ZT_THROTTLE_REASONS;
@@ -93,7 +95,8 @@ static const char *zt__memory_label(const void *labels, uint32_t index) {
 
 ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink) {
     static const char *const labels[] = {"device memory [bytes]", "host memory [bytes]"};
-    const zt__trace_counters counters = {"memory", zt__memory_label, labels, ZT__COUNT_OF(labels)};
+    const zt__trace_counters counters = {ZT__COUNTERS_OF_MEMORY, "memory", "",
+                                         zt__memory_label,       labels,   ZT__COUNT_OF(labels)};
     const zt__trace_track device = {1, 0};
     uint64_t first, end, i, several, host_bytes = 0;
     zt__memory_change change, highest;

@@ -87,6 +87,15 @@ static void zt__begin_json_argument(zt__trace_sink *sink, const char *name) {
     zt__write_text(sink->writer, ":");
 }
 
+/* Writes three numbers, such as "128 x 8 x 1", if they are known. */
+static void zt__add_json_extent(zt__trace_sink *sink, const char *name, const uint32_t extent[3]) {
+    if (extent[0]) {
+        zt__begin_json_argument(sink, name);
+        zt__print(sink->writer, "\"%u x %u x %u\"", (unsigned)extent[0], (unsigned)extent[1],
+                  (unsigned)extent[2]);
+    }
+}
+
 /* On track 0, an instant is one of the whole process. */
 static void zt__begin_json_span(zt__trace_sink *sink, const zt__trace_event *event) {
     zt__writer *writer = sink->writer;
@@ -102,6 +111,10 @@ static void zt__begin_json_span(zt__trace_sink *sink, const zt__trace_event *eve
     sink->event = *event;
     sink->is_open = 1;
     sink->has_arguments = is_instant;
+    if (event->origin) {
+        zt__add_json_extent(sink, "groups", event->origin->group_count);
+        zt__add_json_extent(sink, "group size", event->origin->group_size);
+    }
 }
 
 /* Writes a number. Whole numbers, such as counts, are exact. */
@@ -124,21 +137,6 @@ static void zt__add_json_argument(zt__trace_sink *sink, const char *name, const 
 static void zt__add_json_flag(zt__trace_sink *sink, const char *name) {
     zt__begin_json_argument(sink, name);
     zt__write_text(sink->writer, "true");
-}
-
-/* Writes three numbers, such as "128 x 8 x 1", if they are known. */
-static void zt__add_json_extent(zt__trace_sink *sink, const char *name, const uint32_t extent[3]) {
-    if (extent[0]) {
-        zt__begin_json_argument(sink, name);
-        zt__print(sink->writer, "\"%u x %u x %u\"", (unsigned)extent[0], (unsigned)extent[1],
-                  (unsigned)extent[2]);
-    }
-}
-
-static void zt__add_json_launch(zt__trace_sink *sink, const uint32_t group_count[3],
-                                const uint32_t group_size[3]) {
-    zt__add_json_extent(sink, "groups", group_count);
-    zt__add_json_extent(sink, "group size", group_size);
 }
 
 static void zt__end_json_event(zt__trace_sink *sink) {
@@ -200,7 +198,6 @@ ZT__PRIVATE const zt__trace_format zt__trace_events = {0,
                                                        zt__add_json_number,
                                                        zt__add_json_argument,
                                                        zt__add_json_flag,
-                                                       zt__add_json_launch,
                                                        zt__begin_json_flow,
                                                        zt__end_json_flow,
                                                        zt__end_json_event,

@@ -216,7 +216,7 @@ ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, const zt__trac
         const zt__traced_phase *phase = phases->on_device[i];
         uint32_t index = (uint32_t)(phase - phases->phases);
         zt__trace_event event = {ZT__TRACE_SLICE, phase->name,   "phase", {1, phase->track + 1},
-                                 phase->begin_ns, phase->end_ns, 0};
+                                 phase->begin_ns, phase->end_ns, 0,       NULL};
         if (event.track.number != track.number) {
             zt__end_phases(sink, phases, innermost, UINT32_MAX);
             if (phase->track > 0) {

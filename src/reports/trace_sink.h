@@ -22,12 +22,22 @@ typedef struct zt__trace_event {
     const char *name, *category;
     zt__trace_track track;
     uint64_t begin_ns, end_ns; /* an instant has no end */
-    uint32_t id;               /* of a region: the number of the flow to it */
+    uint32_t id;               /* of a region: the number of the flow to it, */
+    const zt__origin *origin;  /* and where it comes from. NULL: not a region */
 } zt__trace_event;
+
+/* What counters are of, in Perfetto's numbers. */
+typedef enum zt__counter_kind {
+    ZT__COUNTERS_OF_SYSTEM = 1,
+    ZT__COUNTERS_OF_MEMORY = 5,
+    ZT__COUNTERS_OF_COMPUTE = 6
+} zt__counter_kind;
 
 /* Counters that are written together. A label is a name with its unit, such as "GPU_BUSY [%]". */
 typedef struct zt__trace_counters {
+    zt__counter_kind kind;
     const char *group;
+    const char *prefix; /* of names, where another group has the same */
     zt__name_fn label_at;
     const void *labels;
     uint32_t count;
@@ -70,7 +80,6 @@ typedef struct zt__trace_format {
     void (*add_number)(zt__trace_sink *sink, const char *name, double number);
     void (*add_text)(zt__trace_sink *sink, const char *name, const char *text);
     void (*add_flag)(zt__trace_sink *sink, const char *name); /* that is true */
-    void (*add_launch)(zt__trace_sink *sink, const uint32_t group_count[3], const uint32_t group_size[3]);
     void (*begin_flow)(zt__trace_sink *sink, uint32_t id, int is_to_region);
     void (*end_flow)(zt__trace_sink *sink, uint32_t id);
     void (*end_event)(zt__trace_sink *sink);
