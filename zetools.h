@@ -34648,15 +34648,16 @@ static uint64_t zt__track_uuid(const zt__perfetto *perfetto, zt__trace_track tra
     return perfetto->identity + 1 + ((uint64_t)track.is_device << 40) + track.number;
 }
 
-/* Returns the number of an event by which calls refer to it: shorter than others, because each region has one. */
+/* Returns the number of a region, which calls refer to. It has few bits, because it is written twice. */
 static uint64_t zt__event_number(const zt__perfetto *perfetto, uint32_t id) {
-    return (perfetto->identity >> 8) + id;
+    return (perfetto->identity >> 22) + id;
 }
 
 /* Writes the packet that is open, if there is one. */
 static void zt__end_packet(zt__trace_sink *sink) {
     zt__perfetto *perfetto = sink->perfetto;
     if (!perfetto->packet.used) {
+        zt__clear_protobuf(&perfetto->packet); /* messages are open without memory for their first byte */
         return;
     }
     while (perfetto->packet.depth > 0) {
@@ -34806,7 +34807,7 @@ static void zt__begin_packet_queue(zt__trace_sink *sink, zt__trace_track track, 
             zt__declare_specification(perfetto, i + 1, zt__stages[i].name, zt__stages[i].category);
         }
         zt__begin_message(&perfetto->interned, ZT__INTERNED_CONTEXT);
-        zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, zt__gpu_of(perfetto));
+        zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, (uint64_t)sink->program);
         zt__put_uint(&perfetto->interned, ZT__CONTEXT_PROCESS, (uint64_t)sink->program);
         zt__end_message(&perfetto->interned);
     }
@@ -34981,7 +34982,7 @@ static void zt__begin_stage(zt__trace_sink *sink, const zt__trace_event *event) 
     zt__put_uint(packet, ZT__STAGE_QUEUE, zt__number_of_queue(event->track));
     zt__put_uint(packet, ZT__STAGE_STAGE, (uint64_t)origin->kind + 1);
     zt__put_uint(packet, ZT__STAGE_GPU, zt__gpu_of(perfetto));
-    zt__put_uint(packet, ZT__STAGE_CONTEXT, zt__gpu_of(perfetto));
+    zt__put_uint(packet, ZT__STAGE_CONTEXT, (uint64_t)sink->program);
     zt__put_uint(packet, ZT__STAGE_NAME, zt__intern_text(perfetto, ZT__INTERNED_EVENT, event->name));
     if (origin->group_count[0]) {
         zt__put_uint(packet, ZT__STAGE_KERNEL, zt__intern_launch(sink, event->name, origin));
@@ -35231,7 +35232,8 @@ typedef struct zt__trace_column {
     zt__ranked_column shown;
     zt__label label;
     double scale;
-    int is_rate; /* divided by the length of the row in nanoseconds */
+    int is_rate;     /* divided by the length of the row in nanoseconds */
+    int has_moments; /* a share or a rate, which is 0 while nothing runs */
 } zt__trace_column;
 
 typedef struct zt__trace_columns {
@@ -35293,6 +35295,7 @@ ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_m
         column->shown = ranked[i];
         column->scale = 1;
         column->is_rate = is_stream && adds_up;
+        column->has_moments = quantity == ZT__QUANTITY_SHARE || quantity == ZT__QUANTITY_RATE;
         if (quantity == ZT__QUANTITY_SHARE) {
             units = "%";
         } else if (quantity == ZT__QUANTITY_RATE) {
@@ -36455,13 +36458,23 @@ static const char *zt__name_list_track(const zt__track *track, char *text, size_
     return text;
 }
 
-/* Writes the metrics of a region as the values of counters from its begin on. NULL: no region runs. */
-static void zt__count_region(zt__trace *trace, const zt__span *span, uint64_t ns) {
+/* Writes the metrics of a region as the values of counters from its begin on. */
+static void zt__count_region(zt__trace *trace, const zt__span *span) {
     uint32_t i;
     for (i = 0; i < trace->columns.count; i++) {
-        double value = span ? span->figures[1 + i] : 0;
-        if (zt__is_finite(value)) {
-            trace->sink.format->write_counter(&trace->sink, i, ns, value, ZT__COUNTER_DIGITS);
+        if (zt__is_finite(span->figures[1 + i])) {
+            trace->sink.format->write_counter(&trace->sink, i, span->sample.begin_ns, span->figures[1 + i],
+                                              ZT__COUNTER_DIGITS);
+        }
+    }
+}
+
+/* Writes that no region runs from a time on. Sums stay those of the region that began last. */
+static void zt__count_pause(zt__trace *trace, uint64_t ns) {
+    uint32_t i;
+    for (i = 0; i < trace->columns.count; i++) {
+        if (trace->columns.columns[i].has_moments) {
+            trace->sink.format->write_counter(&trace->sink, i, ns, 0, ZT__COUNTER_DIGITS);
         }
     }
 }
@@ -36527,16 +36540,16 @@ static void zt__write_regions(zt__trace *trace) {
     for (i = 0; i < trace->span_count; i++) {
         const zt__span *span = trace->by_time[i];
         if (format->counts_regions && i > 0 && span->sample.begin_ns > end_ns) {
-            zt__count_region(trace, NULL, end_ns);
+            zt__count_pause(trace, end_ns);
         }
         zt__write_region(trace, span);
         if (format->counts_regions) {
-            zt__count_region(trace, span, span->sample.begin_ns);
+            zt__count_region(trace, span);
         }
         end_ns = span->sample.end_ns > end_ns ? span->sample.end_ns : end_ns;
     }
     if (format->counts_regions && trace->span_count) {
-        zt__count_region(trace, NULL, end_ns);
+        zt__count_pause(trace, end_ns);
     }
 }
 
@@ -44505,4 +44518,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 7f5fe943a01533aa */
+/* Joined from src/ by src/join.py: 3eea309286599bfe */

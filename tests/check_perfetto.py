@@ -335,15 +335,16 @@ def compare_events(found, expected):
 
 
 def compare_metrics(perfetto, trace):
-    """Metrics of regions are arguments in one format, and counters in the other: each region has its own values, and
-    where none runs they are 0."""
+    """Metrics of regions are arguments in one format, and counters in the other. Each region has its own values; where none
+    runs, shares and rates are 0."""
     values = collections.defaultdict(list)
     for label, samples in perfetto.region_counters.items():
         for time, value in samples:
             values[label, time].append(value)
         times = [time for time, _ in samples]
         assert times == sorted(times), label
-        assert samples[-1] == (max(region.end for region in trace.regions), 0), label
+        if label.endswith(("[%]", "/s]")):
+            assert samples[-1] == (max(region.end for region in trace.regions), 0), label
     compared = 0
     for region in trace.regions:
         for label in perfetto.region_counters:
@@ -383,7 +384,7 @@ def check_joined(paths):
     joined = Perfetto(b"".join(parts))
     for name in ("sequences", "tracks", "event_ids", "flow_ids", "devices"):
         sets = [set(getattr(one, name)) for one in files]
-        assert all(sets), name
+        assert all(sets) or name == "flow_ids", name  # not all programs have phases
         assert len(set().union(*sets)) == sum(len(one) for one in sets), name
     assert len(joined.gpus) == sum(len(one.gpus) for one in files)
     for name in ("slices", "instants", "regions"):

@@ -15,6 +15,7 @@ int can_read_perfetto(void);
 const char *check_perfetto(const char *arguments);
 
 /* Writes the trace of a profiler in Perfetto's format, and compares it with the one in JSON, which was written just now.
+   Time is held: else each report compares the clocks, and places on the timeline what was measured last anew.
    Returns what check_perfetto.py prints; "" where it cannot read the trace. */
 const char *compare_with_perfetto(const zt_profiler *profiler, const char *trace);
 

@@ -655,6 +655,7 @@ static void test_reports(void **state) {
     assert_contains(text, "{\"ph\":\"C\",\"name\":\"device memory [bytes]\"");
     assert_contains(text, "\"args\":{\"value\":3500}}");
     assert_contains(text, "{\"ph\":\"C\",\"name\":\"host memory [bytes]\"");
+    hold_time(1);
     if (can_read_perfetto())
         assert_contains(compare_traces(profiler), "\nhost memory [bytes]: memory\n");
     release(w, memory);

@@ -86,9 +86,11 @@ static void trace_since(zt_profiler *profiler, uint64_t low) {
     int file = mkstemps(path, 11);
     assert_true(file >= 0);
     close(file);
+    hold_time(1);
     ok(zt_report(profiler, path));
-    read_trace(path, low, now_ns());
     compare_with_perfetto(profiler, path);
+    hold_time(0);
+    read_trace(path, low, now_ns());
     unlink(path);
 }
 

@@ -2201,7 +2201,10 @@ static const char *read_timeline(zt_profiler *profiler, uint64_t low) {
     int file = mkstemps(path, 11);
     assert_true(file >= 0);
     close(file);
+    hold_time(1);
     ok(zt_report(profiler, path));
+    compare_with_perfetto(profiler, path);
+    hold_time(0);
     find_file("tests/check_trace.py", script, sizeof script);
     snprintf(command, sizeof command, "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 '%s' '%s' %llu %llu",
              script, path, (unsigned long long)low, (unsigned long long)now_ns());
@@ -2209,10 +2212,9 @@ static const char *read_timeline(zt_profiler *profiler, uint64_t low) {
     assert_non_null(pipe);
     output[fread(output, 1, sizeof output - 1, pipe)] = 0;
     int status = pclose(pipe);
+    unlink(path);
     if (status != 0)
         fail_msg("%s:\n%s", command, output);
-    compare_with_perfetto(profiler, path);
-    unlink(path);
     return output;
 }
 

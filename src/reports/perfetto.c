@@ -184,15 +184,16 @@ static uint64_t zt__track_uuid(const zt__perfetto *perfetto, zt__trace_track tra
     return perfetto->identity + 1 + ((uint64_t)track.is_device << 40) + track.number;
 }
 
-/* Returns the number of an event by which calls refer to it: shorter than others, because each region has one. */
+/* Returns the number of a region, which calls refer to. It has few bits, because it is written twice. */
 static uint64_t zt__event_number(const zt__perfetto *perfetto, uint32_t id) {
-    return (perfetto->identity >> 8) + id;
+    return (perfetto->identity >> 22) + id;
 }
 
 /* Writes the packet that is open, if there is one. */
 static void zt__end_packet(zt__trace_sink *sink) {
     zt__perfetto *perfetto = sink->perfetto;
     if (!perfetto->packet.used) {
+        zt__clear_protobuf(&perfetto->packet); /* messages are open without memory for their first byte */
         return;
     }
     while (perfetto->packet.depth > 0) {
@@ -342,7 +343,7 @@ static void zt__begin_packet_queue(zt__trace_sink *sink, zt__trace_track track, 
             zt__declare_specification(perfetto, i + 1, zt__stages[i].name, zt__stages[i].category);
         }
         zt__begin_message(&perfetto->interned, ZT__INTERNED_CONTEXT);
-        zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, zt__gpu_of(perfetto));
+        zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, (uint64_t)sink->program);
         zt__put_uint(&perfetto->interned, ZT__CONTEXT_PROCESS, (uint64_t)sink->program);
         zt__end_message(&perfetto->interned);
     }
@@ -517,7 +518,7 @@ static void zt__begin_stage(zt__trace_sink *sink, const zt__trace_event *event) 
     zt__put_uint(packet, ZT__STAGE_QUEUE, zt__number_of_queue(event->track));
     zt__put_uint(packet, ZT__STAGE_STAGE, (uint64_t)origin->kind + 1);
     zt__put_uint(packet, ZT__STAGE_GPU, zt__gpu_of(perfetto));
-    zt__put_uint(packet, ZT__STAGE_CONTEXT, zt__gpu_of(perfetto));
+    zt__put_uint(packet, ZT__STAGE_CONTEXT, (uint64_t)sink->program);
     zt__put_uint(packet, ZT__STAGE_NAME, zt__intern_text(perfetto, ZT__INTERNED_EVENT, event->name));
     if (origin->group_count[0]) {
         zt__put_uint(packet, ZT__STAGE_KERNEL, zt__intern_launch(sink, event->name, origin));

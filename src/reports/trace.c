@@ -502,13 +502,23 @@ static const char *zt__name_list_track(const zt__track *track, char *text, size_
     return text;
 }
 
-/* Writes the metrics of a region as the values of counters from its begin on. NULL: no region runs. */
-static void zt__count_region(zt__trace *trace, const zt__span *span, uint64_t ns) {
+/* Writes the metrics of a region as the values of counters from its begin on. */
+static void zt__count_region(zt__trace *trace, const zt__span *span) {
     uint32_t i;
     for (i = 0; i < trace->columns.count; i++) {
-        double value = span ? span->figures[1 + i] : 0;
-        if (zt__is_finite(value)) {
-            trace->sink.format->write_counter(&trace->sink, i, ns, value, ZT__COUNTER_DIGITS);
+        if (zt__is_finite(span->figures[1 + i])) {
+            trace->sink.format->write_counter(&trace->sink, i, span->sample.begin_ns, span->figures[1 + i],
+                                              ZT__COUNTER_DIGITS);
+        }
+    }
+}
+
+/* Writes that no region runs from a time on. Sums stay those of the region that began last. */
+static void zt__count_pause(zt__trace *trace, uint64_t ns) {
+    uint32_t i;
+    for (i = 0; i < trace->columns.count; i++) {
+        if (trace->columns.columns[i].has_moments) {
+            trace->sink.format->write_counter(&trace->sink, i, ns, 0, ZT__COUNTER_DIGITS);
         }
     }
 }
@@ -574,16 +584,16 @@ static void zt__write_regions(zt__trace *trace) {
     for (i = 0; i < trace->span_count; i++) {
         const zt__span *span = trace->by_time[i];
         if (format->counts_regions && i > 0 && span->sample.begin_ns > end_ns) {
-            zt__count_region(trace, NULL, end_ns);
+            zt__count_pause(trace, end_ns);
         }
         zt__write_region(trace, span);
         if (format->counts_regions) {
-            zt__count_region(trace, span, span->sample.begin_ns);
+            zt__count_region(trace, span);
         }
         end_ns = span->sample.end_ns > end_ns ? span->sample.end_ns : end_ns;
     }
     if (format->counts_regions && trace->span_count) {
-        zt__count_region(trace, NULL, end_ns);
+        zt__count_pause(trace, end_ns);
     }
 }
 

@@ -46,6 +46,7 @@ ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_m
         column->shown = ranked[i];
         column->scale = 1;
         column->is_rate = is_stream && adds_up;
+        column->has_moments = quantity == ZT__QUANTITY_SHARE || quantity == ZT__QUANTITY_RATE;
         if (quantity == ZT__QUANTITY_SHARE) {
             units = "%";
         } else if (quantity == ZT__QUANTITY_RATE) {

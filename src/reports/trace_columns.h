@@ -19,7 +19,8 @@ typedef struct zt__trace_column {
     zt__ranked_column shown;
     zt__label label;
     double scale;
-    int is_rate; /* divided by the length of the row in nanoseconds */
+    int is_rate;     /* divided by the length of the row in nanoseconds */
+    int has_moments; /* a share or a rate, which is 0 while nothing runs */
 } zt__trace_column;
 
 typedef struct zt__trace_columns {
