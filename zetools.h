@@ -214,7 +214,7 @@
        .html           a page for browsers: regions by their share, what limits them, every metric,
                        distributions, a roofline, the timeline, and what was lost
        .json, .csv     all figures, for scripts; see JSON and CSV
-       .trace.json     the timeline for Perfetto and Chrome, with config.timeline; see TRACE FILES
+       .pftrace        the timeline, with config.timeline, for Perfetto; .trace.json: for Chrome; see TRACE FILES
        .instances.csv  a row for each sample, with config.timeline; see OTHER FILES
        .folded         stacks for flame graphs; see OTHER FILES
        .prom           text for Prometheus; see OPENMETRICS
@@ -663,9 +663,9 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
 /* Writes a report to a file. The suffix chooses the format, in upper or lower case: .txt, .html or .htm,
-   .csv, .json, .trace.json, .instances.csv, .prom, .folded; see REPORTS. Without a suffix, or with a number
-   in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard output,
-   as wide as the terminal. Columns of config.columns that do not fit into a table follow in a second one
+   .csv, .json, .pftrace, .trace.json, .instances.csv, .prom, .folded; see REPORTS. Without a suffix, or with
+   a number in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard
+   output, as wide as the terminal. Columns of config.columns that do not fit into a table follow in a second one
    below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
    links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
@@ -1215,7 +1215,7 @@ typedef enum zt_format {
     ZT_FORMAT_TABLE,
     ZT_FORMAT_CSV,
     ZT_FORMAT_JSON,
-    ZT_FORMAT_TRACE,       /* the timeline, for Perfetto */
+    ZT_FORMAT_TRACE,       /* the timeline as JSON, for Chrome */
     ZT_FORMAT_HTML,        /* a page for browsers, in one file */
     ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
     ZT_FORMAT_INSTANCES,   /* CSV with a row for each sample that config.timeline keeps */
@@ -32777,8 +32777,6 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
 /* Writes `"name":"text"`, after a comma unless it is the first member. */
 ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const char *text);
 
-ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count);
-
 /* Writes what became of the samples of all regions. */
 ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts);
 
@@ -32809,7 +32807,7 @@ ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const
     zt__write_json_string(writer, text);
 }
 
-ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
+static void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
     zt__write_comma(writer);
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
@@ -43668,8 +43666,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    TRACE FILES
 
-       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
-       process for the device has
+       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, with a third of the bytes or fewer, and
+       with more for its pages. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
+       Trace Event format; Perfetto shows it, too. Both have the same events.
+
+       The process for the device has
 
        - a track "phases": a span for each entry of a phase, from the first begin to the last end of the
          samples that were submitted in it, also in phases inside. Entries whose samples run at once are on
@@ -43703,6 +43704,16 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
        values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
        than 20 MB.
+
+       In run.pftrace, a region is a render stage on the queue of its list. Its metrics are GPU counters, named
+       "region ..." beside those of streams: a value holds from the begin of the region on, and shares and rates
+       are 0 while none runs. A traced launch is of the category COMPUTE, with kernel_name, launch.grid_size,
+       launch.workgroup_size, registers_per_thread, shared_mem_static and simd_width as arguments, for Perfetto's
+       page of compute kernels; the facts of the kernel are left out where several kernels have its name. Times
+       are of CLOCK_MONOTONIC.
+
+       Files of several processes, such as ranks, may be joined: "cat run.*.pftrace >all.pftrace". Nothing of
+       one is connected with another, and each has a GPU of its own.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -44518,4 +44529,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 3eea309286599bfe */
+/* Joined from src/ by src/join.py: 05c1798fe8161b3f */
