@@ -2850,6 +2850,9 @@ ZT__PRIVATE int zt__is_finite(double value);
 /* Returns 0 for NaN. */
 ZT__PRIVATE int zt__is_positive(double value);
 
+/* Returns whether a number is whole, and an int64_t has it exactly. The number is finite. */
+ZT__PRIVATE int zt__is_whole(double number);
+
 /* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
 ZT__PRIVATE int zt__is_uint32(const char *text);
 
@@ -2885,6 +2888,11 @@ ZT__PRIVATE int zt__is_finite(double value) {
 
 ZT__PRIVATE int zt__is_positive(double value) {
     return !zt__is_nan(value) && value > 0;
+}
+
+ZT__PRIVATE int zt__is_whole(double number) {
+    double magnitude = number < 0 ? -number : number;
+    return magnitude < 9e15 && (double)(int64_t)number == number;
 }
 
 ZT__PRIVATE int zt__is_uint32(const char *text) {
@@ -4542,7 +4550,7 @@ ZT__PRIVATE char *zt__read_file(const zt_allocator *allocator, const char *path,
 
 enum { ZT__PROTOBUF_DEPTH = 8 };
 
-/* Fields one after the other, with messages inside of messages. */
+/* A buffer of fields, one after the other, with messages inside of messages. */
 typedef struct zt__protobuf {
     const zt_allocator *allocator;
     uint8_t *bytes;
@@ -4561,7 +4569,7 @@ ZT__PRIVATE void zt__put_double(zt__protobuf *protobuf, uint32_t field, double n
 /* Encodes a text of any bytes as valid UTF-8. */
 ZT__PRIVATE void zt__put_text(zt__protobuf *protobuf, uint32_t field, const char *text);
 
-/* Begins a message, which following fields are part of. */
+/* Begins a message. The next fields are in it, until it ends. */
 ZT__PRIVATE void zt__begin_message(zt__protobuf *protobuf, uint32_t field);
 
 ZT__PRIVATE void zt__end_message(zt__protobuf *protobuf);
@@ -4569,8 +4577,8 @@ ZT__PRIVATE void zt__end_message(zt__protobuf *protobuf);
 /* Forgets what is encoded, and keeps the memory. */
 ZT__PRIVATE void zt__clear_protobuf(zt__protobuf *protobuf);
 
-/* Encodes a field that another one was encoded to, as a message. */
-ZT__PRIVATE void zt__put_encoded(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *content);
+/* Encodes a message with the fields that another buffer has. */
+ZT__PRIVATE void zt__put_fields(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *fields);
 
 /* ==== base/protobuf.c =================================================================================== */
 
@@ -4683,10 +4691,10 @@ ZT__PRIVATE void zt__clear_protobuf(zt__protobuf *protobuf) {
     protobuf->depth = 0;
 }
 
-ZT__PRIVATE void zt__put_encoded(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *content) {
+ZT__PRIVATE void zt__put_fields(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *fields) {
     zt__put_key(protobuf, field, ZT__WIRE_BYTES);
-    zt__put_varint(protobuf, content->used);
-    zt__put_bytes(protobuf, content->bytes, content->used);
+    zt__put_varint(protobuf, fields->used);
+    zt__put_bytes(protobuf, fields->bytes, fields->used);
 }
 
 /* ==== base/threads.h ==================================================================================== */
@@ -34591,21 +34599,21 @@ enum {
     ZT__OWN_COUNTER_GROUP = 64 /* lower numbers are groups that Perfetto defines */
 };
 
-/* What is interned as a text, each by numbers of its own. */
-typedef enum zt__interned_kind {
-    ZT__INTERNED_CATEGORY,
-    ZT__INTERNED_EVENT,
-    ZT__INTERNED_ARGUMENT,
-    ZT__INTERNED_TEXT,
-    ZT__INTERNED_LAUNCH_ARGUMENT,
-    ZT__INTERNED_LAUNCH,
-    ZT__INTERNED_KINDS
-} zt__interned_kind;
+/* What a key is: a text of some use, or a kernel with the sizes of a launch. */
+typedef enum zt__key_kind {
+    ZT__KEY_CATEGORY,
+    ZT__KEY_EVENT,
+    ZT__KEY_ARGUMENT,
+    ZT__KEY_TEXT,
+    ZT__KEY_LAUNCH_ARGUMENT,
+    ZT__KEY_LAUNCH,
+    ZT__KEY_KINDS
+} zt__key_kind;
 
-/* A text, or another key, that stands for a number in the sequences that declare it. */
+/* The number that stands for a key in the sequences that declare it. The key follows in memory. */
 typedef struct zt__interned {
     uint32_t number;
-    uint32_t declared[ZT__INTERNED_KINDS]; /* the last sequence that did */
+    uint32_t declared[ZT__KEY_KINDS]; /* the last sequence that did */
 } zt__interned;
 
 /* A kernel with the sizes that it was launched with, as a key: there is no padding. */
@@ -34615,12 +34623,13 @@ typedef struct zt__launch_key {
 } zt__launch_key;
 
 struct zt__perfetto {
-    zt__protobuf packet, interned,
-        file;        /* the packet that is open, data that it or the next one interns, and its bytes */
-    zt__mutex mutex; /* of the map, which no other thread uses */
-    zt__map map;     /* to zt__interned */
-    uint64_t identity;
-    uint32_t sequence;
+    zt__protobuf packet;   /* that is open */
+    zt__protobuf interned; /* what it, or the next one, declares */
+    zt__protobuf file;     /* the packet as the file has it */
+    zt__mutex mutex;       /* of the map, which no other thread uses */
+    zt__map map;           /* to zt__interned */
+    uint64_t identity;     /* differs from that of other processes and profilers */
+    uint32_t sequence;     /* from 1 */
     uint64_t last_ns;      /* by the clock of the sequence */
     zt__trace_track track; /* of the sequence */
     uint32_t queues;       /* the last sequence that has declared some */
@@ -34651,6 +34660,15 @@ static uint64_t zt__event_number(const zt__perfetto *perfetto, uint32_t id) {
     return (perfetto->identity >> 22) + id;
 }
 
+/* Encodes a number, which is shorter as an integer if it is whole. */
+static void zt__put_number(zt__protobuf *packet, uint32_t integer_field, uint32_t real_field, double number) {
+    if (zt__is_whole(number)) {
+        zt__put_uint(packet, integer_field, (uint64_t)(int64_t)number);
+    } else {
+        zt__put_double(packet, real_field, number);
+    }
+}
+
 /* Writes the packet that is open, if there is one. */
 static void zt__end_packet(zt__trace_sink *sink) {
     zt__perfetto *perfetto = sink->perfetto;
@@ -34662,9 +34680,9 @@ static void zt__end_packet(zt__trace_sink *sink) {
         zt__end_message(&perfetto->packet);
     }
     if (perfetto->interned.used) {
-        zt__put_encoded(&perfetto->packet, ZT__PACKET_INTERNED_DATA, &perfetto->interned);
+        zt__put_fields(&perfetto->packet, ZT__PACKET_INTERNED_DATA, &perfetto->interned);
     }
-    zt__put_encoded(&perfetto->file, ZT__TRACE_PACKET, &perfetto->packet);
+    zt__put_fields(&perfetto->file, ZT__TRACE_PACKET, &perfetto->packet);
     zt__write_bytes(sink->writer, (const char *)perfetto->file.bytes, perfetto->file.used);
     zt__clear_protobuf(&perfetto->packet);
     zt__clear_protobuf(&perfetto->interned);
@@ -34672,7 +34690,7 @@ static void zt__end_packet(zt__trace_sink *sink) {
     perfetto->has_counters = 0;
 }
 
-/* Begins a packet that depends on what the sequence has declared. Ends one of counters. */
+/* Begins a packet. One of counters is still open, because the next value may have the same time. */
 static void zt__begin_packet(zt__trace_sink *sink, uint32_t flags) {
     zt__perfetto *perfetto = sink->perfetto;
     if (perfetto->has_counters) {
@@ -34754,15 +34772,16 @@ static zt__interned *zt__find_interned(zt__perfetto *perfetto, const void *key, 
 }
 
 /* Returns whether the sequence has yet to declare what stands for a key, and does from now on. */
-static int zt__is_undeclared(const zt__perfetto *perfetto, zt__interned *interned, zt__interned_kind kind) {
+static int zt__is_undeclared(const zt__perfetto *perfetto, zt__interned *interned, zt__key_kind kind) {
     int is_undeclared = interned->declared[kind] != perfetto->sequence;
     interned->declared[kind] = perfetto->sequence;
     return is_undeclared;
 }
 
 /* Returns the number of a text in this sequence. Names of events are demangled. */
-static uint32_t zt__intern_text(zt__perfetto *perfetto, zt__interned_kind kind, const char *text) {
-    static const uint32_t fields[] = {1, 2, 3, 29, 1001}; /* of InternedData, by kind */
+static uint32_t zt__intern_text(zt__perfetto *perfetto, zt__key_kind kind, const char *text) {
+    /* Of InternedData: categories, names of events, names of arguments, texts, names of arguments of launches. */
+    static const uint32_t fields[] = {1, 2, 3, 29, 1001};
     zt__interned *interned = zt__find_interned(perfetto, text, strlen(text));
     char *demangled = NULL;
     if (!interned) {
@@ -34772,7 +34791,7 @@ static uint32_t zt__intern_text(zt__perfetto *perfetto, zt__interned_kind kind, 
         zt__begin_message(&perfetto->interned, fields[kind]);
         zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, interned->number);
         zt__put_text(&perfetto->interned, ZT__INTERNED_NAME,
-                     kind == ZT__INTERNED_EVENT ? zt__show_name(text, &demangled) : text);
+                     kind == ZT__KEY_EVENT ? zt__show_name(text, &demangled) : text);
         zt__end_message(&perfetto->interned);
         free(demangled);
     }
@@ -34816,12 +34835,12 @@ static void zt__begin_packet_queue(zt__trace_sink *sink, zt__trace_track track, 
 
 /* The fields of an argument. */
 typedef struct zt__argument_fields {
-    uint32_t name, unsigned_integer, integer, real, text;
-    zt__interned_kind kind;
+    uint32_t name, integer, real, text;
+    zt__key_kind kind;
 } zt__argument_fields;
 
-static const zt__argument_fields zt__event_argument = {1, 3, 4, 5, 17, ZT__INTERNED_ARGUMENT};
-static const zt__argument_fields zt__launch_argument = {1, 4, 3, 5, 7, ZT__INTERNED_LAUNCH_ARGUMENT};
+static const zt__argument_fields zt__event_argument = {1, 4, 5, 17, ZT__KEY_ARGUMENT};
+static const zt__argument_fields zt__launch_argument = {1, 3, 5, 7, ZT__KEY_LAUNCH_ARGUMENT};
 
 /* Begins an argument of the event that is open. Regions have theirs in the message of the launch, which is open, too. */
 static const zt__argument_fields *zt__begin_argument(zt__trace_sink *sink, const char *name) {
@@ -34834,22 +34853,15 @@ static const zt__argument_fields *zt__begin_argument(zt__trace_sink *sink, const
     return fields;
 }
 
-/* Whole numbers are integers. */
 static void zt__add_packet_number(zt__trace_sink *sink, const char *name, double number) {
     const zt__argument_fields *fields = zt__begin_argument(sink, name);
-    double magnitude = number < 0 ? -number : number;
-    if (magnitude < 9e15 && (double)(int64_t)number == number) {
-        zt__put_uint(&sink->perfetto->packet, fields->integer, (uint64_t)(int64_t)number);
-    } else {
-        zt__put_double(&sink->perfetto->packet, fields->real, number);
-    }
+    zt__put_number(&sink->perfetto->packet, fields->integer, fields->real, number);
     zt__end_message(&sink->perfetto->packet);
 }
 
 static void zt__add_packet_text(zt__trace_sink *sink, const char *name, const char *text) {
     const zt__argument_fields *fields = zt__begin_argument(sink, name);
-    zt__put_uint(&sink->perfetto->packet, fields->text,
-                 zt__intern_text(sink->perfetto, ZT__INTERNED_TEXT, text));
+    zt__put_uint(&sink->perfetto->packet, fields->text, zt__intern_text(sink->perfetto, ZT__KEY_TEXT, text));
     zt__end_message(&sink->perfetto->packet);
 }
 
@@ -34941,7 +34953,7 @@ static uint32_t zt__intern_launch(zt__trace_sink *sink, const char *name, const 
     if (!found) {
         return 0;
     }
-    if (zt__is_undeclared(sink->perfetto, found, ZT__INTERNED_LAUNCH)) {
+    if (zt__is_undeclared(sink->perfetto, found, ZT__KEY_LAUNCH)) {
         shown = zt__show_name(name, &demangled);
         zt__begin_message(interned, ZT__INTERNED_KERNEL);
         zt__put_uint(interned, ZT__INTERNED_ID, found->number);
@@ -34981,7 +34993,7 @@ static void zt__begin_stage(zt__trace_sink *sink, const zt__trace_event *event) 
     zt__put_uint(packet, ZT__STAGE_STAGE, (uint64_t)origin->kind + 1);
     zt__put_uint(packet, ZT__STAGE_GPU, zt__gpu_of(perfetto));
     zt__put_uint(packet, ZT__STAGE_CONTEXT, (uint64_t)sink->program);
-    zt__put_uint(packet, ZT__STAGE_NAME, zt__intern_text(perfetto, ZT__INTERNED_EVENT, event->name));
+    zt__put_uint(packet, ZT__STAGE_NAME, zt__intern_text(perfetto, ZT__KEY_EVENT, event->name));
     if (origin->group_count[0]) {
         zt__put_uint(packet, ZT__STAGE_KERNEL, zt__intern_launch(sink, event->name, origin));
     }
@@ -35005,9 +35017,8 @@ static void zt__begin_packet_event(zt__trace_sink *sink, const zt__trace_event *
     if (event->track.number != perfetto->track.number) {
         zt__put_uint(packet, ZT__EVENT_TRACK, zt__track_uuid(perfetto, event->track));
     }
-    zt__put_uint(packet, ZT__EVENT_CATEGORY,
-                 zt__intern_text(perfetto, ZT__INTERNED_CATEGORY, event->category));
-    zt__put_uint(packet, ZT__EVENT_NAME, zt__intern_text(perfetto, ZT__INTERNED_EVENT, event->name));
+    zt__put_uint(packet, ZT__EVENT_CATEGORY, zt__intern_text(perfetto, ZT__KEY_CATEGORY, event->category));
+    zt__put_uint(packet, ZT__EVENT_NAME, zt__intern_text(perfetto, ZT__KEY_EVENT, event->name));
 }
 
 /* Flows to regions are in one message, which ends with the event. */
@@ -35102,7 +35113,6 @@ static void zt__write_packet_counter(zt__trace_sink *sink, uint32_t counter, uin
                                      int digits) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
-    double magnitude = value < 0 ? -value : value;
     (void)digits;
     if (!perfetto->has_counters || perfetto->counters_ns != ns) {
         zt__begin_timed_packet(sink, ns);
@@ -35113,11 +35123,7 @@ static void zt__write_packet_counter(zt__trace_sink *sink, uint32_t counter, uin
     }
     zt__begin_message(packet, ZT__COUNTERS_COUNTER);
     zt__put_uint(packet, ZT__COUNTER_ID, counter + 1);
-    if (magnitude < 9e15 && (double)(int64_t)value == value) {
-        zt__put_uint(packet, ZT__COUNTER_INTEGER, (uint64_t)(int64_t)value);
-    } else {
-        zt__put_double(packet, ZT__COUNTER_DOUBLE, value);
-    }
+    zt__put_number(packet, ZT__COUNTER_INTEGER, ZT__COUNTER_DOUBLE, value);
     zt__end_message(packet);
 }
 
@@ -35181,8 +35187,11 @@ static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, c
     }
     if (track.is_device) {
         zt__put_text(packet, ZT__TRACK_NAME, name);
-        zt__put_uint(packet, track.number ? ZT__TRACK_RANK : ZT__TRACK_CHILD_ORDERING,
-                     track.number ? track.number : (uint32_t)ZT__ORDER_BY_RANK);
+    }
+    if (track.is_device && track.number) {
+        zt__put_uint(packet, ZT__TRACK_RANK, track.number);
+    } else if (track.is_device) {
+        zt__put_uint(packet, ZT__TRACK_CHILD_ORDERING, ZT__ORDER_BY_RANK);
     } else if (track.number) {
         zt__begin_message(packet, ZT__TRACK_THREAD);
         zt__put_uint(packet, ZT__THREAD_PROCESS, (uint64_t)sink->program);
@@ -35601,9 +35610,8 @@ static void zt__begin_json_span(zt__trace_sink *sink, const zt__trace_event *eve
 /* Writes a number. Whole numbers, such as counts, are exact. */
 static void zt__add_json_number(zt__trace_sink *sink, const char *name, double number) {
     enum { DIGITS = 6 };
-    double magnitude = number < 0 ? -number : number;
     zt__begin_json_argument(sink, name);
-    if (magnitude < 9e15 && (double)(int64_t)number == number) {
+    if (zt__is_whole(number)) {
         zt__print(sink->writer, "%lld", (long long)number);
     } else {
         zt__write_digits(sink->writer, number, DIGITS);
@@ -36523,6 +36531,7 @@ static void zt__write_region(zt__trace *trace, const zt__span *span) {
 /* Writes the regions in the order of their begins. */
 static void zt__write_regions(zt__trace *trace) {
     const zt__trace_format *format = trace->sink.format;
+    int has_counters = format->counts_regions && trace->columns.count > 0;
     uint64_t end_ns = 0; /* the last so far */
     char name[256];
     uint32_t i;
@@ -36532,21 +36541,21 @@ static void zt__write_regions(zt__trace *trace) {
         format->begin_queue(&trace->sink, zt__device_track(track->number),
                             zt__name_list_track(track, name, sizeof name));
     }
-    if (format->counts_regions) {
+    if (has_counters) {
         zt__declare_columns(&trace->sink, "regions", "region ", &trace->columns);
     }
     for (i = 0; i < trace->span_count; i++) {
         const zt__span *span = trace->by_time[i];
-        if (format->counts_regions && i > 0 && span->sample.begin_ns > end_ns) {
+        if (has_counters && i > 0 && span->sample.begin_ns > end_ns) {
             zt__count_pause(trace, end_ns);
         }
         zt__write_region(trace, span);
-        if (format->counts_regions) {
+        if (has_counters) {
             zt__count_region(trace, span);
         }
         end_ns = span->sample.end_ns > end_ns ? span->sample.end_ns : end_ns;
     }
-    if (format->counts_regions && trace->span_count) {
+    if (has_counters && trace->span_count) {
         zt__count_pause(trace, end_ns);
     }
 }
@@ -43712,8 +43721,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        page of compute kernels; the facts of the kernel are left out where several kernels have its name. Times
        are of CLOCK_MONOTONIC.
 
-       Files of several processes, such as ranks, may be joined: "cat run.*.pftrace >all.pftrace". Nothing of
-       one is connected with another, and each has a GPU of its own.
+       Files of several processes of a machine, such as ranks, may be joined: "cat run.*.pftrace >all.pftrace".
+       Nothing of one is connected with another, and each has a GPU of its own, numbered at random.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -44529,4 +44538,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 05c1798fe8161b3f */
+/* Joined from src/ by src/join.py: e2e17ae60c405b53 */

@@ -153,6 +153,13 @@ def volume(message):
     return message.x * message.y * message.z
 
 
+def decode(data):
+    trace = declare()()
+    trace.ParseFromString(data)
+    refuse_unknown(trace)
+    return trace
+
+
 class Perfetto:
     """What a file contains: events by their tracks, whose names are as in the Trace Event format."""
 
@@ -162,10 +169,7 @@ class Perfetto:
         self.counters, self.region_counters = collections.defaultdict(list), collections.defaultdict(list)
         self.groups, self.gpus, self.event_ids, self.flow_ids = {}, set(), {}, collections.defaultdict(lambda: [None, None])
         self.sequences, self.open, self.submissions = {}, collections.defaultdict(list), []
-        trace = declare()()
-        trace.ParseFromString(data)
-        refuse_unknown(trace)
-        for packet in trace.packet:
+        for packet in decode(data).packet:
             if packet.is_first:
                 assert packet.sequence not in self.sequences, packet
                 self.sequences[packet.sequence] = Sequence(packet)

@@ -113,8 +113,8 @@ ZT__PRIVATE void zt__clear_protobuf(zt__protobuf *protobuf) {
     protobuf->depth = 0;
 }
 
-ZT__PRIVATE void zt__put_encoded(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *content) {
+ZT__PRIVATE void zt__put_fields(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *fields) {
     zt__put_key(protobuf, field, ZT__WIRE_BYTES);
-    zt__put_varint(protobuf, content->used);
-    zt__put_bytes(protobuf, content->bytes, content->used);
+    zt__put_varint(protobuf, fields->used);
+    zt__put_bytes(protobuf, fields->bytes, fields->used);
 }

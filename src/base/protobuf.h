@@ -7,7 +7,7 @@
 
 enum { ZT__PROTOBUF_DEPTH = 8 };
 
-/* Fields one after the other, with messages inside of messages. */
+/* A buffer of fields, one after the other, with messages inside of messages. */
 typedef struct zt__protobuf {
     const zt_allocator *allocator;
     uint8_t *bytes;
@@ -26,7 +26,7 @@ ZT__PRIVATE void zt__put_double(zt__protobuf *protobuf, uint32_t field, double n
 /* Encodes a text of any bytes as valid UTF-8. */
 ZT__PRIVATE void zt__put_text(zt__protobuf *protobuf, uint32_t field, const char *text);
 
-/* Begins a message, which following fields are part of. */
+/* Begins a message. The next fields are in it, until it ends. */
 ZT__PRIVATE void zt__begin_message(zt__protobuf *protobuf, uint32_t field);
 
 ZT__PRIVATE void zt__end_message(zt__protobuf *protobuf);
@@ -34,5 +34,5 @@ ZT__PRIVATE void zt__end_message(zt__protobuf *protobuf);
 /* Forgets what is encoded, and keeps the memory. */
 ZT__PRIVATE void zt__clear_protobuf(zt__protobuf *protobuf);
 
-/* Encodes a field that another one was encoded to, as a message. */
-ZT__PRIVATE void zt__put_encoded(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *content);
+/* Encodes a message with the fields that another buffer has. */
+ZT__PRIVATE void zt__put_fields(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *fields);

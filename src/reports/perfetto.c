@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/platform.h"
 #include "base/programs.h"
 #include "base/protobuf.h"
@@ -129,21 +130,21 @@ enum {
     ZT__OWN_COUNTER_GROUP = 64 /* lower numbers are groups that Perfetto defines */
 };
 
-/* What is interned as a text, each by numbers of its own. */
-typedef enum zt__interned_kind {
-    ZT__INTERNED_CATEGORY,
-    ZT__INTERNED_EVENT,
-    ZT__INTERNED_ARGUMENT,
-    ZT__INTERNED_TEXT,
-    ZT__INTERNED_LAUNCH_ARGUMENT,
-    ZT__INTERNED_LAUNCH,
-    ZT__INTERNED_KINDS
-} zt__interned_kind;
+/* What a key is: a text of some use, or a kernel with the sizes of a launch. */
+typedef enum zt__key_kind {
+    ZT__KEY_CATEGORY,
+    ZT__KEY_EVENT,
+    ZT__KEY_ARGUMENT,
+    ZT__KEY_TEXT,
+    ZT__KEY_LAUNCH_ARGUMENT,
+    ZT__KEY_LAUNCH,
+    ZT__KEY_KINDS
+} zt__key_kind;
 
-/* A text, or another key, that stands for a number in the sequences that declare it. */
+/* The number that stands for a key in the sequences that declare it. The key follows in memory. */
 typedef struct zt__interned {
     uint32_t number;
-    uint32_t declared[ZT__INTERNED_KINDS]; /* the last sequence that did */
+    uint32_t declared[ZT__KEY_KINDS]; /* the last sequence that did */
 } zt__interned;
 
 /* A kernel with the sizes that it was launched with, as a key: there is no padding. */
@@ -153,12 +154,13 @@ typedef struct zt__launch_key {
 } zt__launch_key;
 
 struct zt__perfetto {
-    zt__protobuf packet, interned,
-        file;        /* the packet that is open, data that it or the next one interns, and its bytes */
-    zt__mutex mutex; /* of the map, which no other thread uses */
-    zt__map map;     /* to zt__interned */
-    uint64_t identity;
-    uint32_t sequence;
+    zt__protobuf packet;   /* that is open */
+    zt__protobuf interned; /* what it, or the next one, declares */
+    zt__protobuf file;     /* the packet as the file has it */
+    zt__mutex mutex;       /* of the map, which no other thread uses */
+    zt__map map;           /* to zt__interned */
+    uint64_t identity;     /* differs from that of other processes and profilers */
+    uint32_t sequence;     /* from 1 */
     uint64_t last_ns;      /* by the clock of the sequence */
     zt__trace_track track; /* of the sequence */
     uint32_t queues;       /* the last sequence that has declared some */
@@ -189,6 +191,15 @@ static uint64_t zt__event_number(const zt__perfetto *perfetto, uint32_t id) {
     return (perfetto->identity >> 22) + id;
 }
 
+/* Encodes a number, which is shorter as an integer if it is whole. */
+static void zt__put_number(zt__protobuf *packet, uint32_t integer_field, uint32_t real_field, double number) {
+    if (zt__is_whole(number)) {
+        zt__put_uint(packet, integer_field, (uint64_t)(int64_t)number);
+    } else {
+        zt__put_double(packet, real_field, number);
+    }
+}
+
 /* Writes the packet that is open, if there is one. */
 static void zt__end_packet(zt__trace_sink *sink) {
     zt__perfetto *perfetto = sink->perfetto;
@@ -200,9 +211,9 @@ static void zt__end_packet(zt__trace_sink *sink) {
         zt__end_message(&perfetto->packet);
     }
     if (perfetto->interned.used) {
-        zt__put_encoded(&perfetto->packet, ZT__PACKET_INTERNED_DATA, &perfetto->interned);
+        zt__put_fields(&perfetto->packet, ZT__PACKET_INTERNED_DATA, &perfetto->interned);
     }
-    zt__put_encoded(&perfetto->file, ZT__TRACE_PACKET, &perfetto->packet);
+    zt__put_fields(&perfetto->file, ZT__TRACE_PACKET, &perfetto->packet);
     zt__write_bytes(sink->writer, (const char *)perfetto->file.bytes, perfetto->file.used);
     zt__clear_protobuf(&perfetto->packet);
     zt__clear_protobuf(&perfetto->interned);
@@ -210,7 +221,7 @@ static void zt__end_packet(zt__trace_sink *sink) {
     perfetto->has_counters = 0;
 }
 
-/* Begins a packet that depends on what the sequence has declared. Ends one of counters. */
+/* Begins a packet. One of counters is still open, because the next value may have the same time. */
 static void zt__begin_packet(zt__trace_sink *sink, uint32_t flags) {
     zt__perfetto *perfetto = sink->perfetto;
     if (perfetto->has_counters) {
@@ -292,15 +303,16 @@ static zt__interned *zt__find_interned(zt__perfetto *perfetto, const void *key, 
 }
 
 /* Returns whether the sequence has yet to declare what stands for a key, and does from now on. */
-static int zt__is_undeclared(const zt__perfetto *perfetto, zt__interned *interned, zt__interned_kind kind) {
+static int zt__is_undeclared(const zt__perfetto *perfetto, zt__interned *interned, zt__key_kind kind) {
     int is_undeclared = interned->declared[kind] != perfetto->sequence;
     interned->declared[kind] = perfetto->sequence;
     return is_undeclared;
 }
 
 /* Returns the number of a text in this sequence. Names of events are demangled. */
-static uint32_t zt__intern_text(zt__perfetto *perfetto, zt__interned_kind kind, const char *text) {
-    static const uint32_t fields[] = {1, 2, 3, 29, 1001}; /* of InternedData, by kind */
+static uint32_t zt__intern_text(zt__perfetto *perfetto, zt__key_kind kind, const char *text) {
+    /* Of InternedData: categories, names of events, names of arguments, texts, names of arguments of launches. */
+    static const uint32_t fields[] = {1, 2, 3, 29, 1001};
     zt__interned *interned = zt__find_interned(perfetto, text, strlen(text));
     char *demangled = NULL;
     if (!interned) {
@@ -310,7 +322,7 @@ static uint32_t zt__intern_text(zt__perfetto *perfetto, zt__interned_kind kind, 
         zt__begin_message(&perfetto->interned, fields[kind]);
         zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, interned->number);
         zt__put_text(&perfetto->interned, ZT__INTERNED_NAME,
-                     kind == ZT__INTERNED_EVENT ? zt__show_name(text, &demangled) : text);
+                     kind == ZT__KEY_EVENT ? zt__show_name(text, &demangled) : text);
         zt__end_message(&perfetto->interned);
         free(demangled);
     }
@@ -354,12 +366,12 @@ static void zt__begin_packet_queue(zt__trace_sink *sink, zt__trace_track track, 
 
 /* The fields of an argument. */
 typedef struct zt__argument_fields {
-    uint32_t name, unsigned_integer, integer, real, text;
-    zt__interned_kind kind;
+    uint32_t name, integer, real, text;
+    zt__key_kind kind;
 } zt__argument_fields;
 
-static const zt__argument_fields zt__event_argument = {1, 3, 4, 5, 17, ZT__INTERNED_ARGUMENT};
-static const zt__argument_fields zt__launch_argument = {1, 4, 3, 5, 7, ZT__INTERNED_LAUNCH_ARGUMENT};
+static const zt__argument_fields zt__event_argument = {1, 4, 5, 17, ZT__KEY_ARGUMENT};
+static const zt__argument_fields zt__launch_argument = {1, 3, 5, 7, ZT__KEY_LAUNCH_ARGUMENT};
 
 /* Begins an argument of the event that is open. Regions have theirs in the message of the launch, which is open, too. */
 static const zt__argument_fields *zt__begin_argument(zt__trace_sink *sink, const char *name) {
@@ -372,22 +384,15 @@ static const zt__argument_fields *zt__begin_argument(zt__trace_sink *sink, const
     return fields;
 }
 
-/* Whole numbers are integers. */
 static void zt__add_packet_number(zt__trace_sink *sink, const char *name, double number) {
     const zt__argument_fields *fields = zt__begin_argument(sink, name);
-    double magnitude = number < 0 ? -number : number;
-    if (magnitude < 9e15 && (double)(int64_t)number == number) {
-        zt__put_uint(&sink->perfetto->packet, fields->integer, (uint64_t)(int64_t)number);
-    } else {
-        zt__put_double(&sink->perfetto->packet, fields->real, number);
-    }
+    zt__put_number(&sink->perfetto->packet, fields->integer, fields->real, number);
     zt__end_message(&sink->perfetto->packet);
 }
 
 static void zt__add_packet_text(zt__trace_sink *sink, const char *name, const char *text) {
     const zt__argument_fields *fields = zt__begin_argument(sink, name);
-    zt__put_uint(&sink->perfetto->packet, fields->text,
-                 zt__intern_text(sink->perfetto, ZT__INTERNED_TEXT, text));
+    zt__put_uint(&sink->perfetto->packet, fields->text, zt__intern_text(sink->perfetto, ZT__KEY_TEXT, text));
     zt__end_message(&sink->perfetto->packet);
 }
 
@@ -479,7 +484,7 @@ static uint32_t zt__intern_launch(zt__trace_sink *sink, const char *name, const 
     if (!found) {
         return 0;
     }
-    if (zt__is_undeclared(sink->perfetto, found, ZT__INTERNED_LAUNCH)) {
+    if (zt__is_undeclared(sink->perfetto, found, ZT__KEY_LAUNCH)) {
         shown = zt__show_name(name, &demangled);
         zt__begin_message(interned, ZT__INTERNED_KERNEL);
         zt__put_uint(interned, ZT__INTERNED_ID, found->number);
@@ -519,7 +524,7 @@ static void zt__begin_stage(zt__trace_sink *sink, const zt__trace_event *event) 
     zt__put_uint(packet, ZT__STAGE_STAGE, (uint64_t)origin->kind + 1);
     zt__put_uint(packet, ZT__STAGE_GPU, zt__gpu_of(perfetto));
     zt__put_uint(packet, ZT__STAGE_CONTEXT, (uint64_t)sink->program);
-    zt__put_uint(packet, ZT__STAGE_NAME, zt__intern_text(perfetto, ZT__INTERNED_EVENT, event->name));
+    zt__put_uint(packet, ZT__STAGE_NAME, zt__intern_text(perfetto, ZT__KEY_EVENT, event->name));
     if (origin->group_count[0]) {
         zt__put_uint(packet, ZT__STAGE_KERNEL, zt__intern_launch(sink, event->name, origin));
     }
@@ -543,9 +548,8 @@ static void zt__begin_packet_event(zt__trace_sink *sink, const zt__trace_event *
     if (event->track.number != perfetto->track.number) {
         zt__put_uint(packet, ZT__EVENT_TRACK, zt__track_uuid(perfetto, event->track));
     }
-    zt__put_uint(packet, ZT__EVENT_CATEGORY,
-                 zt__intern_text(perfetto, ZT__INTERNED_CATEGORY, event->category));
-    zt__put_uint(packet, ZT__EVENT_NAME, zt__intern_text(perfetto, ZT__INTERNED_EVENT, event->name));
+    zt__put_uint(packet, ZT__EVENT_CATEGORY, zt__intern_text(perfetto, ZT__KEY_CATEGORY, event->category));
+    zt__put_uint(packet, ZT__EVENT_NAME, zt__intern_text(perfetto, ZT__KEY_EVENT, event->name));
 }
 
 /* Flows to regions are in one message, which ends with the event. */
@@ -640,7 +644,6 @@ static void zt__write_packet_counter(zt__trace_sink *sink, uint32_t counter, uin
                                      int digits) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
-    double magnitude = value < 0 ? -value : value;
     (void)digits;
     if (!perfetto->has_counters || perfetto->counters_ns != ns) {
         zt__begin_timed_packet(sink, ns);
@@ -651,11 +654,7 @@ static void zt__write_packet_counter(zt__trace_sink *sink, uint32_t counter, uin
     }
     zt__begin_message(packet, ZT__COUNTERS_COUNTER);
     zt__put_uint(packet, ZT__COUNTER_ID, counter + 1);
-    if (magnitude < 9e15 && (double)(int64_t)value == value) {
-        zt__put_uint(packet, ZT__COUNTER_INTEGER, (uint64_t)(int64_t)value);
-    } else {
-        zt__put_double(packet, ZT__COUNTER_DOUBLE, value);
-    }
+    zt__put_number(packet, ZT__COUNTER_INTEGER, ZT__COUNTER_DOUBLE, value);
     zt__end_message(packet);
 }
 
@@ -719,8 +718,11 @@ static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, c
     }
     if (track.is_device) {
         zt__put_text(packet, ZT__TRACK_NAME, name);
-        zt__put_uint(packet, track.number ? ZT__TRACK_RANK : ZT__TRACK_CHILD_ORDERING,
-                     track.number ? track.number : (uint32_t)ZT__ORDER_BY_RANK);
+    }
+    if (track.is_device && track.number) {
+        zt__put_uint(packet, ZT__TRACK_RANK, track.number);
+    } else if (track.is_device) {
+        zt__put_uint(packet, ZT__TRACK_CHILD_ORDERING, ZT__ORDER_BY_RANK);
     } else if (track.number) {
         zt__begin_message(packet, ZT__TRACK_THREAD);
         zt__put_uint(packet, ZT__THREAD_PROCESS, (uint64_t)sink->program);

@@ -569,6 +569,7 @@ static void zt__write_region(zt__trace *trace, const zt__span *span) {
 /* Writes the regions in the order of their begins. */
 static void zt__write_regions(zt__trace *trace) {
     const zt__trace_format *format = trace->sink.format;
+    int has_counters = format->counts_regions && trace->columns.count > 0;
     uint64_t end_ns = 0; /* the last so far */
     char name[256];
     uint32_t i;
@@ -578,21 +579,21 @@ static void zt__write_regions(zt__trace *trace) {
         format->begin_queue(&trace->sink, zt__device_track(track->number),
                             zt__name_list_track(track, name, sizeof name));
     }
-    if (format->counts_regions) {
+    if (has_counters) {
         zt__declare_columns(&trace->sink, "regions", "region ", &trace->columns);
     }
     for (i = 0; i < trace->span_count; i++) {
         const zt__span *span = trace->by_time[i];
-        if (format->counts_regions && i > 0 && span->sample.begin_ns > end_ns) {
+        if (has_counters && i > 0 && span->sample.begin_ns > end_ns) {
             zt__count_pause(trace, end_ns);
         }
         zt__write_region(trace, span);
-        if (format->counts_regions) {
+        if (has_counters) {
             zt__count_region(trace, span);
         }
         end_ns = span->sample.end_ns > end_ns ? span->sample.end_ns : end_ns;
     }
-    if (format->counts_regions && trace->span_count) {
+    if (has_counters && trace->span_count) {
         zt__count_pause(trace, end_ns);
     }
 }

@@ -3,6 +3,7 @@
 #include "reports/trace_events.h"
 
 #include "base/compiler.h"
+#include "base/numbers.h"
 #include "base/programs.h"
 #include "base/system.h"
 #include "base/writer.h"
@@ -120,9 +121,8 @@ static void zt__begin_json_span(zt__trace_sink *sink, const zt__trace_event *eve
 /* Writes a number. Whole numbers, such as counts, are exact. */
 static void zt__add_json_number(zt__trace_sink *sink, const char *name, double number) {
     enum { DIGITS = 6 };
-    double magnitude = number < 0 ? -number : number;
     zt__begin_json_argument(sink, name);
-    if (magnitude < 9e15 && (double)(int64_t)number == number) {
+    if (zt__is_whole(number)) {
         zt__print(sink->writer, "%lld", (long long)number);
     } else {
         zt__write_digits(sink->writer, number, DIGITS);

@@ -47,6 +47,6 @@
        page of compute kernels; the facts of the kernel are left out where several kernels have its name. Times
        are of CLOCK_MONOTONIC.
 
-       Files of several processes, such as ranks, may be joined: "cat run.*.pftrace >all.pftrace". Nothing of
-       one is connected with another, and each has a GPU of its own.
+       Files of several processes of a machine, such as ranks, may be joined: "cat run.*.pftrace >all.pftrace".
+       Nothing of one is connected with another, and each has a GPU of its own, numbered at random.
 */
