@@ -34452,7 +34452,7 @@ typedef struct zt__trace_format {
     void (*name_track)(zt__trace_sink *sink, zt__trace_track track, const char *name);
 
     /* Announces events that follow each other in time, for the most part: slices and instants of this track, regions of
-       any track of the device. Without memory there is no sequence. */
+       any track of the device. */
     void (*begin_sequence)(zt__trace_sink *sink, zt__trace_track track);
 
     /* Announces that regions of this track follow in this sequence. */
@@ -35055,7 +35055,7 @@ static void zt__end_packet_slice(zt__trace_sink *sink, uint64_t ns) {
 static const struct zt__counter_unit {
     const char *text;
     uint32_t numerator, denominator; /* 0: none */
-} zt__counter_units[] = {{"%", 37, 0},   {"ns", 19, 0}, {"bytes", 7, 0},      {"GB/s", 11, 22}, {"/s", 0, 22},
+} zt__counter_units[] = {{"%", 37, 0},   {"ns", 19, 0}, {"bytes", 7, 0},      {"GB/s", 10, 22}, {"/s", 0, 22},
                          {"MHz", 15, 0}, {"W", 29, 0},  {"degrees C", 34, 0}, {"us", 20, 0}};
 
 /* Adds name and unit of a label such as "GPU_BUSY [%]". A unit that Perfetto does not know stays in the name. */
@@ -44538,4 +44538,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e2e17ae60c405b53 */
+/* Joined from src/ by src/join.py: d9ce29cb205d59dd */

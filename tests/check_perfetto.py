@@ -54,7 +54,7 @@ CounterDescriptor: 1 specs *CounterSpec, 6 groups *CounterGroup
 CounterSpec: 1 id uint32, 2 name string, 7 numerators *int32, 8 denominators *int32, 10 groups *int32, 11 direction int32
 CounterGroup: 1 id uint32, 2 name string, 4 counters *uint32
 """
-UNITS = {(37, 0): "%", (19, 0): "ns", (20, 0): "us", (7, 0): "bytes", (11, 22): "GB/s", (0, 22): "/s", (15, 0): "MHz",
+UNITS = {(37, 0): "%", (19, 0): "ns", (20, 0): "us", (7, 0): "bytes", (10, 22): "GB/s", (0, 22): "/s", (15, 0): "MHz",
          (29, 0): "W", (34, 0): "degrees C"}
 CLEARED, NEEDS_STATE = 1, 2
 MONOTONIC, OF_SEQUENCE = 3, 64

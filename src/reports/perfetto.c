@@ -586,7 +586,7 @@ static void zt__end_packet_slice(zt__trace_sink *sink, uint64_t ns) {
 static const struct zt__counter_unit {
     const char *text;
     uint32_t numerator, denominator; /* 0: none */
-} zt__counter_units[] = {{"%", 37, 0},   {"ns", 19, 0}, {"bytes", 7, 0},      {"GB/s", 11, 22}, {"/s", 0, 22},
+} zt__counter_units[] = {{"%", 37, 0},   {"ns", 19, 0}, {"bytes", 7, 0},      {"GB/s", 10, 22}, {"/s", 0, 22},
                          {"MHz", 15, 0}, {"W", 29, 0},  {"degrees C", 34, 0}, {"us", 20, 0}};
 
 /* Adds name and unit of a label such as "GPU_BUSY [%]". A unit that Perfetto does not know stays in the name. */

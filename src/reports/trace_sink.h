@@ -69,7 +69,7 @@ typedef struct zt__trace_format {
     void (*name_track)(zt__trace_sink *sink, zt__trace_track track, const char *name);
 
     /* Announces events that follow each other in time, for the most part: slices and instants of this track, regions of
-       any track of the device. Without memory there is no sequence. */
+       any track of the device. */
     void (*begin_sequence)(zt__trace_sink *sink, zt__trace_track track);
 
     /* Announces that regions of this track follow in this sequence. */
