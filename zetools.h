@@ -4612,7 +4612,7 @@ static int zt__make_bytes(zt__protobuf *protobuf, size_t more) {
 }
 
 static void zt__put_bytes(zt__protobuf *protobuf, const void *bytes, size_t size) {
-    if (size && zt__make_bytes(protobuf, size)) {
+    if (zt__make_bytes(protobuf, size)) {
         memcpy(protobuf->bytes + protobuf->used, bytes, size);
         protobuf->used += size;
     }
@@ -4676,7 +4676,7 @@ ZT__PRIVATE void zt__begin_message(zt__protobuf *protobuf, uint32_t field) {
 ZT__PRIVATE void zt__end_message(zt__protobuf *protobuf) {
     size_t begin = protobuf->open[--protobuf->depth], length, count;
     uint8_t bytes[ZT__MOST_VARINT];
-    if (begin > protobuf->used || !zt__make_bytes(protobuf, sizeof bytes)) {
+    if (!zt__make_bytes(protobuf, sizeof bytes)) {
         return;
     }
     length = protobuf->used - begin;
@@ -34537,6 +34537,7 @@ enum {
     ZT__EVENT_TRACK = 11,
     ZT__EVENT_FLOW = 47,
     ZT__EVENT_ENDING_FLOW = 48,
+    ZT__EVENT_FLAG = 2, /* of an argument */
     ZT__EVENT_CORRELATION = 3000,
     ZT__CORRELATION_SUBMITTED = 1,
 
@@ -34867,9 +34868,8 @@ static void zt__add_packet_text(zt__trace_sink *sink, const char *name, const ch
 
 /* Only slices have flags. */
 static void zt__add_packet_flag(zt__trace_sink *sink, const char *name) {
-    enum { BOOLEAN = 2 };
     zt__begin_argument(sink, name);
-    zt__put_uint(&sink->perfetto->packet, BOOLEAN, 1);
+    zt__put_uint(&sink->perfetto->packet, ZT__EVENT_FLAG, 1);
     zt__end_message(&sink->perfetto->packet);
 }
 
@@ -35420,7 +35420,7 @@ static void zt__declare_power(zt__trace_sink *sink, zt__power_labels *labels) {
     counters.prefix = "";
     counters.label_at = zt__power_label;
     counters.labels = labels;
-    counters.count = ZT__COUNTER_REASON + ZT_THROTTLE_REASONS;
+    counters.count = ZT__COUNT_OF(labels->texts);
     sink->format->declare_counters(sink, &counters);
 }
 
@@ -35978,7 +35978,7 @@ ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phase
 
 /* ==== reports/trace.h =================================================================================== */
 
-/* run.trace.json: the timeline for Perfetto and Chrome. */
+/* run.trace.json and run.pftrace: the timeline for Chrome and Perfetto. */
 
 /* Writes the whole trace: the program, with a slice for each call; the device; and the attached streams. */
 ZT__PRIVATE void zt__write_trace(zt__document *document);
@@ -44538,4 +44538,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d9ce29cb205d59dd */
+/* Joined from src/ by src/join.py: 6d9e0d4bd8d240e1 */

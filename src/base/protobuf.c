@@ -34,7 +34,7 @@ static int zt__make_bytes(zt__protobuf *protobuf, size_t more) {
 }
 
 static void zt__put_bytes(zt__protobuf *protobuf, const void *bytes, size_t size) {
-    if (size && zt__make_bytes(protobuf, size)) {
+    if (zt__make_bytes(protobuf, size)) {
         memcpy(protobuf->bytes + protobuf->used, bytes, size);
         protobuf->used += size;
     }
@@ -98,7 +98,7 @@ ZT__PRIVATE void zt__begin_message(zt__protobuf *protobuf, uint32_t field) {
 ZT__PRIVATE void zt__end_message(zt__protobuf *protobuf) {
     size_t begin = protobuf->open[--protobuf->depth], length, count;
     uint8_t bytes[ZT__MOST_VARINT];
-    if (begin > protobuf->used || !zt__make_bytes(protobuf, sizeof bytes)) {
+    if (!zt__make_bytes(protobuf, sizeof bytes)) {
         return;
     }
     length = protobuf->used - begin;

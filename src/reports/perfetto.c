@@ -68,6 +68,7 @@ enum {
     ZT__EVENT_TRACK = 11,
     ZT__EVENT_FLOW = 47,
     ZT__EVENT_ENDING_FLOW = 48,
+    ZT__EVENT_FLAG = 2, /* of an argument */
     ZT__EVENT_CORRELATION = 3000,
     ZT__CORRELATION_SUBMITTED = 1,
 
@@ -398,9 +399,8 @@ static void zt__add_packet_text(zt__trace_sink *sink, const char *name, const ch
 
 /* Only slices have flags. */
 static void zt__add_packet_flag(zt__trace_sink *sink, const char *name) {
-    enum { BOOLEAN = 2 };
     zt__begin_argument(sink, name);
-    zt__put_uint(&sink->perfetto->packet, BOOLEAN, 1);
+    zt__put_uint(&sink->perfetto->packet, ZT__EVENT_FLAG, 1);
     zt__end_message(&sink->perfetto->packet);
 }
 

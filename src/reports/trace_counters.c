@@ -52,7 +52,7 @@ static void zt__declare_power(zt__trace_sink *sink, zt__power_labels *labels) {
     counters.prefix = "";
     counters.label_at = zt__power_label;
     counters.labels = labels;
-    counters.count = ZT__COUNTER_REASON + ZT_THROTTLE_REASONS;
+    counters.count = ZT__COUNT_OF(labels->texts);
     sink->format->declare_counters(sink, &counters);
 }
 
