@@ -167,7 +167,8 @@ class Perfetto:
         self.processes, self.threads, self.devices, self.tracks = {}, {}, {}, {}
         self.slices, self.instants, self.regions = [], [], []
         self.counters, self.region_counters = collections.defaultdict(list), collections.defaultdict(list)
-        self.groups, self.gpus, self.event_ids, self.flow_ids = {}, set(), {}, collections.defaultdict(lambda: [None, None])
+        self.groups, self.kernels, self.gpus, self.event_ids = {}, {}, set(), {}
+        self.flow_ids = collections.defaultdict(lambda: [None, None])
         self.sequences, self.open, self.submissions = {}, collections.defaultdict(list), []
         for packet in decode(data).packet:
             if packet.is_first:
@@ -255,8 +256,7 @@ class Perfetto:
             if event.launch.HasField("group_size"):
                 assert facts["workgroup_size"] == volume(event.launch.group_size)
                 assert facts["thread_count"] == facts["grid_size"] * facts["workgroup_size"]
-            for fact in ("registers_per_thread", "shared_mem_static", "simd_width"):
-                self.groups.setdefault("kernel " + fact, facts.get(fact))
+            self.kernels[name] = facts
         self.regions.append(Region(track, name, time, time + event.duration, arguments))
 
     def read_counters(self, sequence, time, event):
@@ -377,6 +377,9 @@ def compare(perfetto, trace):
           f"counters {sum(len(samples) for samples in trace.counters.values())}")
     for label, group in sorted(perfetto.groups.items()):
         print(f"{label}: {group}")
+    for name, facts in sorted(perfetto.kernels.items()):
+        print(f"{name}: {facts.get('registers_per_thread')} registers, {facts.get('shared_mem_static')} bytes shared, "
+              f"SIMD {facts.get('simd_width')}")
 
 
 def check_joined(paths):

@@ -39,7 +39,8 @@ static void test_a_whole_run(void **state) {
     enum { STEPS = 50 };
     world *w = *state;
     zt_trace_config trace = {.calls = "zeCommandListAppendLaunchKernel,zeCommandQueueExecuteCommandLists"};
-    char json[PATH_MAX], perfetto[PATH_MAX], arguments[3 * PATH_MAX];
+    char json[PATH_MAX], perfetto[PATH_MAX], arguments[3 * PATH_MAX], facts[100];
+    zt_kernel_info kernel;
     zt_profiler *profiler = open_timeline(w, "ComputeBasic");
     zt_stream_config streamed = stream_config_of(w);
     streamed.profiler = profiler;
@@ -78,7 +79,11 @@ static void test_a_whole_run(void **state) {
     const char *compared = check_perfetto(arguments);
     assert_contains(compared, "\nregions 100\n");
     assert_contains(compared, "\nmetrics 800\n");
-    assert_contains(compared, "\nkernel simd_width: ");
+    ok(zt_get_kernel(profiler, 0, &kernel));
+    snprintf(facts, sizeof facts, "\nsaxpy: %u registers, %u bytes shared, SIMD %u\n", kernel.registers,
+             kernel.slm_bytes, kernel.simd_width);
+    assert_true(kernel.registers != UINT32_MAX && kernel.slm_bytes != UINT32_MAX);
+    assert_contains(compared, facts);
     assert_contains(compared, "\nregion GPU_BUSY [%]: regions\n");
     assert_contains(compared, "\nHOST_CPU_BUSY [%]: stream HostScheduler\n");
 }
