@@ -1210,7 +1210,7 @@ ZT_API void zt__end_passes(zt__pass_state *passes);
 
 /* zt_report, on the first screen, writes a report to a file. */
 
-/* Formats of reports; see REPORTS. */
+/* Formats of reports; see REPORTS. Perfetto's own (.pftrace) is only chosen by a path, of zt_report. */
 typedef enum zt_format {
     ZT_FORMAT_TABLE,
     ZT_FORMAT_CSV,
@@ -44538,4 +44538,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6d9e0d4bd8d240e1 */
+/* Joined from src/ by src/join.py: a304329d88be9a44 */
