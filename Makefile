@@ -80,7 +80,7 @@ CROSS_NEEDS = cmake make xz:xz-utils
 NEEDS_build = $(firstword $(CC)):$(CC_PACKAGE) stdlib.h:libc6-dev level_zero/zet_api.h+ze_loader:libze1+libze-dev
 NEEDS_cxx = $(firstword $(CXX)):$(CXX_PACKAGE)
 NEEDS_test = $(NEEDS_cxx) cmocka.h+cmocka:libcmocka-dev python3:python3
-NEEDS_check = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAGE))) python3-prometheus-client
+NEEDS_check = $(patsubst clang%,libclang-rt%-dev,$(filter clang%,$(CC_PACKAGE))) python3-prometheus-client python3-protobuf
 NEEDS_page = chromium:chromium
 NEEDS_fuzz = clang:clang libclang-rt-$(CLANG_VERSION:%=%-)dev python3:python3
 NEEDS_matrix = gcc g++ clang g++-mingw-w64-x86-64-posix g++-mingw-w64-i686-posix
@@ -398,6 +398,7 @@ $(BUILD)/tests/plugins/failing.so: $(BUILD)/tests/plugins/%.so: tests/plugins/%.
 # What tests load and run, whatever their variant.
 LOADED := $(BUILD)/libze_softgpu.so $(ALL_KERNELS:%=$(BUILD)/kernels/%.so) $(BUILD)/tests/plugins/failing.so
 RUN_BY_test_preload := libzt_auto.so simulate
+RUN_BY_test_perfetto := libzt_auto.so simulate
 RUN_BY_test_connectors := libzt_auto.so simulate $(addprefix programs/,itt itt_auto kokkos loops primitives)
 RUN_BY_test_watch := hang
 RUN_BY_test_hotspots := libzt_auto.so simulate hotspots

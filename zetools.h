@@ -214,7 +214,7 @@
        .html           a page for browsers: regions by their share, what limits them, every metric,
                        distributions, a roofline, the timeline, and what was lost
        .json, .csv     all figures, for scripts; see JSON and CSV
-       .trace.json     the timeline for Perfetto and Chrome, with config.timeline; see TRACE FILES
+       .pftrace        the timeline, with config.timeline, for Perfetto; .trace.json: for Chrome; see TRACE FILES
        .instances.csv  a row for each sample, with config.timeline; see OTHER FILES
        .folded         stacks for flame graphs; see OTHER FILES
        .prom           text for Prometheus; see OPENMETRICS
@@ -663,9 +663,9 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
 /* Writes a report to a file. The suffix chooses the format, in upper or lower case: .txt, .html or .htm,
-   .csv, .json, .trace.json, .instances.csv, .prom, .folded; see REPORTS. Without a suffix, or with a number
-   in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard output,
-   as wide as the terminal. Columns of config.columns that do not fit into a table follow in a second one
+   .csv, .json, .pftrace, .trace.json, .instances.csv, .prom, .folded; see REPORTS. Without a suffix, or with
+   a number in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard
+   output, as wide as the terminal. Columns of config.columns that do not fit into a table follow in a second one
    below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
    links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
@@ -1218,12 +1218,12 @@ ZT_API void zt__end_passes(zt__pass_state *passes);
 
 /* zt_report, on the first screen, writes a report to a file. */
 
-/* Formats of reports; see REPORTS. */
+/* Formats of reports; see REPORTS. Perfetto's own (.pftrace) is only chosen by a path, of zt_report. */
 typedef enum zt_format {
     ZT_FORMAT_TABLE,
     ZT_FORMAT_CSV,
     ZT_FORMAT_JSON,
-    ZT_FORMAT_TRACE,       /* the timeline, for Perfetto */
+    ZT_FORMAT_TRACE,       /* the timeline as JSON, for Chrome */
     ZT_FORMAT_HTML,        /* a page for browsers, in one file */
     ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
     ZT_FORMAT_INSTANCES,   /* CSV with a row for each sample that config.timeline keeps */
@@ -2867,6 +2867,9 @@ ZT__PRIVATE int zt__is_finite(double value);
 /* Returns 0 for NaN. */
 ZT__PRIVATE int zt__is_positive(double value);
 
+/* Returns whether a number is whole, and an int64_t has it exactly. The number is finite. */
+ZT__PRIVATE int zt__is_whole(double number);
+
 /* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
 ZT__PRIVATE int zt__is_uint32(const char *text);
 
@@ -2902,6 +2905,11 @@ ZT__PRIVATE int zt__is_finite(double value) {
 
 ZT__PRIVATE int zt__is_positive(double value) {
     return !zt__is_nan(value) && value > 0;
+}
+
+ZT__PRIVATE int zt__is_whole(double number) {
+    double magnitude = number < 0 ? -number : number;
+    return magnitude < 9e15 && (double)(int64_t)number == number;
 }
 
 ZT__PRIVATE int zt__is_uint32(const char *text) {
@@ -4286,6 +4294,7 @@ typedef struct zt__suffix {
     const char *text;
     zt_format format;
     int shows_timeline;
+    int is_perfetto; /* of traces: Perfetto's own format */
 } zt__suffix;
 
 /* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
@@ -4343,15 +4352,16 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
 #endif
     /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
-        {".instances.csv", ZT_FORMAT_INSTANCES, 1},
-        {".folded", ZT_FORMAT_FOLDED, 0},
-        {".trace.json", ZT_FORMAT_TRACE, 1},
-        {".json", ZT_FORMAT_JSON, 0},
-        {".csv", ZT_FORMAT_CSV, 0},
-        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
-        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
-        {".prom", ZT_FORMAT_OPENMETRICS, 0},
-        {".txt", ZT_FORMAT_TABLE, 0},
+        {".instances.csv", ZT_FORMAT_INSTANCES, 1, 0},
+        {".folded", ZT_FORMAT_FOLDED, 0, 0},
+        {".trace.json", ZT_FORMAT_TRACE, 1, 0},
+        {".pftrace", ZT_FORMAT_TRACE, 1, 1},
+        {".json", ZT_FORMAT_JSON, 0, 0},
+        {".csv", ZT_FORMAT_CSV, 0, 0},
+        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE, 0},
+        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE, 0},
+        {".prom", ZT_FORMAT_OPENMETRICS, 0, 0},
+        {".txt", ZT_FORMAT_TABLE, 0, 0},
     };
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {
@@ -4549,6 +4559,159 @@ ZT__PRIVATE char *zt__read_file(const zt_allocator *allocator, const char *path,
         text = NULL;
     }
     return text;
+}
+
+/* ==== base/protobuf.h =================================================================================== */
+
+/* Messages of Protocol Buffers, encoded in memory. */
+
+enum { ZT__PROTOBUF_DEPTH = 8 };
+
+/* A buffer of fields, one after the other, with messages inside of messages. */
+typedef struct zt__protobuf {
+    const zt_allocator *allocator;
+    uint8_t *bytes;
+    size_t used, room;
+    size_t open[ZT__PROTOBUF_DEPTH]; /* where the content of each message that is open begins */
+    uint32_t depth;
+    int out_of_memory; /* ever: what is encoded from then on is not kept */
+} zt__protobuf;
+
+ZT__PRIVATE void zt__put_uint(zt__protobuf *protobuf, uint32_t field, uint64_t number);
+
+ZT__PRIVATE void zt__put_fixed64(zt__protobuf *protobuf, uint32_t field, uint64_t number);
+
+ZT__PRIVATE void zt__put_double(zt__protobuf *protobuf, uint32_t field, double number);
+
+/* Encodes a text of any bytes as valid UTF-8. */
+ZT__PRIVATE void zt__put_text(zt__protobuf *protobuf, uint32_t field, const char *text);
+
+/* Begins a message. The next fields are in it, until it ends. */
+ZT__PRIVATE void zt__begin_message(zt__protobuf *protobuf, uint32_t field);
+
+ZT__PRIVATE void zt__end_message(zt__protobuf *protobuf);
+
+/* Forgets what is encoded, and keeps the memory. */
+ZT__PRIVATE void zt__clear_protobuf(zt__protobuf *protobuf);
+
+/* Encodes a message with the fields that another buffer has. */
+ZT__PRIVATE void zt__put_fields(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *fields);
+
+/* ==== base/protobuf.c =================================================================================== */
+
+/* Messages of Protocol Buffers, encoded in memory. */
+
+/* How a field is encoded: the low bits of its key. */
+enum { ZT__WIRE_VARINT = 0, ZT__WIRE_64_BITS = 1, ZT__WIRE_BYTES = 2, ZT__MOST_VARINT = 10 };
+
+/* Makes room for so many more bytes. Returns 0 without memory. */
+static int zt__make_bytes(zt__protobuf *protobuf, size_t more) {
+    size_t room = protobuf->room ? protobuf->room : 1024;
+    uint8_t *bytes;
+    if (protobuf->used + more <= protobuf->room) {
+        return 1;
+    }
+    while (room < protobuf->used + more) {
+        room *= 2;
+    }
+    bytes = (uint8_t *)zt__allocate(protobuf->allocator, room, 1);
+    if (!bytes) {
+        protobuf->out_of_memory = 1;
+        return 0;
+    }
+    if (protobuf->used) {
+        memcpy(bytes, protobuf->bytes, protobuf->used);
+    }
+    zt__free(protobuf->allocator, protobuf->bytes);
+    protobuf->bytes = bytes;
+    protobuf->room = room;
+    return 1;
+}
+
+static void zt__put_bytes(zt__protobuf *protobuf, const void *bytes, size_t size) {
+    if (zt__make_bytes(protobuf, size)) {
+        memcpy(protobuf->bytes + protobuf->used, bytes, size);
+        protobuf->used += size;
+    }
+}
+
+/* Encodes a number in groups of seven bits, the low ones first. Returns how many there are. */
+static size_t zt__encode_varint(uint8_t bytes[ZT__MOST_VARINT], uint64_t number) {
+    size_t count = 0;
+    for (; number >= 0x80; number >>= 7) {
+        bytes[count++] = (uint8_t)(number | 0x80);
+    }
+    bytes[count++] = (uint8_t)number;
+    return count;
+}
+
+static void zt__put_varint(zt__protobuf *protobuf, uint64_t number) {
+    uint8_t bytes[ZT__MOST_VARINT];
+    zt__put_bytes(protobuf, bytes, zt__encode_varint(bytes, number));
+}
+
+static void zt__put_key(zt__protobuf *protobuf, uint32_t field, uint32_t wire) {
+    zt__put_varint(protobuf, (uint64_t)field << 3 | wire);
+}
+
+ZT__PRIVATE void zt__put_uint(zt__protobuf *protobuf, uint32_t field, uint64_t number) {
+    zt__put_key(protobuf, field, ZT__WIRE_VARINT);
+    zt__put_varint(protobuf, number);
+}
+
+ZT__PRIVATE void zt__put_fixed64(zt__protobuf *protobuf, uint32_t field, uint64_t number) {
+    uint8_t bytes[8];
+    uint32_t i;
+    for (i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    }
+    zt__put_key(protobuf, field, ZT__WIRE_64_BITS);
+    zt__put_bytes(protobuf, bytes, sizeof bytes);
+}
+
+ZT__PRIVATE void zt__put_double(zt__protobuf *protobuf, uint32_t field, double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    zt__put_fixed64(protobuf, field, bits);
+}
+
+ZT__PRIVATE void zt__put_text(zt__protobuf *protobuf, uint32_t field, const char *text) {
+    zt__character character;
+    zt__begin_message(protobuf, field);
+    while (zt__next_character(&text, &character)) {
+        zt__put_bytes(protobuf, character.bytes, character.length);
+    }
+    zt__end_message(protobuf);
+}
+
+ZT__PRIVATE void zt__begin_message(zt__protobuf *protobuf, uint32_t field) {
+    zt__put_key(protobuf, field, ZT__WIRE_BYTES);
+    protobuf->open[protobuf->depth++] = protobuf->used;
+}
+
+/* The length stands before the content, which moves: most messages have a few bytes. */
+ZT__PRIVATE void zt__end_message(zt__protobuf *protobuf) {
+    size_t begin = protobuf->open[--protobuf->depth], length, count;
+    uint8_t bytes[ZT__MOST_VARINT];
+    if (!zt__make_bytes(protobuf, sizeof bytes)) {
+        return;
+    }
+    length = protobuf->used - begin;
+    count = zt__encode_varint(bytes, length);
+    memmove(protobuf->bytes + begin + count, protobuf->bytes + begin, length);
+    memcpy(protobuf->bytes + begin, bytes, count);
+    protobuf->used += count;
+}
+
+ZT__PRIVATE void zt__clear_protobuf(zt__protobuf *protobuf) {
+    protobuf->used = 0;
+    protobuf->depth = 0;
+}
+
+ZT__PRIVATE void zt__put_fields(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *fields) {
+    zt__put_key(protobuf, field, ZT__WIRE_BYTES);
+    zt__put_varint(protobuf, fields->used);
+    zt__put_bytes(protobuf, fields->bytes, fields->used);
 }
 
 /* ==== base/threads.h ==================================================================================== */
@@ -5378,7 +5541,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
+                      ".trace.json, .pftrace, .html, .htm, .prom, .folded and .instances.csv. Use one of "   \
+                      "these.")                                                                              \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
     X(NO_PAGE, "%s: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "              \
                "compile the implementation without it.")                                                     \
@@ -30887,6 +31051,7 @@ typedef struct zt__nesting {
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
+    int is_perfetto;    /* of traces: Perfetto's own format */
     size_t room;        /* columns of a line, for tables */
     uint32_t most_rows; /* of a table */
     zt__advice advice;
@@ -33070,8 +33235,6 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
 /* Writes `"name":"text"`, after a comma unless it is the first member. */
 ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const char *text);
 
-ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count);
-
 /* Writes what became of the samples of all regions. */
 ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts);
 
@@ -33105,7 +33268,7 @@ ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const
     zt__write_json_string(writer, text);
 }
 
-ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
+static void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
     zt__write_comma(writer);
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
@@ -34582,71 +34745,973 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__write_text(writer, "# EOF\n");
 }
 
-/* ==== reports/trace_events.h ============================================================================ */
+/* ==== reports/trace_sink.h ============================================================================== */
 
-/* Events of the Trace Event format. */
+/* What a trace consists of, whatever its format: tracks, events with arguments, flows, counters. */
 
-/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
-   type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
-ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
-                                 uint32_t track);
+typedef enum zt__trace_kind { ZT__TRACE_SLICE, ZT__TRACE_REGION, ZT__TRACE_INSTANT } zt__trace_kind;
 
-/* Writes a time in microseconds, as the format wants it, exactly. */
-ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns);
+/* A track of the program is a thread, by its number in the system. Tracks of the device count from 1. Track 0 is the
+   program or the device itself. */
+typedef struct zt__trace_track {
+    int is_device;
+    uint32_t number;
+} zt__trace_track;
 
-/* Writes the name of a process or track. */
-ZT__PRIVATE void zt__write_name(zt__writer *writer, const char *what, long process, uint32_t track,
-                                const char *name);
+typedef struct zt__trace_event {
+    zt__trace_kind kind;
+    const char *name, *category;
+    zt__trace_track track;
+    uint64_t begin_ns, end_ns; /* an instant has no end */
+    uint32_t id;               /* of a region: the number of the flow to it, */
+    const zt__origin *origin;  /* and where it comes from. NULL: not a region */
+} zt__trace_event;
 
-/* Writes the place of a process or track among the others. */
-ZT__PRIVATE void zt__write_place(zt__writer *writer, const char *what, long process, uint32_t track,
-                                 uint32_t place);
+/* What counters are of, in Perfetto's numbers. */
+typedef enum zt__counter_kind {
+    ZT__COUNTERS_OF_SYSTEM = 1,
+    ZT__COUNTERS_OF_MEMORY = 5,
+    ZT__COUNTERS_OF_COMPUTE = 6
+} zt__counter_kind;
 
-/* Writes begin or end ("s" or "f") of a flow. It leads from and to the innermost span at that time that is written
-   before it. */
-ZT__PRIVATE void zt__write_flow(zt__writer *writer, const char *phase, long process, uint32_t track,
-                                uint64_t ns, uint32_t id);
+/* Counters that are written together. A label is a name with its unit, such as "GPU_BUSY [%]". */
+typedef struct zt__trace_counters {
+    zt__counter_kind kind;
+    const char *group;
+    const char *prefix; /* of names, where another group has the same */
+    zt__name_fn label_at;
+    const void *labels;
+    uint32_t count;
+} zt__trace_counters;
 
-/* ==== reports/trace_events.c ============================================================================ */
+typedef struct zt__perfetto zt__perfetto;
 
-/* Events of the Trace Event format. */
+/* A trace that is being written. */
+typedef struct zt__trace_sink {
+    const struct zt__trace_format *format;
+    zt_profiler *profiler;
+    zt__writer *writer;
+    long program, device; /* numbers of the two processes */
+    zt__trace_counters counters;
+    zt__trace_event event; /* that was begun last */
+    int is_open, has_arguments;
+    zt__perfetto *perfetto; /* NULL in other formats */
+} zt__trace_sink;
 
-ZT__PRIVATE void zt__begin_event(zt__writer *writer, const char *phase, const char *name, long process,
-                                 uint32_t track) {
-    char *demangled;
-    zt__write_comma(writer);
-    zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
-    zt__write_json_string(writer, zt__show_name(name, &demangled));
-    free(demangled);
-    zt__print(writer, ",\"pid\":%ld", process);
-    if (*phase != 'C') { /* counters are of a process */
-        zt__print(writer, ",\"tid\":%u", (unsigned)track);
+/* How a format writes each of them. */
+typedef struct zt__trace_format {
+    int counts_regions; /* metrics of regions are counters, else arguments */
+
+    /* Returns 0 without memory. */
+    int (*begin)(zt__trace_sink *sink);
+    int (*end)(zt__trace_sink *sink);
+
+    /* Names the program or the device, or a track of it. */
+    void (*name_track)(zt__trace_sink *sink, zt__trace_track track, const char *name);
+
+    /* Announces events that follow each other in time, for the most part: slices and instants of this track, regions of
+       any track of the device. */
+    void (*begin_sequence)(zt__trace_sink *sink, zt__trace_track track);
+
+    /* Announces that regions of this track follow in this sequence. */
+    void (*begin_queue)(zt__trace_sink *sink, zt__trace_track track, const char *name);
+
+    /* Begins an event, which has, in this order, arguments and flows. */
+    void (*begin_event)(zt__trace_sink *sink, const zt__trace_event *event);
+    void (*add_number)(zt__trace_sink *sink, const char *name, double number);
+    void (*add_text)(zt__trace_sink *sink, const char *name, const char *text);
+    void (*add_flag)(zt__trace_sink *sink, const char *name); /* that is true */
+    void (*begin_flow)(zt__trace_sink *sink, uint32_t id, int is_to_region);
+    void (*end_flow)(zt__trace_sink *sink, uint32_t id);
+    void (*end_event)(zt__trace_sink *sink);
+
+    /* Ends the innermost slice of the sequence's track. Before that, slices inside of it have begun and ended. */
+    void (*end_slice)(zt__trace_sink *sink, uint64_t ns);
+
+    /* Declares the counters of the sequence; later ones take their place. */
+    void (*declare_counters)(zt__trace_sink *sink, const zt__trace_counters *counters);
+
+    /* Writes the value of a counter from a time on, which is finite, in so many digits; 0: a count, exactly. */
+    void (*write_counter)(zt__trace_sink *sink, uint32_t counter, uint64_t ns, double value, int digits);
+} zt__trace_format;
+
+/* ==== reports/perfetto.h ================================================================================ */
+
+/* run.pftrace: a trace in Perfetto's own format. */
+
+/* ==== reports/perfetto.c ================================================================================ */
+
+/* run.pftrace: a trace in Perfetto's own format. */
+
+/* A file is a sequence of packets (message Trace). Files of several processes may be joined with cat: what identifies a
+   track, an event, a flow, a device or a sequence is derived from a hash of the process and the profiler.
+
+   A sequence of packets has a clock of its own, which counts from packet to packet, a track that slices are on if they
+   name no other, and interned data: each text is written once, and then stands for a small number. */
+
+/* The fields of messages that are used, by their numbers in Perfetto's definitions (protos/perfetto/trace). */
+enum {
+    ZT__TRACE_PACKET = 1,
+
+    ZT__PACKET_CLOCK_SNAPSHOT = 6,
+    ZT__PACKET_TIMESTAMP = 8,
+    ZT__PACKET_SEQUENCE_ID = 10,
+    ZT__PACKET_TRACK_EVENT = 11,
+    ZT__PACKET_INTERNED_DATA = 12,
+    ZT__PACKET_SEQUENCE_FLAGS = 13,
+    ZT__PACKET_COUNTER_EVENT = 52,
+    ZT__PACKET_STAGE_EVENT = 53,
+    ZT__PACKET_CLOCK_ID = 58,
+    ZT__PACKET_DEFAULTS = 59,
+    ZT__PACKET_TRACK_DESCRIPTOR = 60,
+    ZT__PACKET_IS_FIRST = 87,
+
+    ZT__DEFAULTS_TRACK_EVENT = 11,
+    ZT__DEFAULTS_CLOCK_ID = 58,
+
+    ZT__SNAPSHOT_CLOCK = 1,
+    ZT__SNAPSHOT_PRIMARY = 2,
+    ZT__CLOCK_ID = 1,
+    ZT__CLOCK_TIMESTAMP = 2,
+    ZT__CLOCK_IS_INCREMENTAL = 3,
+
+    ZT__TRACK_UUID = 1,
+    ZT__TRACK_NAME = 2,
+    ZT__TRACK_PROCESS = 3,
+    ZT__TRACK_THREAD = 4,
+    ZT__TRACK_PARENT = 5,
+    ZT__TRACK_CHILD_ORDERING = 11,
+    ZT__TRACK_RANK = 12,
+    ZT__PROCESS_ID = 1,
+    ZT__PROCESS_NAME = 6,
+    ZT__THREAD_PROCESS = 1,
+    ZT__THREAD_ID = 2,
+    ZT__THREAD_NAME = 5,
+
+    ZT__EVENT_CATEGORY = 3,
+    ZT__EVENT_ARGUMENT = 4,
+    ZT__EVENT_TYPE = 9,
+    ZT__EVENT_NAME = 10,
+    ZT__EVENT_TRACK = 11,
+    ZT__EVENT_FLOW = 47,
+    ZT__EVENT_ENDING_FLOW = 48,
+    ZT__EVENT_FLAG = 2, /* of an argument */
+    ZT__EVENT_CORRELATION = 3000,
+    ZT__CORRELATION_SUBMITTED = 1,
+
+    ZT__STAGE_ID = 1,
+    ZT__STAGE_DURATION = 2,
+    ZT__STAGE_CONTEXT = 5,
+    ZT__STAGE_GPU = 11,
+    ZT__STAGE_QUEUE = 13,
+    ZT__STAGE_STAGE = 14,
+    ZT__STAGE_KERNEL = 19,
+    ZT__STAGE_NAME = 20,
+    ZT__STAGE_LAUNCH = 21,
+    ZT__LAUNCH_GROUP_COUNT = 1,
+    ZT__LAUNCH_GROUP_SIZE = 2,
+    ZT__LAUNCH_ARGUMENT = 3,
+
+    ZT__COUNTERS_COUNTER = 2,
+    ZT__COUNTERS_DESCRIPTOR = 4,
+    ZT__COUNTER_ID = 1,
+    ZT__COUNTER_INTEGER = 2,
+    ZT__COUNTER_DOUBLE = 3,
+
+    ZT__INTERNED_ID = 1,
+    ZT__INTERNED_NAME = 2,
+    ZT__INTERNED_CONTEXT = 23,
+    ZT__INTERNED_SPECIFICATION = 24,
+    ZT__INTERNED_COUNTERS = 47,
+    ZT__INTERNED_KERNEL = 1000,
+    ZT__CONTEXT_PROCESS = 2,
+    ZT__SPECIFICATION_CATEGORY = 4,
+    ZT__KERNEL_DEMANGLED = 3,
+    ZT__KERNEL_ARGUMENT = 5,
+
+    ZT__DESCRIBED_COUNTERS = 2,
+    ZT__DESCRIBED_GPU = 3,
+    ZT__DESCRIPTOR_SPEC = 1,
+    ZT__DESCRIPTOR_GROUP = 6,
+    ZT__SPEC_ID = 1,
+    ZT__SPEC_NAME = 2,
+    ZT__SPEC_NUMERATOR = 7,
+    ZT__SPEC_DENOMINATOR = 8,
+    ZT__SPEC_GROUP = 10,
+    ZT__SPEC_DIRECTION = 11,
+    ZT__GROUP_ID = 1,
+    ZT__GROUP_NAME = 2,
+    ZT__GROUP_COUNTER = 4
+};
+
+/* Values of these fields. */
+enum {
+    ZT__STATE_CLEARED = 1, /* flags of a sequence */
+    ZT__NEEDS_STATE = 2,
+    ZT__MONOTONIC_CLOCK = 3,
+    ZT__SEQUENCE_CLOCK = 64,
+    ZT__SLICE_BEGINS = 1, /* types of events */
+    ZT__SLICE_ENDS = 2,
+    ZT__INSTANT_EVENT = 3,
+    ZT__ORDER_BY_RANK = 3,
+    ZT__FORWARDS = 2,          /* a value of a counter is that from its time on */
+    ZT__OWN_COUNTER_GROUP = 64 /* lower numbers are groups that Perfetto defines */
+};
+
+/* What a key is: a text of some use, or a kernel with the sizes of a launch. */
+typedef enum zt__key_kind {
+    ZT__KEY_CATEGORY,
+    ZT__KEY_EVENT,
+    ZT__KEY_ARGUMENT,
+    ZT__KEY_TEXT,
+    ZT__KEY_LAUNCH_ARGUMENT,
+    ZT__KEY_LAUNCH,
+    ZT__KEY_KINDS
+} zt__key_kind;
+
+/* The number that stands for a key in the sequences that declare it. The key follows in memory. */
+typedef struct zt__interned {
+    uint32_t number;
+    uint32_t declared[ZT__KEY_KINDS]; /* the last sequence that did */
+} zt__interned;
+
+/* A kernel with the sizes that it was launched with, as a key: there is no padding. */
+typedef struct zt__launch_key {
+    uint64_t name; /* its address */
+    uint32_t group_count[3], group_size[3];
+} zt__launch_key;
+
+struct zt__perfetto {
+    zt__protobuf packet;   /* that is open */
+    zt__protobuf interned; /* what it, or the next one, declares */
+    zt__protobuf file;     /* the packet as the file has it */
+    zt__mutex mutex;       /* of the map, which no other thread uses */
+    zt__map map;           /* to zt__interned */
+    uint64_t identity;     /* differs from that of other processes and profilers */
+    uint32_t sequence;     /* from 1 */
+    uint64_t last_ns;      /* by the clock of the sequence */
+    zt__trace_track track; /* of the sequence */
+    uint32_t queues;       /* the last sequence that has declared some */
+    uint32_t descriptors;  /* of counters */
+    int has_counters;      /* a packet of counters is open, which has this time: */
+    uint64_t counters_ns;
+    char process_name[256];
+};
+
+/* The stages of regions, by zt__region_kind. In Perfetto's terms, kernels are compute, and all else is other. */
+static const struct zt__stage {
+    const char *name;
+    uint32_t category;
+} zt__stages[] = {{"region", 0}, {"region", 0}, {"kernel", 2}, {"copy", 0}, {"barrier", 0}};
+
+/* ---- packets --------------------------------------------------------------------------------------------- */
+
+static uint32_t zt__gpu_of(const zt__perfetto *perfetto) {
+    return (uint32_t)(perfetto->identity >> 32) & 0x0FFFFFFF;
+}
+
+static uint64_t zt__track_uuid(const zt__perfetto *perfetto, zt__trace_track track) {
+    return perfetto->identity + 1 + ((uint64_t)track.is_device << 40) + track.number;
+}
+
+/* Returns the number of a region, which calls refer to. It has few bits, because it is written twice. */
+static uint64_t zt__event_number(const zt__perfetto *perfetto, uint32_t id) {
+    return (perfetto->identity >> 22) + id;
+}
+
+/* Encodes a number, which is shorter as an integer if it is whole. */
+static void zt__put_number(zt__protobuf *packet, uint32_t integer_field, uint32_t real_field, double number) {
+    if (zt__is_whole(number)) {
+        zt__put_uint(packet, integer_field, (uint64_t)(int64_t)number);
+    } else {
+        zt__put_double(packet, real_field, number);
     }
 }
 
-ZT__PRIVATE void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
-    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+/* Writes the packet that is open, if there is one. */
+static void zt__end_packet(zt__trace_sink *sink) {
+    zt__perfetto *perfetto = sink->perfetto;
+    if (!perfetto->packet.used) {
+        zt__clear_protobuf(&perfetto->packet); /* messages are open without memory for their first byte */
+        return;
+    }
+    while (perfetto->packet.depth > 0) {
+        zt__end_message(&perfetto->packet);
+    }
+    if (perfetto->interned.used) {
+        zt__put_fields(&perfetto->packet, ZT__PACKET_INTERNED_DATA, &perfetto->interned);
+    }
+    zt__put_fields(&perfetto->file, ZT__TRACE_PACKET, &perfetto->packet);
+    zt__write_bytes(sink->writer, (const char *)perfetto->file.bytes, perfetto->file.used);
+    zt__clear_protobuf(&perfetto->packet);
+    zt__clear_protobuf(&perfetto->interned);
+    zt__clear_protobuf(&perfetto->file);
+    perfetto->has_counters = 0;
 }
 
-ZT__PRIVATE void zt__write_name(zt__writer *writer, const char *what, long process, uint32_t track,
-                                const char *name) {
-    zt__begin_event(writer, "M", what, process, track);
-    zt__write_text(writer, ",\"args\":{");
-    zt__write_json_text(writer, "name", name);
-    zt__write_text(writer, "}}");
+/* Begins a packet. One of counters is still open, because the next value may have the same time. */
+static void zt__begin_packet(zt__trace_sink *sink, uint32_t flags) {
+    zt__perfetto *perfetto = sink->perfetto;
+    if (perfetto->has_counters) {
+        zt__end_packet(sink);
+    }
+    zt__put_uint(&perfetto->packet, ZT__PACKET_SEQUENCE_ID,
+                 (perfetto->identity & 0x0FFFFFFF) + perfetto->sequence);
+    zt__put_uint(&perfetto->packet, ZT__PACKET_SEQUENCE_FLAGS, flags);
 }
 
-ZT__PRIVATE void zt__write_place(zt__writer *writer, const char *what, long process, uint32_t track,
-                                 uint32_t place) {
-    zt__begin_event(writer, "M", what, process, track);
-    zt__print(writer, ",\"args\":{\"sort_index\":%u}}", (unsigned)place);
+/* Begins a packet with a time. The clock of the sequence does not turn back: an earlier time is of the system's clock. */
+static void zt__begin_timed_packet(zt__trace_sink *sink, uint64_t ns) {
+    zt__perfetto *perfetto = sink->perfetto;
+    zt__begin_packet(sink, ZT__NEEDS_STATE);
+    if (ns < perfetto->last_ns) {
+        zt__put_uint(&perfetto->packet, ZT__PACKET_TIMESTAMP, ns);
+        zt__put_uint(&perfetto->packet, ZT__PACKET_CLOCK_ID, ZT__MONOTONIC_CLOCK);
+        return;
+    }
+    zt__put_uint(&perfetto->packet, ZT__PACKET_TIMESTAMP, ns - perfetto->last_ns);
+    perfetto->last_ns = ns;
 }
 
-ZT__PRIVATE void zt__write_flow(zt__writer *writer, const char *phase, long process, uint32_t track,
-                                uint64_t ns, uint32_t id) {
-    zt__begin_event(writer, phase, "submit", process, track);
-    zt__write_event_time(writer, "ts", ns);
-    zt__print(writer, ",\"cat\":\"flow\",\"id\":%u%s}", (unsigned)id, *phase == 'f' ? ",\"bp\":\"e\"" : "");
+static void zt__put_clock(zt__protobuf *packet, uint32_t clock, uint64_t ns, int is_incremental) {
+    zt__begin_message(packet, ZT__SNAPSHOT_CLOCK);
+    zt__put_uint(packet, ZT__CLOCK_ID, clock);
+    zt__put_uint(packet, ZT__CLOCK_TIMESTAMP, ns);
+    if (is_incremental) {
+        zt__put_uint(packet, ZT__CLOCK_IS_INCREMENTAL, 1);
+    }
+    zt__end_message(packet);
+}
+
+static void zt__begin_packet_sequence(zt__trace_sink *sink, zt__trace_track track) {
+    zt__perfetto *perfetto = sink->perfetto;
+    zt__protobuf *packet = &perfetto->packet;
+    zt__end_packet(sink);
+    zt__clear_protobuf(&perfetto->interned); /* of the sequence before, which no packet needed */
+    perfetto->sequence++;
+    perfetto->track = track;
+    perfetto->last_ns = sink->profiler->opened_ns;
+    zt__begin_packet(sink, ZT__STATE_CLEARED);
+    zt__put_uint(packet, ZT__PACKET_IS_FIRST, 1);
+    zt__begin_message(packet, ZT__PACKET_DEFAULTS);
+    zt__put_uint(packet, ZT__DEFAULTS_CLOCK_ID, ZT__SEQUENCE_CLOCK);
+    zt__begin_message(packet, ZT__DEFAULTS_TRACK_EVENT);
+    zt__put_uint(packet, ZT__EVENT_TRACK, zt__track_uuid(perfetto, track));
+    zt__end_message(packet);
+    zt__end_message(packet);
+    zt__begin_message(packet, ZT__PACKET_CLOCK_SNAPSHOT);
+    zt__put_clock(packet, ZT__MONOTONIC_CLOCK, perfetto->last_ns, 0);
+    zt__put_clock(packet, ZT__SEQUENCE_CLOCK, perfetto->last_ns, 1);
+    zt__put_uint(packet, ZT__SNAPSHOT_PRIMARY, ZT__MONOTONIC_CLOCK);
+    zt__end_packet(sink);
+}
+
+/* ---- interned data --------------------------------------------------------------------------------------- */
+
+/* Returns what stands for a key, which is added if it is new, or NULL without memory. */
+static zt__interned *zt__find_interned(zt__perfetto *perfetto, const void *key, size_t length) {
+    const zt_allocator *allocator = perfetto->packet.allocator;
+    zt__interned *found = (zt__interned *)zt__map_find(&perfetto->map, key, length);
+    int has_room;
+    if (found) {
+        return found;
+    }
+    zt__lock(&perfetto->mutex);
+    has_room = zt__map_make_room(&perfetto->map, allocator, &perfetto->mutex);
+    zt__unlock(&perfetto->mutex);
+    found = has_room ? (zt__interned *)zt__allocate(allocator, sizeof *found + length + 1, 1) : NULL;
+    if (!found) {
+        perfetto->interned.out_of_memory = 1;
+        return NULL;
+    }
+    memcpy(found + 1, key, length);
+    zt__map_add(&perfetto->map, found + 1, length, found);
+    found->number = perfetto->map.count;
+    return found;
+}
+
+/* Returns whether the sequence has yet to declare what stands for a key, and does from now on. */
+static int zt__is_undeclared(const zt__perfetto *perfetto, zt__interned *interned, zt__key_kind kind) {
+    int is_undeclared = interned->declared[kind] != perfetto->sequence;
+    interned->declared[kind] = perfetto->sequence;
+    return is_undeclared;
+}
+
+/* Returns the number of a text in this sequence. Names of events are demangled. */
+static uint32_t zt__intern_text(zt__perfetto *perfetto, zt__key_kind kind, const char *text) {
+    /* Of InternedData: categories, names of events, names of arguments, texts, names of arguments of launches. */
+    static const uint32_t fields[] = {1, 2, 3, 29, 1001};
+    zt__interned *interned = zt__find_interned(perfetto, text, strlen(text));
+    char *demangled = NULL;
+    if (!interned) {
+        return 0;
+    }
+    if (zt__is_undeclared(perfetto, interned, kind)) {
+        zt__begin_message(&perfetto->interned, fields[kind]);
+        zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, interned->number);
+        zt__put_text(&perfetto->interned, ZT__INTERNED_NAME,
+                     kind == ZT__KEY_EVENT ? zt__show_name(text, &demangled) : text);
+        zt__end_message(&perfetto->interned);
+        free(demangled);
+    }
+    return interned->number;
+}
+
+/* Declares a queue or a stage. Both have numbers of one kind: stages the first. */
+static void zt__declare_specification(zt__perfetto *perfetto, uint32_t number, const char *name,
+                                      uint32_t category) {
+    zt__begin_message(&perfetto->interned, ZT__INTERNED_SPECIFICATION);
+    zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, number);
+    zt__put_text(&perfetto->interned, ZT__INTERNED_NAME, name);
+    if (category) {
+        zt__put_uint(&perfetto->interned, ZT__SPECIFICATION_CATEGORY, category);
+    }
+    zt__end_message(&perfetto->interned);
+}
+
+static uint32_t zt__number_of_queue(zt__trace_track track) {
+    return ZT__COUNT_OF(zt__stages) + track.number;
+}
+
+/* Declares a queue; before the first one of a sequence the stages, and the context that all regions are of. */
+static void zt__begin_packet_queue(zt__trace_sink *sink, zt__trace_track track, const char *name) {
+    zt__perfetto *perfetto = sink->perfetto;
+    uint32_t i;
+    if (perfetto->queues != perfetto->sequence) {
+        perfetto->queues = perfetto->sequence;
+        for (i = 0; i < ZT__COUNT_OF(zt__stages); i++) {
+            zt__declare_specification(perfetto, i + 1, zt__stages[i].name, zt__stages[i].category);
+        }
+        zt__begin_message(&perfetto->interned, ZT__INTERNED_CONTEXT);
+        zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, (uint64_t)sink->program);
+        zt__put_uint(&perfetto->interned, ZT__CONTEXT_PROCESS, (uint64_t)sink->program);
+        zt__end_message(&perfetto->interned);
+    }
+    zt__declare_specification(perfetto, zt__number_of_queue(track), name, 0);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------------------- */
+
+/* The fields of an argument. */
+typedef struct zt__argument_fields {
+    uint32_t name, integer, real, text;
+    zt__key_kind kind;
+} zt__argument_fields;
+
+static const zt__argument_fields zt__event_argument = {1, 4, 5, 17, ZT__KEY_ARGUMENT};
+static const zt__argument_fields zt__launch_argument = {1, 3, 5, 7, ZT__KEY_LAUNCH_ARGUMENT};
+
+/* Begins an argument of the event that is open. Regions have theirs in the message of the launch, which is open, too. */
+static const zt__argument_fields *zt__begin_argument(zt__trace_sink *sink, const char *name) {
+    zt__perfetto *perfetto = sink->perfetto;
+    int is_region = sink->event.kind == ZT__TRACE_REGION;
+    const zt__argument_fields *fields = is_region ? &zt__launch_argument : &zt__event_argument;
+    uint32_t number = zt__intern_text(perfetto, fields->kind, name);
+    zt__begin_message(&perfetto->packet, is_region ? ZT__LAUNCH_ARGUMENT : ZT__EVENT_ARGUMENT);
+    zt__put_uint(&perfetto->packet, fields->name, number);
+    return fields;
+}
+
+static void zt__add_packet_number(zt__trace_sink *sink, const char *name, double number) {
+    const zt__argument_fields *fields = zt__begin_argument(sink, name);
+    zt__put_number(&sink->perfetto->packet, fields->integer, fields->real, number);
+    zt__end_message(&sink->perfetto->packet);
+}
+
+static void zt__add_packet_text(zt__trace_sink *sink, const char *name, const char *text) {
+    const zt__argument_fields *fields = zt__begin_argument(sink, name);
+    zt__put_uint(&sink->perfetto->packet, fields->text, zt__intern_text(sink->perfetto, ZT__KEY_TEXT, text));
+    zt__end_message(&sink->perfetto->packet);
+}
+
+/* Only slices have flags. */
+static void zt__add_packet_flag(zt__trace_sink *sink, const char *name) {
+    zt__begin_argument(sink, name);
+    zt__put_uint(&sink->perfetto->packet, ZT__EVENT_FLAG, 1);
+    zt__end_message(&sink->perfetto->packet);
+}
+
+/* ---- kernels --------------------------------------------------------------------------------------------- */
+
+/* Fields of an argument whose name is not interned, because what it is part of is. */
+enum { ZT__NAMED = 2, ZT__NAMED_UNSIGNED = 4, ZT__NAMED_TEXT = 6 };
+
+/* Begins an argument of a kernel. The caller adds its value and ends the message. */
+static void zt__begin_kernel_argument(zt__protobuf *interned, const char *name) {
+    zt__begin_message(interned, ZT__KERNEL_ARGUMENT);
+    zt__put_text(interned, ZT__NAMED, name);
+}
+
+/* Adds a number, unless it is not known. */
+static void zt__add_kernel_number(zt__protobuf *interned, const char *name, uint64_t number) {
+    if (number != UINT32_MAX) {
+        zt__begin_kernel_argument(interned, name);
+        zt__put_uint(interned, ZT__NAMED_UNSIGNED, number);
+        zt__end_message(interned);
+    }
+}
+
+static uint64_t zt__count_of(const uint32_t extent[3]) {
+    return (uint64_t)extent[0] * extent[1] * extent[2];
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* Returns what is known of the kernel of a name; nothing, if several have it. */
+static zt__kernel_facts zt__find_facts(zt_profiler *profiler, const char *name) {
+    zt__kernel_facts facts = zt__unknown_facts();
+    uint32_t i, found = 0;
+    zt__lock(&profiler->mutex);
+    for (i = 0; profiler->kernels && i < profiler->kernels->count; i++) {
+        if (strcmp(profiler->kernels->in_order[i]->name, name) == 0) {
+            facts = found++ ? zt__unknown_facts() : profiler->kernels->in_order[i]->facts;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return facts;
+}
+#endif
+
+/* Adds what the page of compute kernels reads, by the names that it looks for. */
+static void zt__describe_launch(zt__trace_sink *sink, const char *name, const zt__origin *origin) {
+    zt__protobuf *interned = &sink->perfetto->interned;
+    uint64_t items = zt__count_of(origin->group_size);
+#ifdef ZETOOLS_TRACER
+    zt__kernel_facts facts = zt__find_facts(sink->profiler, name);
+    zt__add_kernel_number(interned, "registers_per_thread", facts.registers);
+    zt__add_kernel_number(interned, "shared_mem_static", facts.slm_bytes);
+    zt__add_kernel_number(interned, "simd_width", facts.simd_width);
+    zt__add_kernel_number(interned, "private_bytes", facts.private_bytes);
+    zt__add_kernel_number(interned, "spill_bytes", facts.spill_bytes);
+#else
+    (void)name;
+#endif
+    zt__add_kernel_number(interned, "grid_size", zt__count_of(origin->group_count));
+    if (items) {
+        zt__add_kernel_number(interned, "workgroup_size", items);
+        zt__add_kernel_number(interned, "thread_count", items * zt__count_of(origin->group_count));
+    }
+    zt__add_kernel_number(interned, "process_id", (uint64_t)sink->program);
+    zt__begin_kernel_argument(interned, "process_name");
+    zt__put_text(interned, ZT__NAMED_TEXT, sink->perfetto->process_name);
+    zt__end_message(interned);
+}
+
+/* Returns the number of a kernel that is launched with these sizes. */
+static uint32_t zt__intern_launch(zt__trace_sink *sink, const char *name, const zt__origin *origin) {
+    zt__protobuf *interned = &sink->perfetto->interned;
+    zt__interned *found;
+    zt__launch_key key;
+    char *demangled;
+    const char *shown;
+    key.name = (uint64_t)(uintptr_t)name;
+    memcpy(key.group_count, origin->group_count, sizeof key.group_count);
+    memcpy(key.group_size, origin->group_size, sizeof key.group_size);
+    found = zt__find_interned(sink->perfetto, &key, sizeof key);
+    if (!found) {
+        return 0;
+    }
+    if (zt__is_undeclared(sink->perfetto, found, ZT__KEY_LAUNCH)) {
+        shown = zt__show_name(name, &demangled);
+        zt__begin_message(interned, ZT__INTERNED_KERNEL);
+        zt__put_uint(interned, ZT__INTERNED_ID, found->number);
+        zt__put_text(interned, ZT__INTERNED_NAME, name);
+        if (demangled) {
+            zt__put_text(interned, ZT__KERNEL_DEMANGLED, shown);
+        }
+        zt__describe_launch(sink, name, origin);
+        zt__end_message(interned);
+        free(demangled);
+    }
+    return found->number;
+}
+
+static void zt__put_extent(zt__protobuf *packet, uint32_t field, const uint32_t extent[3]) {
+    uint32_t i;
+    if (extent[0]) {
+        zt__begin_message(packet, field);
+        for (i = 0; i < 3; i++) {
+            zt__put_uint(packet, i + 1, extent[i]);
+        }
+        zt__end_message(packet);
+    }
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------- */
+
+/* Begins a region, with the message that has the sizes of a launch and all arguments. */
+static void zt__begin_stage(zt__trace_sink *sink, const zt__trace_event *event) {
+    zt__perfetto *perfetto = sink->perfetto;
+    zt__protobuf *packet = &perfetto->packet;
+    const zt__origin *origin = event->origin;
+    zt__begin_message(packet, ZT__PACKET_STAGE_EVENT);
+    zt__put_uint(packet, ZT__STAGE_ID, zt__event_number(perfetto, event->id));
+    zt__put_uint(packet, ZT__STAGE_DURATION, event->end_ns - event->begin_ns);
+    zt__put_uint(packet, ZT__STAGE_QUEUE, zt__number_of_queue(event->track));
+    zt__put_uint(packet, ZT__STAGE_STAGE, (uint64_t)origin->kind + 1);
+    zt__put_uint(packet, ZT__STAGE_GPU, zt__gpu_of(perfetto));
+    zt__put_uint(packet, ZT__STAGE_CONTEXT, (uint64_t)sink->program);
+    zt__put_uint(packet, ZT__STAGE_NAME, zt__intern_text(perfetto, ZT__KEY_EVENT, event->name));
+    if (origin->group_count[0]) {
+        zt__put_uint(packet, ZT__STAGE_KERNEL, zt__intern_launch(sink, event->name, origin));
+    }
+    zt__begin_message(packet, ZT__STAGE_LAUNCH);
+    zt__put_extent(packet, ZT__LAUNCH_GROUP_COUNT, origin->group_count);
+    zt__put_extent(packet, ZT__LAUNCH_GROUP_SIZE, origin->group_size);
+}
+
+static void zt__begin_packet_event(zt__trace_sink *sink, const zt__trace_event *event) {
+    zt__perfetto *perfetto = sink->perfetto;
+    zt__protobuf *packet = &perfetto->packet;
+    int is_slice = event->kind == ZT__TRACE_SLICE;
+    sink->event = *event;
+    zt__begin_timed_packet(sink, event->begin_ns);
+    if (event->kind == ZT__TRACE_REGION) {
+        zt__begin_stage(sink, event);
+        return;
+    }
+    zt__begin_message(packet, ZT__PACKET_TRACK_EVENT);
+    zt__put_uint(packet, ZT__EVENT_TYPE, is_slice ? ZT__SLICE_BEGINS : ZT__INSTANT_EVENT);
+    if (event->track.number != perfetto->track.number) {
+        zt__put_uint(packet, ZT__EVENT_TRACK, zt__track_uuid(perfetto, event->track));
+    }
+    zt__put_uint(packet, ZT__EVENT_CATEGORY, zt__intern_text(perfetto, ZT__KEY_CATEGORY, event->category));
+    zt__put_uint(packet, ZT__EVENT_NAME, zt__intern_text(perfetto, ZT__KEY_EVENT, event->name));
+}
+
+/* Flows to regions are in one message, which ends with the event. */
+static void zt__begin_packet_flow(zt__trace_sink *sink, uint32_t id, int is_to_region) {
+    zt__perfetto *perfetto = sink->perfetto;
+    if (!is_to_region) {
+        zt__put_fixed64(&perfetto->packet, ZT__EVENT_FLOW, perfetto->identity + id);
+        return;
+    }
+    if (perfetto->packet.depth == 1) {
+        zt__begin_message(&perfetto->packet, ZT__EVENT_CORRELATION);
+    }
+    zt__put_uint(&perfetto->packet, ZT__CORRELATION_SUBMITTED, zt__event_number(perfetto, id));
+}
+
+/* A region has a number that calls refer to. */
+static void zt__end_packet_flow(zt__trace_sink *sink, uint32_t id) {
+    zt__perfetto *perfetto = sink->perfetto;
+    if (sink->event.kind != ZT__TRACE_REGION) {
+        zt__put_fixed64(&perfetto->packet, ZT__EVENT_ENDING_FLOW, perfetto->identity + id);
+    }
+}
+
+static void zt__end_packet_slice(zt__trace_sink *sink, uint64_t ns) {
+    zt__begin_timed_packet(sink, ns);
+    zt__begin_message(&sink->perfetto->packet, ZT__PACKET_TRACK_EVENT);
+    zt__put_uint(&sink->perfetto->packet, ZT__EVENT_TYPE, ZT__SLICE_ENDS);
+    zt__end_packet(sink);
+}
+
+/* ---- counters -------------------------------------------------------------------------------------------- */
+
+/* A unit as labels have it, and as Perfetto numbers it. */
+static const struct zt__counter_unit {
+    const char *text;
+    uint32_t numerator, denominator; /* 0: none */
+} zt__counter_units[] = {{"%", 37, 0},   {"ns", 19, 0}, {"bytes", 7, 0},      {"GB/s", 10, 22}, {"/s", 0, 22},
+                         {"MHz", 15, 0}, {"W", 29, 0},  {"degrees C", 34, 0}, {"us", 20, 0}};
+
+/* Adds name and unit of a label such as "GPU_BUSY [%]". A unit that Perfetto does not know stays in the name. */
+static void zt__put_label(zt__protobuf *interned, const char *prefix, const char *label) {
+    const char *bracket = strrchr(label, '[');
+    size_t length = bracket && bracket > label && bracket[-1] == ' ' ? strlen(bracket) - 2 : 0;
+    const struct zt__counter_unit *unit = NULL;
+    char name[1024];
+    uint32_t i;
+    for (i = 0; length && i < ZT__COUNT_OF(zt__counter_units); i++) {
+        unit = zt__equals(zt__counter_units[i].text, bracket + 1, length) ? &zt__counter_units[i] : unit;
+    }
+    snprintf(name, sizeof name, "%s", prefix);
+    zt__copy_text(name + strlen(name), sizeof name - strlen(name), label,
+                  unit ? (size_t)(bracket - 1 - label) : strlen(label));
+    zt__put_text(interned, ZT__SPEC_NAME, name);
+    if (unit && unit->numerator) {
+        zt__put_uint(interned, ZT__SPEC_NUMERATOR, unit->numerator);
+    }
+    if (unit && unit->denominator) {
+        zt__put_uint(interned, ZT__SPEC_DENOMINATOR, unit->denominator);
+    }
+}
+
+static void zt__declare_packet_counters(zt__trace_sink *sink, const zt__trace_counters *counters) {
+    zt__perfetto *perfetto = sink->perfetto;
+    zt__protobuf *interned = &perfetto->interned;
+    uint32_t i;
+    perfetto->descriptors++;
+    zt__begin_message(interned, ZT__INTERNED_COUNTERS);
+    zt__put_uint(interned, ZT__INTERNED_ID, perfetto->descriptors);
+    zt__put_uint(interned, ZT__DESCRIBED_GPU, zt__gpu_of(perfetto));
+    zt__begin_message(interned, ZT__DESCRIBED_COUNTERS);
+    for (i = 0; i < counters->count; i++) {
+        zt__begin_message(interned, ZT__DESCRIPTOR_SPEC);
+        zt__put_uint(interned, ZT__SPEC_ID, i + 1);
+        zt__put_label(interned, counters->prefix, counters->label_at(counters->labels, i));
+        zt__put_uint(interned, ZT__SPEC_GROUP, counters->kind);
+        zt__put_uint(interned, ZT__SPEC_DIRECTION, ZT__FORWARDS);
+        zt__end_message(interned);
+    }
+    zt__begin_message(interned, ZT__DESCRIPTOR_GROUP);
+    zt__put_uint(interned, ZT__GROUP_ID, ZT__OWN_COUNTER_GROUP + perfetto->descriptors);
+    zt__put_text(interned, ZT__GROUP_NAME, counters->group);
+    for (i = 0; i < counters->count; i++) {
+        zt__put_uint(interned, ZT__GROUP_COUNTER, i + 1);
+    }
+    zt__end_message(interned);
+    zt__end_message(interned);
+    zt__end_message(interned);
+}
+
+/* Values of one time share a packet. */
+static void zt__write_packet_counter(zt__trace_sink *sink, uint32_t counter, uint64_t ns, double value,
+                                     int digits) {
+    zt__perfetto *perfetto = sink->perfetto;
+    zt__protobuf *packet = &perfetto->packet;
+    (void)digits;
+    if (!perfetto->has_counters || perfetto->counters_ns != ns) {
+        zt__begin_timed_packet(sink, ns);
+        zt__begin_message(packet, ZT__PACKET_COUNTER_EVENT);
+        zt__put_uint(packet, ZT__COUNTERS_DESCRIPTOR, perfetto->descriptors);
+        perfetto->has_counters = 1;
+        perfetto->counters_ns = ns;
+    }
+    zt__begin_message(packet, ZT__COUNTERS_COUNTER);
+    zt__put_uint(packet, ZT__COUNTER_ID, counter + 1);
+    zt__put_number(packet, ZT__COUNTER_INTEGER, ZT__COUNTER_DOUBLE, value);
+    zt__end_message(packet);
+}
+
+/* ---- the file -------------------------------------------------------------------------------------------- */
+
+/* Returns a number that differs between the profilers of all processes whose files may be joined. */
+static uint64_t zt__identify(const zt__trace_sink *sink) {
+    const zt_profiler *profiler = sink->profiler;
+    char text[256];
+    snprintf(text, sizeof text, "%ld %u %llu %llu %s %.100s", sink->program, (unsigned)profiler->id,
+             (unsigned long long)profiler->opened_ns, (unsigned long long)profiler->facts.opened_s,
+             profiler->facts.uuid, profiler->device_name);
+    return zt__hash(text, strlen(text));
+}
+
+static int zt__begin_packets(zt__trace_sink *sink) {
+    const zt_allocator *allocator = &sink->profiler->config.allocator;
+    const zt__trace_track program = {0, 0};
+    zt__perfetto *perfetto = (zt__perfetto *)zt__allocate(allocator, 1, sizeof *perfetto);
+    sink->perfetto = perfetto;
+    if (!perfetto) {
+        return 0;
+    }
+    perfetto->packet.allocator = perfetto->interned.allocator = perfetto->file.allocator = allocator;
+    zt__create_mutex(&perfetto->mutex);
+    perfetto->identity = zt__identify(sink);
+    zt__begin_packet_sequence(sink, program);
+    return 1;
+}
+
+static int zt__end_packets(zt__trace_sink *sink) {
+    zt__perfetto *perfetto = sink->perfetto;
+    const zt_allocator *allocator = &sink->profiler->config.allocator;
+    int is_complete;
+    if (!perfetto) {
+        return 0;
+    }
+    zt__end_packet(sink);
+    is_complete =
+        !perfetto->packet.out_of_memory && !perfetto->interned.out_of_memory && !perfetto->file.out_of_memory;
+    zt__map_free_values(&perfetto->map, allocator);
+    zt__destroy_mutex(&perfetto->mutex);
+    zt__free(allocator, perfetto->packet.bytes);
+    zt__free(allocator, perfetto->interned.bytes);
+    zt__free(allocator, perfetto->file.bytes);
+    zt__free(allocator, perfetto);
+    return is_complete;
+}
+
+/* Describes what a track stands for: the process or a thread of it; the device, which is below the process; or a track
+   of the device. */
+static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, const char *name) {
+    zt__perfetto *perfetto = sink->perfetto;
+    zt__protobuf *packet = &perfetto->packet;
+    zt__trace_track parent = {track.is_device && track.number, 0};
+    zt__begin_packet(sink, ZT__NEEDS_STATE);
+    zt__begin_message(packet, ZT__PACKET_TRACK_DESCRIPTOR);
+    zt__put_uint(packet, ZT__TRACK_UUID, zt__track_uuid(perfetto, track));
+    if (track.is_device || track.number) {
+        zt__put_uint(packet, ZT__TRACK_PARENT, zt__track_uuid(perfetto, parent));
+    }
+    if (track.is_device) {
+        zt__put_text(packet, ZT__TRACK_NAME, name);
+    }
+    if (track.is_device && track.number) {
+        zt__put_uint(packet, ZT__TRACK_RANK, track.number);
+    } else if (track.is_device) {
+        zt__put_uint(packet, ZT__TRACK_CHILD_ORDERING, ZT__ORDER_BY_RANK);
+    } else if (track.number) {
+        zt__begin_message(packet, ZT__TRACK_THREAD);
+        zt__put_uint(packet, ZT__THREAD_PROCESS, (uint64_t)sink->program);
+        zt__put_uint(packet, ZT__THREAD_ID, track.number);
+        zt__put_text(packet, ZT__THREAD_NAME, name);
+        zt__end_message(packet);
+    } else {
+        zt__copy_text(perfetto->process_name, sizeof perfetto->process_name, name, strlen(name));
+        zt__begin_message(packet, ZT__TRACK_PROCESS);
+        zt__put_uint(packet, ZT__PROCESS_ID, (uint64_t)sink->program);
+        zt__put_text(packet, ZT__PROCESS_NAME, name);
+        zt__end_message(packet);
+    }
+    zt__end_packet(sink);
+}
+
+ZT__PRIVATE const zt__trace_format zt__perfetto_packets = {1,
+                                                           zt__begin_packets,
+                                                           zt__end_packets,
+                                                           zt__name_packet_track,
+                                                           zt__begin_packet_sequence,
+                                                           zt__begin_packet_queue,
+                                                           zt__begin_packet_event,
+                                                           zt__add_packet_number,
+                                                           zt__add_packet_text,
+                                                           zt__add_packet_flag,
+                                                           zt__begin_packet_flow,
+                                                           zt__end_packet_flow,
+                                                           zt__end_packet,
+                                                           zt__end_packet_slice,
+                                                           zt__declare_packet_counters,
+                                                           zt__write_packet_counter};
+
+/* ==== reports/trace_columns.h =========================================================================== */
+
+/* The metrics that a trace shows: of regions, and of a stream. */
+
+/* A metric with its units, such as "GPU_BUSY [%]", after its group if there are several. */
+typedef struct zt__label {
+    char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
+} zt__label;
+
+/* A column of figures. */
+typedef struct zt__trace_column {
+    zt__ranked_column shown;
+    zt__label label;
+    double scale;
+    int is_rate;     /* divided by the length of the row in nanoseconds */
+    int has_moments; /* a share or a rate, which is 0 while nothing runs */
+} zt__trace_column;
+
+typedef struct zt__trace_columns {
+    zt__advice advice; /* the metrics by their roles */
+    zt__trace_column *columns;
+    uint32_t count;
+} zt__trace_columns;
+
+/* Chooses what is shown: what config.columns names; if it names none of these metrics, the first that tables
+   show. Of regions, figures are those of the sample. Of streams, what adds up is shown as a rate, because rows
+   differ in length. Returns 0 without memory. */
+ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
+                                         uint32_t metric_count, const zt__mean_table *means, int is_stream,
+                                         int several_groups, zt__trace_columns *chosen);
+
+/* Computes the figures of a row of metrics. `length_ns` is how long it lasted. */
+ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const double *values,
+                                     uint32_t metric_count, double length_ns, double *figures);
+
+/* Declares the columns as counters. */
+ZT__PRIVATE void zt__declare_columns(zt__trace_sink *sink, const char *group, const char *prefix,
+                                     const zt__trace_columns *columns);
+
+/* ==== reports/trace_columns.c =========================================================================== */
+
+/* The metrics that a trace shows: of regions, and of a stream. */
+
+enum { ZT__TRACE_COLUMNS = 8 }; /* the most that are chosen without config.columns */
+
+ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
+                                         uint32_t metric_count, const zt__mean_table *means, int is_stream,
+                                         int several_groups, zt__trace_columns *chosen) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    size_t room = (size_t)metric_count + ZT__DERIVED_COLUMNS;
+    zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(allocator, room, sizeof *ranked);
+    uint32_t i, naming = ZT__NAMING_COUNT;
+    int has_memory;
+    chosen->columns = (zt__trace_column *)zt__allocate(allocator, room, sizeof *chosen->columns);
+    has_memory = ranked && chosen->columns;
+    memset(chosen->advice.metrics, 0xFF, sizeof chosen->advice.metrics);
+    for (i = 0; i < metric_count; i++) {
+        zt__match_roles(&metrics[i], i, chosen->advice.metrics, &naming);
+    }
+    if (has_memory) {
+        chosen->count = zt__find_chosen_columns(profiler->columns, metrics, metric_count, ranked);
+    }
+    if (has_memory && chosen->count == 0) {
+        chosen->count = zt__rank_columns(metrics, metric_count, &chosen->advice, means, ranked);
+        if (chosen->count > ZT__TRACE_COLUMNS) {
+            chosen->count = ZT__TRACE_COLUMNS;
+        }
+    }
+    for (i = 0; i < chosen->count; i++) {
+        zt__trace_column *column = &chosen->columns[i];
+        const zt_metric *metric = ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric];
+        zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
+        const char *units = metric ? metric->units : "", *suffix = "";
+        int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
+        column->shown = ranked[i];
+        column->scale = 1;
+        column->is_rate = is_stream && adds_up;
+        column->has_moments = quantity == ZT__QUANTITY_SHARE || quantity == ZT__QUANTITY_RATE;
+        if (quantity == ZT__QUANTITY_SHARE) {
+            units = "%";
+        } else if (quantity == ZT__QUANTITY_RATE) {
+            units = "GB/s";
+            column->scale = zt__scale_of_rate(metric->units);
+        } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
+            units = "GB/s";
+        } else if (column->is_rate && strcmp(units, "ns") == 0) {
+            units = "% of time";
+            column->scale = 100;
+        } else if (column->is_rate) {
+            suffix = "/s";
+            column->scale = 1e9;
+        }
+        snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
+                 several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
+                 metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "",
+                 units, suffix, *units || *suffix ? "]" : "");
+    }
+    zt__free(allocator, ranked);
+    return has_memory;
+}
+
+ZT__PRIVATE void zt__compute_columns(const zt__trace_columns *columns, const double *values,
+                                     uint32_t metric_count, double length_ns, double *figures) {
+    const zt__mean_table row = {values, metric_count, 1};
+    uint32_t i;
+    for (i = 0; i < columns->count; i++) {
+        const zt__trace_column *column = &columns->columns[i];
+        figures[i] = zt__ranked_figure(&columns->advice, &row, 0, &column->shown) * column->scale;
+        if (column->is_rate) {
+            figures[i] = length_ns > 0 ? figures[i] / length_ns : zt__nan();
+        }
+    }
+}
+
+/* For zt__trace_counters. */
+static const char *zt__column_label(const void *columns, uint32_t index) {
+    return ((const zt__trace_column *)columns)[index].label.text;
+}
+
+ZT__PRIVATE void zt__declare_columns(zt__trace_sink *sink, const char *group, const char *prefix,
+                                     const zt__trace_columns *columns) {
+    zt__trace_counters counters;
+    counters.kind = ZT__COUNTERS_OF_COMPUTE;
+    counters.group = group;
+    counters.prefix = prefix;
+    counters.label_at = zt__column_label;
+    counters.labels = columns->columns;
+    counters.count = columns->count;
+    sink->format->declare_counters(sink, &counters);
 }
 
 /* ==== reports/trace_counters.h ========================================================================== */
@@ -34658,92 +35723,334 @@ enum {
     ZT__COUNTER_EVENTS = 80000 /* the most of a kind in a trace. Beyond that, rows are merged */
 };
 
-/* Writes the value of a counter from a time on, unless it is not known. */
-ZT__PRIVATE void zt__write_counter(zt__writer *writer, long device, const char *name, uint64_t ns,
-                                   double value);
-
 /* Writes what was read with config.power. A value holds from one step to the next. */
-ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long device);
+ZT__PRIVATE void zt__write_power(zt__trace_sink *sink);
 
 #ifdef ZETOOLS_TRACER
 
 /* Writes the memory in use. If there are more changes than ZT__COUNTER_EVENTS, each stands for several, the highest of
    them, but the last, which stands alone. */
-ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *writer, long device);
+ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink);
 #endif
 
 /* ==== reports/trace_counters.c ========================================================================== */
 
 /* Counters of a trace: power, and memory in use. */
 
-ZT__PRIVATE void zt__write_counter(zt__writer *writer, long device, const char *name, uint64_t ns,
-                                   double value) {
+typedef struct zt__power_labels {
+    char texts[4 + ZT_THROTTLE_REASONS][64]; /* by zt__power_counter */
+} zt__power_labels;
+
+/* Writes the value of a counter from a time on, unless it is not known. */
+static void zt__write_reading(zt__trace_sink *sink, uint32_t counter, uint64_t ns, double value) {
     if (zt__is_finite(value)) {
-        zt__begin_event(writer, "C", name, device, 0);
-        zt__write_event_time(writer, "ts", ns);
-        zt__write_text(writer, ",\"args\":{\"value\":");
-        zt__write_digits(writer, value, ZT__COUNTER_DIGITS);
-        zt__write_text(writer, "}}");
+        sink->format->write_counter(sink, counter, ns, value, ZT__COUNTER_DIGITS);
     }
 }
 
-ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long device) {
-    const zt_power_info info = zt__get_power_info(profiler);
+typedef enum zt__power_counter {
+    ZT__COUNTER_POWER,
+    ZT__COUNTER_CLOCK,
+    ZT__COUNTER_TEMPERATURE,
+    ZT__COUNTER_THROTTLED,
+    ZT__COUNTER_REASON /* the first of them */
+} zt__power_counter;
+
+/* For zt__trace_counters. */
+static const char *zt__power_label(const void *labels, uint32_t index) {
+    return ((const zt__power_labels *)labels)->texts[index];
+}
+
+static void zt__declare_power(zt__trace_sink *sink, zt__power_labels *labels) {
+    static const char *const units[] = {"power [W]", "clock [MHz]", "temperature [degrees C]",
+                                        "throttled [%]"};
+    zt__trace_counters counters;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNTER_REASON; i++) {
+        snprintf(labels->texts[i], sizeof labels->texts[i], "%s", units[i]);
+    }
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        snprintf(labels->texts[ZT__COUNTER_REASON + i], sizeof labels->texts[0], "throttled: %s [%%]",
+                 zt__throttle_reasons[i]);
+    }
+    counters.kind = ZT__COUNTERS_OF_SYSTEM;
+    counters.group = "power";
+    counters.prefix = "";
+    counters.label_at = zt__power_label;
+    counters.labels = labels;
+    counters.count = ZT__COUNT_OF(labels->texts);
+    sink->format->declare_counters(sink, &counters);
+}
+
+ZT__PRIVATE void zt__write_power(zt__trace_sink *sink) {
+    const zt_power_info info = zt__get_power_info(sink->profiler);
+    zt__trace_track device = {1, 0};
     zt__power_step step, before;
-    int has_steps = zt__copy_power_step(profiler, 0, &before);
+    zt__power_labels labels;
     uint32_t i, reason;
-    for (i = 1; has_steps && zt__copy_power_step(profiler, i, &step); i++) {
+    if (!zt__copy_power_step(sink->profiler, 0, &before)) {
+        return;
+    }
+    sink->format->begin_sequence(sink, device);
+    zt__declare_power(sink, &labels);
+    for (i = 1; zt__copy_power_step(sink->profiler, i, &step); i++) {
         double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
         double throttled_by[ZT_THROTTLE_REASONS];
-        char name[64];
         zt__power_sums sums = step.sums;
         zt__add_power(&sums, &before.sums, -1);
         zt__divide_power(&sums, seconds, &joules, &watts, &throttled, throttled_by, &mhz);
-        zt__write_counter(writer, device, "power [W]", before.ns, watts);
-        zt__write_counter(writer, device, "clock [MHz]", before.ns, mhz);
-        zt__write_counter(writer, device, "throttled [%]", before.ns, 100 * throttled);
+        zt__write_reading(sink, ZT__COUNTER_POWER, before.ns, watts);
+        zt__write_reading(sink, ZT__COUNTER_CLOCK, before.ns, mhz);
+        zt__write_reading(sink, ZT__COUNTER_THROTTLED, before.ns, 100 * throttled);
         for (reason = 0; reason < ZT_THROTTLE_REASONS; reason++) {
             if (zt__is_positive(info.throttled_by[reason])) {
-                snprintf(name, sizeof name, "throttled: %s [%%]", zt__throttle_reasons[reason]);
-                zt__write_counter(writer, device, name, before.ns, 100 * throttled_by[reason]);
+                zt__write_reading(sink, ZT__COUNTER_REASON + reason, before.ns, 100 * throttled_by[reason]);
             }
         }
-        zt__write_counter(writer, device, "temperature [degrees C]", step.ns, step.celsius);
+        zt__write_reading(sink, ZT__COUNTER_TEMPERATURE, step.ns, step.celsius);
         before = step;
     }
 }
 
 #ifdef ZETOOLS_TRACER
 
-static void zt__write_memory_counter(zt__writer *writer, long device, const char *name, uint64_t ns,
-                                     uint64_t bytes) {
-    zt__begin_event(writer, "C", name, device, 0);
-    zt__write_event_time(writer, "ts", ns);
-    zt__print(writer, ",\"args\":{\"value\":%llu}}", (unsigned long long)bytes);
+/* For zt__trace_counters. */
+static const char *zt__memory_label(const void *labels, uint32_t index) {
+    return ((const char *const *)labels)[index];
 }
 
-ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *writer, long device) {
+ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink) {
+    static const char *const labels[] = {"device memory [bytes]", "host memory [bytes]"};
+    const zt__trace_counters counters = {ZT__COUNTERS_OF_MEMORY, "memory", "",
+                                         zt__memory_label,       labels,   ZT__COUNT_OF(labels)};
+    const zt__trace_track device = {1, 0};
     uint64_t first, end, i, several, host_bytes = 0;
     zt__memory_change change, highest;
     memset(&highest, 0, sizeof highest);
-    zt__get_kept_changes(profiler, &first, &end);
+    zt__get_kept_changes(sink->profiler, &first, &end);
     several = 1 + (end - first) / ZT__COUNTER_EVENTS;
+    if (first < end) {
+        sink->format->begin_sequence(sink, device);
+        sink->format->declare_counters(sink, &counters);
+    }
     for (i = first; i < end; i++) {
-        if (zt__copy_kept_change(profiler, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
+        if (zt__copy_kept_change(sink->profiler, i, &change) &&
+            (!highest.ns || change.bytes >= highest.bytes)) {
             highest = change;
         }
         if (!highest.ns || ((i - first + 1) % several && i + 2 < end)) {
             continue;
         }
-        zt__write_memory_counter(writer, device, "device memory [bytes]", highest.ns, highest.bytes);
+        sink->format->write_counter(sink, 0, highest.ns, (double)highest.bytes, 0);
         if (highest.host_bytes != host_bytes) {
-            zt__write_memory_counter(writer, device, "host memory [bytes]", highest.ns, highest.host_bytes);
+            sink->format->write_counter(sink, 1, highest.ns, (double)highest.host_bytes, 0);
             host_bytes = highest.host_bytes;
         }
         highest.ns = 0;
     }
 }
 #endif
+
+/* ==== reports/trace_events.h ============================================================================ */
+
+/* run.trace.json: a trace in the Trace Event format, for Chrome. */
+
+/* ==== reports/trace_events.c ============================================================================ */
+
+/* run.trace.json: a trace in the Trace Event format, for Chrome. */
+
+/* Writes the beginning of an event. The caller adds its other members and the closing brace. `phase` is its
+   type: "X" a span, "C" a counter, "i" an instant, "s" and "f" begin and end of a flow, "M" a name. */
+static void zt__begin_json_event(zt__trace_sink *sink, const char *phase, const char *name,
+                                 zt__trace_track track) {
+    zt__writer *writer = sink->writer;
+    char *demangled;
+    zt__write_comma(writer);
+    zt__print(writer, "\n{\"ph\":\"%s\",\"name\":", phase);
+    zt__write_json_string(writer, zt__show_name(name, &demangled));
+    free(demangled);
+    zt__print(writer, ",\"pid\":%ld", track.is_device ? sink->device : sink->program);
+    if (*phase != 'C') { /* counters are of a process */
+        zt__print(writer, ",\"tid\":%u", (unsigned)track.number);
+    }
+}
+
+/* Writes a time in microseconds, as the format wants it, exactly. */
+static void zt__write_event_time(zt__writer *writer, const char *name, uint64_t ns) {
+    zt__print(writer, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+}
+
+static int zt__begin_json_trace(zt__trace_sink *sink) {
+    zt_counts counts = zt__get_counts(sink->profiler);
+    zt__writer *writer = sink->writer;
+    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
+    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
+    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
+    zt__write_json_text(writer, "program", sink->profiler->facts.program);
+    zt__write_json_text(writer, "device", sink->profiler->device_name);
+    zt__write_json_counts(writer, &counts);
+    zt__write_json_own_time(writer, sink->profiler);
+    zt__write_text(writer, "},\n\"traceEvents\":[");
+    return 1;
+}
+
+static int zt__end_json_trace(zt__trace_sink *sink) {
+    zt__write_text(sink->writer, "\n]}\n");
+    return 1;
+}
+
+/* Writes the name of the program, the device or a track, and its place among the others. */
+static void zt__name_json_track(zt__trace_sink *sink, zt__trace_track track, const char *name) {
+    int is_process = track.number == 0;
+    zt__begin_json_event(sink, "M", is_process ? "process_name" : "thread_name", track);
+    zt__write_text(sink->writer, ",\"args\":{");
+    zt__write_json_text(sink->writer, "name", name);
+    zt__write_text(sink->writer, "}}");
+    if (is_process || track.is_device) { /* threads are in the order of their numbers */
+        zt__begin_json_event(sink, "M", is_process ? "process_sort_index" : "thread_sort_index", track);
+        zt__print(sink->writer, ",\"args\":{\"sort_index\":%u}}",
+                  is_process ? (unsigned)track.is_device : (unsigned)track.number);
+    }
+}
+
+static void zt__begin_json_sequence(zt__trace_sink *sink, zt__trace_track track) {
+    (void)sink;
+    (void)track;
+}
+
+static void zt__begin_json_queue(zt__trace_sink *sink, zt__trace_track track, const char *name) {
+    (void)sink;
+    (void)track;
+    (void)name;
+}
+
+/* Writes what stands before an argument. */
+static void zt__begin_json_argument(zt__trace_sink *sink, const char *name) {
+    if (!sink->has_arguments) {
+        zt__write_text(sink->writer, ",\"args\":{");
+        sink->has_arguments = 1;
+    }
+    zt__write_comma(sink->writer);
+    zt__write_json_string(sink->writer, name);
+    zt__write_text(sink->writer, ":");
+}
+
+/* Writes three numbers, such as "128 x 8 x 1", if they are known. */
+static void zt__add_json_extent(zt__trace_sink *sink, const char *name, const uint32_t extent[3]) {
+    if (extent[0]) {
+        zt__begin_json_argument(sink, name);
+        zt__print(sink->writer, "\"%u x %u x %u\"", (unsigned)extent[0], (unsigned)extent[1],
+                  (unsigned)extent[2]);
+    }
+}
+
+/* On track 0, an instant is one of the whole process. */
+static void zt__begin_json_span(zt__trace_sink *sink, const zt__trace_event *event) {
+    zt__writer *writer = sink->writer;
+    int is_instant = event->kind == ZT__TRACE_INSTANT;
+    zt__begin_json_event(sink, is_instant ? "i" : "X", event->name, event->track);
+    zt__write_event_time(writer, "ts", event->begin_ns);
+    if (is_instant) {
+        zt__print(writer, ",\"s\":\"%s\"", event->track.number ? "t" : "p");
+    } else {
+        zt__write_event_time(writer, "dur", event->end_ns - event->begin_ns);
+    }
+    zt__print(writer, ",\"cat\":\"%s\"%s", event->category, is_instant ? ",\"args\":{" : "");
+    sink->event = *event;
+    sink->is_open = 1;
+    sink->has_arguments = is_instant;
+    if (event->origin) {
+        zt__add_json_extent(sink, "groups", event->origin->group_count);
+        zt__add_json_extent(sink, "group size", event->origin->group_size);
+    }
+}
+
+/* Writes a number. Whole numbers, such as counts, are exact. */
+static void zt__add_json_number(zt__trace_sink *sink, const char *name, double number) {
+    enum { DIGITS = 6 };
+    zt__begin_json_argument(sink, name);
+    if (zt__is_whole(number)) {
+        zt__print(sink->writer, "%lld", (long long)number);
+    } else {
+        zt__write_digits(sink->writer, number, DIGITS);
+    }
+}
+
+static void zt__add_json_argument(zt__trace_sink *sink, const char *name, const char *text) {
+    zt__begin_json_argument(sink, name);
+    zt__write_json_string(sink->writer, text);
+}
+
+static void zt__add_json_flag(zt__trace_sink *sink, const char *name) {
+    zt__begin_json_argument(sink, name);
+    zt__write_text(sink->writer, "true");
+}
+
+static void zt__end_json_event(zt__trace_sink *sink) {
+    if (sink->is_open) {
+        zt__write_text(sink->writer, sink->has_arguments ? "}}" : "}");
+    }
+    sink->is_open = 0;
+}
+
+/* Writes begin or end ("s" or "f") of a flow, an event of its own. It leads from and to the innermost span at that time
+   that is written before it. */
+static void zt__write_json_flow(zt__trace_sink *sink, const char *phase, uint32_t id) {
+    zt__end_json_event(sink);
+    zt__begin_json_event(sink, phase, "submit", sink->event.track);
+    zt__write_event_time(sink->writer, "ts", sink->event.begin_ns);
+    zt__print(sink->writer, ",\"cat\":\"flow\",\"id\":%u%s}", (unsigned)id,
+              *phase == 'f' ? ",\"bp\":\"e\"" : "");
+}
+
+static void zt__begin_json_flow(zt__trace_sink *sink, uint32_t id, int is_to_region) {
+    (void)is_to_region;
+    zt__write_json_flow(sink, "s", id);
+}
+
+static void zt__end_json_flow(zt__trace_sink *sink, uint32_t id) {
+    zt__write_json_flow(sink, "f", id);
+}
+
+static void zt__end_json_slice(zt__trace_sink *sink, uint64_t ns) {
+    (void)sink; /* a span has its length */
+    (void)ns;
+}
+
+static void zt__declare_json_counters(zt__trace_sink *sink, const zt__trace_counters *counters) {
+    sink->counters = *counters;
+}
+
+static void zt__write_json_counter(zt__trace_sink *sink, uint32_t counter, uint64_t ns, double value,
+                                   int digits) {
+    zt__trace_track device = {1, 0};
+    zt__begin_json_event(sink, "C", sink->counters.label_at(sink->counters.labels, counter), device);
+    zt__write_event_time(sink->writer, "ts", ns);
+    zt__write_text(sink->writer, ",\"args\":{\"value\":");
+    if (digits) {
+        zt__write_digits(sink->writer, value, digits);
+    } else {
+        zt__print(sink->writer, "%llu", (unsigned long long)value);
+    }
+    zt__write_text(sink->writer, "}}");
+}
+
+ZT__PRIVATE const zt__trace_format zt__trace_events = {0,
+                                                       zt__begin_json_trace,
+                                                       zt__end_json_trace,
+                                                       zt__name_json_track,
+                                                       zt__begin_json_sequence,
+                                                       zt__begin_json_queue,
+                                                       zt__begin_json_span,
+                                                       zt__add_json_number,
+                                                       zt__add_json_argument,
+                                                       zt__add_json_flag,
+                                                       zt__begin_json_flow,
+                                                       zt__end_json_flow,
+                                                       zt__end_json_event,
+                                                       zt__end_json_slice,
+                                                       zt__declare_json_counters,
+                                                       zt__write_json_counter};
 
 /* ==== reports/trace_phases.h ============================================================================ */
 
@@ -34765,7 +36072,7 @@ typedef struct zt__traced_phase {
 typedef struct zt__traced_phases {
     zt__traced_phase *phases; /* sorted by entry: outer ones come first */
     uint32_t count;
-    zt__traced_phase **on_device; /* those with samples, by begin */
+    zt__traced_phase **on_device; /* those with samples, by track and begin */
     uint32_t on_device_count;
     uint32_t track_count;
 } zt__traced_phases;
@@ -34784,7 +36091,7 @@ ZT__PRIVATE int zt__place_phases(zt_profiler *profiler, zt__traced_phases *phase
 
 /* Writes the tracks of phases, from track 1 of the device on. The flow to the first phase of the array has the number
    `first_flow`, and so on. */
-ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced_phases *phases, long device,
+ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, const zt__traced_phases *phases,
                                             uint32_t first_flow);
 
 ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases);
@@ -34907,6 +36214,13 @@ static int zt__compare_phases_of_device(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
+/* For qsort of pointers: the same, by track. */
+static int zt__compare_phases_of_tracks(const void *a, const void *b) {
+    uint32_t one = (*(const zt__traced_phase *const *)a)->track;
+    uint32_t other = (*(const zt__traced_phase *const *)b)->track;
+    return one == other ? zt__compare_phases_of_device(a, b) : one < other ? -1 : 1;
+}
+
 /* Returns the innermost phase of a track at the begin of another one, or UINT32_MAX. `latest` is that which was added
    last. */
 static uint32_t zt__find_around(const zt__traced_phases *phases, uint32_t latest,
@@ -34965,32 +36279,54 @@ ZT__PRIVATE int zt__place_phases(zt_profiler *profiler, zt__traced_phases *phase
     for (i = 0; i < phases->on_device_count; i++) {
         zt__place_phase(phases, (uint32_t)(phases->on_device[i] - phases->phases), latest);
     }
+    if (phases->on_device_count > 0) {
+        qsort((void *)phases->on_device, phases->on_device_count, sizeof *phases->on_device,
+              zt__compare_phases_of_tracks);
+    }
     zt__free(allocator, latest);
     return 1;
 }
 
-ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced_phases *phases, long device,
-                                            uint32_t first_flow) {
-    char name[48] = "phases";
-    uint32_t i;
-    for (i = 0; i < phases->track_count; i++) {
-        if (i > 0) {
-            snprintf(name, sizeof name, "phases, overlap %u", (unsigned)i);
-        }
-        zt__write_name(writer, "thread_name", device, i + 1, name);
-        zt__write_place(writer, "thread_sort_index", device, i + 1, i + 1);
+/* Ends the phases of a track from the innermost one that is open up to `outer`. */
+static void zt__end_phases(zt__trace_sink *sink, const zt__traced_phases *phases, uint32_t innermost,
+                           uint32_t outer) {
+    for (; innermost != outer; innermost = phases->phases[innermost].around) {
+        sink->format->end_slice(sink, phases->phases[innermost].end_ns);
     }
+}
+
+ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, const zt__traced_phases *phases,
+                                            uint32_t first_flow) {
+    const zt__trace_format *format = sink->format;
+    char name[48] = "phases";
+    uint32_t i, innermost = UINT32_MAX;
+    zt__trace_track track = {1, 0};
     for (i = 0; i < phases->on_device_count; i++) {
         const zt__traced_phase *phase = phases->on_device[i];
-        zt__begin_event(writer, "X", phase->name, device, phase->track + 1);
-        zt__write_event_time(writer, "ts", phase->begin_ns);
-        zt__write_event_time(writer, "dur", phase->end_ns - phase->begin_ns);
-        zt__write_text(writer, ",\"cat\":\"phase\",\"args\":{");
-        zt__write_json_count(writer, "samples", phase->samples);
-        zt__write_text(writer, phase->is_open ? ",\"open\":true}}" : "}}");
-        zt__write_flow(writer, "f", device, phase->track + 1, phase->begin_ns,
-                       first_flow + (uint32_t)(phase - phases->phases));
+        uint32_t index = (uint32_t)(phase - phases->phases);
+        zt__trace_event event = {ZT__TRACE_SLICE, phase->name,   "phase", {1, phase->track + 1},
+                                 phase->begin_ns, phase->end_ns, 0,       NULL};
+        if (event.track.number != track.number) {
+            zt__end_phases(sink, phases, innermost, UINT32_MAX);
+            if (phase->track > 0) {
+                snprintf(name, sizeof name, "phases, overlap %u", (unsigned)phase->track);
+            }
+            track = event.track;
+            format->name_track(sink, track, name);
+            format->begin_sequence(sink, track);
+            innermost = UINT32_MAX;
+        }
+        zt__end_phases(sink, phases, innermost, phase->around);
+        innermost = index;
+        format->begin_event(sink, &event);
+        format->add_number(sink, "samples", (double)phase->samples);
+        if (phase->is_open) {
+            format->add_flag(sink, "open");
+        }
+        format->end_flow(sink, first_flow + index);
+        format->end_event(sink);
     }
+    zt__end_phases(sink, phases, innermost, UINT32_MAX);
 }
 
 ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases) {
@@ -35198,14 +36534,14 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
 
 /* ==== reports/trace.h =================================================================================== */
 
-/* run.trace.json: the timeline for Perfetto and Chrome. */
+/* run.trace.json and run.pftrace: the timeline for Chrome and Perfetto. */
 
 /* Writes the whole trace: the program, with a slice for each call; the device; and the attached streams. */
 ZT__PRIVATE void zt__write_trace(zt__document *document);
 
 /* ==== reports/trace.c =================================================================================== */
 
-/* run.trace.json: the timeline for Perfetto and Chrome. */
+/* run.trace.json and run.pftrace: the timeline for Chrome and Perfetto. */
 
 /* A trace has two processes. One is the program, with a track for each thread that has begun regions,
    executed lists, made timed calls or begun phases. The other is the device, with tracks for phases, for each command
@@ -35213,7 +36549,6 @@ ZT__PRIVATE void zt__write_trace(zt__document *document);
 
 enum {
     ZT__SYSTEM_NUMBERS = 1 << 22, /* the system's numbers of processes are lower */
-    ZT__TRACE_COLUMNS = 8,        /* the most that are chosen without config.columns */
     ZT__COPIED_AT_ONCE = 1024     /* while a mutex is locked */
 };
 
@@ -35225,6 +36560,7 @@ typedef struct zt__span {
     double latencies[ZT__LATENCY_COUNT];
     uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
+    uint32_t next;  /* that the same call has submitted, or UINT32_MAX */
 } zt__span;
 
 /* A track of a command list. Its spans are nested or disjoint. */
@@ -35251,38 +36587,20 @@ typedef struct zt__host_slice {
     const char *name; /* of the phase, region or call */
     uint32_t thread;
     zt__slice_kind kind;
-    uint32_t regions; /* that were executed */
-    uint32_t phase;   /* index among the phases of the trace */
-    uint64_t kept;    /* of a phase as in zt__traced_phase */
-    uint32_t outer;   /* the slice that contains it, or UINT32_MAX */
+    uint32_t regions;               /* that were executed */
+    uint32_t first_span, last_span; /* of those that the call has submitted */
+    uint32_t phase;                 /* index among the phases of the trace */
+    uint64_t kept;                  /* of a phase as in zt__traced_phase */
+    uint32_t outer;                 /* the slice that contains it, or UINT32_MAX */
 } zt__host_slice;
-
-/* A metric with its units, such as "GPU_BUSY [%]", after its group if there are several. */
-typedef struct zt__label {
-    char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
-} zt__label;
-
-/* A column of figures. */
-typedef struct zt__trace_column {
-    zt__ranked_column shown;
-    zt__label label;
-    double scale;
-    int is_rate; /* divided by the length of the row in nanoseconds */
-} zt__trace_column;
-
-typedef struct zt__trace_columns {
-    zt__advice advice; /* the metrics by their roles */
-    zt__trace_column *columns;
-    uint32_t count;
-} zt__trace_columns;
 
 typedef struct zt__trace {
     zt_profiler *profiler;
-    zt__writer *writer;
-    long program, device; /* numbers of the two processes */
+    zt__trace_sink sink;
     zt__trace_columns columns;
-    zt__span *spans; /* sorted by list, then by time */
-    double *figures; /* of each span */
+    zt__span *spans;    /* sorted by list, then by time */
+    zt__span **by_time; /* the same */
+    double *figures;    /* of each span */
     uint32_t span_count;
     zt__missing *missing;
     uint32_t missing_count;
@@ -35296,83 +36614,25 @@ typedef struct zt__trace {
     uint64_t replaced; /* samples that newer ones have replaced */
 } zt__trace;
 
-/* ---- columns --------------------------------------------------------------------------------------------- */
-
-/* Chooses what is shown: what config.columns names; if it names none of these metrics, the first that tables
-   show. Of regions, figures are those of the sample. Of streams, what adds up is shown as a rate, because rows
-   differ in length. Returns 0 without memory. */
-static int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
-                                    uint32_t metric_count, const zt__mean_table *means, int is_stream,
-                                    int several_groups, zt__trace_columns *chosen) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    size_t room = (size_t)metric_count + ZT__DERIVED_COLUMNS;
-    zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(allocator, room, sizeof *ranked);
-    uint32_t i, naming = ZT__NAMING_COUNT;
-    int has_memory;
-    chosen->columns = (zt__trace_column *)zt__allocate(allocator, room, sizeof *chosen->columns);
-    has_memory = ranked && chosen->columns;
-    memset(chosen->advice.metrics, 0xFF, sizeof chosen->advice.metrics);
-    for (i = 0; i < metric_count; i++) {
-        zt__match_roles(&metrics[i], i, chosen->advice.metrics, &naming);
-    }
-    if (has_memory) {
-        chosen->count = zt__find_chosen_columns(profiler->columns, metrics, metric_count, ranked);
-    }
-    if (has_memory && chosen->count == 0) {
-        chosen->count = zt__rank_columns(metrics, metric_count, &chosen->advice, means, ranked);
-        if (chosen->count > ZT__TRACE_COLUMNS) {
-            chosen->count = ZT__TRACE_COLUMNS;
-        }
-    }
-    for (i = 0; i < chosen->count; i++) {
-        zt__trace_column *column = &chosen->columns[i];
-        const zt_metric *metric = ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric];
-        zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
-        const char *units = metric ? metric->units : "", *suffix = "";
-        int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
-        column->shown = ranked[i];
-        column->scale = 1;
-        column->is_rate = is_stream && adds_up;
-        if (quantity == ZT__QUANTITY_SHARE) {
-            units = "%";
-        } else if (quantity == ZT__QUANTITY_RATE) {
-            units = "GB/s";
-            column->scale = zt__scale_of_rate(metric->units);
-        } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
-            units = "GB/s";
-        } else if (column->is_rate && strcmp(units, "ns") == 0) {
-            units = "% of time";
-            column->scale = 100;
-        } else if (column->is_rate) {
-            suffix = "/s";
-            column->scale = 1e9;
-        }
-        snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
-                 several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
-                 metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "",
-                 units, suffix, *units || *suffix ? "]" : "");
-    }
-    zt__free(allocator, ranked);
-    return has_memory;
-}
-
-/* Computes the figures of a row of metrics. `length_ns` is how long it lasted. */
-static void zt__compute_columns(const zt__trace_columns *columns, const double *values, uint32_t metric_count,
-                                double length_ns, double *figures) {
-    const zt__mean_table row = {values, metric_count, 1};
-    uint32_t i;
-    for (i = 0; i < columns->count; i++) {
-        const zt__trace_column *column = &columns->columns[i];
-        figures[i] = zt__ranked_figure(&columns->advice, &row, 0, &column->shown) * column->scale;
-        if (column->is_rate) {
-            figures[i] = length_ns > 0 ? figures[i] / length_ns : zt__nan();
-        }
-    }
-}
-
 /* ---- reading the timeline -------------------------------------------------------------------------------- */
 
-/* For qsort: orders by list and begin, with outer spans before inner ones. */
+/* Orders by begin, with outer spans before inner ones. */
+static int zt__compare_times(const zt__span *one, const zt__span *other) {
+    if (one->sample.begin_ns != other->sample.begin_ns) {
+        return one->sample.begin_ns < other->sample.begin_ns ? -1 : 1;
+    }
+    if (one->sample.end_ns != other->sample.end_ns) {
+        return one->sample.end_ns > other->sample.end_ns ? -1 : 1;
+    }
+    return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
+}
+
+/* For qsort of pointers. */
+static int zt__compare_spans_by_time(const void *a, const void *b) {
+    return zt__compare_times(*(const zt__span *const *)a, *(const zt__span *const *)b);
+}
+
+/* For qsort: orders by list, then by time. */
 static int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
     if (one->sample.list != other->sample.list) {
@@ -35381,13 +36641,7 @@ static int zt__compare_spans(const void *a, const void *b) {
     if (one->sample.origin.list_name != other->sample.origin.list_name) {
         return (uintptr_t)one->sample.origin.list_name < (uintptr_t)other->sample.origin.list_name ? -1 : 1;
     }
-    if (one->sample.begin_ns != other->sample.begin_ns) {
-        return one->sample.begin_ns < other->sample.begin_ns ? -1 : 1;
-    }
-    if (one->sample.end_ns != other->sample.end_ns) {
-        return one->sample.end_ns > other->sample.end_ns ? -1 : 1;
-    }
-    return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
+    return zt__compare_times(one, other);
 }
 
 /* Copies the kept samples, with the figures that are shown of each, and what is kept of missing samples and of
@@ -35411,11 +36665,13 @@ static int zt__copy_timeline(zt__trace *trace) {
     room = (size_t)(end - first) + 1;
     width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
+    trace->by_time = (zt__span **)zt__allocate(allocator, room, sizeof *trace->by_time);
     trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
     trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
     trace->executions =
         (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
-    has_memory = has_memory && trace->spans && trace->figures && trace->missing && trace->executions;
+    has_memory =
+        has_memory && trace->spans && trace->by_time && trace->figures && trace->missing && trace->executions;
     for (i = first; i < end && has_memory; i++) {
         zt__span *span = &trace->spans[trace->span_count];
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
@@ -35432,6 +36688,10 @@ static int zt__copy_timeline(zt__trace *trace) {
     zt__free(allocator, values);
     if (trace->span_count) {
         qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
+        for (i = 0; i < trace->span_count; i++) {
+            trace->by_time[i] = &trace->spans[i];
+        }
+        qsort((void *)trace->by_time, trace->span_count, sizeof *trace->by_time, zt__compare_spans_by_time);
     }
     if (!has_memory || !timeline) {
         return has_memory;
@@ -35563,21 +36823,49 @@ static int zt__make_tracks(zt__trace *trace) {
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
 
-/* Writes the begin of an instant, up to its arguments. On track 0, it is one of the whole device. */
+static zt__trace_track zt__device_track(uint32_t number) {
+    zt__trace_track track;
+    track.is_device = 1;
+    track.number = number;
+    return track;
+}
+
+static zt__trace_track zt__thread_track(uint32_t thread) {
+    zt__trace_track track;
+    track.is_device = 0;
+    track.number = thread;
+    return track;
+}
+
+static void zt__begin_trace_event(zt__trace *trace, zt__trace_kind kind, const char *name,
+                                  const char *category, zt__trace_track track, uint64_t begin_ns,
+                                  uint64_t end_ns, const zt__span *span) {
+    zt__trace_event event;
+    event.kind = kind;
+    event.name = name;
+    event.category = category;
+    event.track = track;
+    event.begin_ns = begin_ns;
+    event.end_ns = end_ns;
+    event.id = span ? (uint32_t)(span - trace->spans) + 1 : 0;
+    event.origin = span ? &span->sample.origin : NULL;
+    trace->sink.format->begin_event(&trace->sink, &event);
+}
+
+/* Begins an instant on a track of the device. */
 static void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
                               uint64_t ns) {
-    zt__begin_event(trace->writer, "i", name, trace->device, track);
-    zt__write_event_time(trace->writer, "ts", ns);
-    zt__print(trace->writer, ",\"s\":\"%s\",\"cat\":\"%s\",\"args\":{", track ? "t" : "p", category);
+    zt__begin_trace_event(trace, ZT__TRACE_INSTANT, name, category, zt__device_track(track), ns, ns, NULL);
 }
 
 /* Writes an instant: how many of something are not shown as they are, and what to do. */
 static void zt__write_remark(zt__trace *trace, const char *name, const char *category, uint32_t track,
                              uint64_t ns, const char *what, uint64_t count, const char *remedy) {
+    const zt__trace_format *format = trace->sink.format;
     zt__begin_instant(trace, name, category, track, ns);
-    zt__write_json_count(trace->writer, what, count);
-    zt__write_json_text(trace->writer, "remedy", remedy);
-    zt__write_text(trace->writer, "}}");
+    format->add_number(&trace->sink, what, (double)count);
+    format->add_text(&trace->sink, "remedy", remedy);
+    format->end_event(&trace->sink);
 }
 
 /* ---- the program ----------------------------------------------------------------------------------------- */
@@ -35631,6 +36919,8 @@ static int zt__make_slices(zt__trace *trace) {
         slice->thread = sample->origin.submitted_by;
         slice->begin_ns = sample->submitted_ns;
         slice->regions = 1;
+        slice->first_span = slice->last_span = i;
+        trace->spans[i].next = UINT32_MAX;
         if (sample->origin.executions) {
             const zt__execution *execution =
                 (const zt__execution *)bsearch(&slice->begin_ns, trace->executions, trace->execution_count,
@@ -35689,6 +36979,8 @@ static int zt__make_slices(zt__trace *trace) {
         if (before && (slice.kind == ZT__SLICE_EXECUTE || slice.kind == ZT__SLICE_APPEND) &&
             before->kind == slice.kind && before->begin_ns == slice.begin_ns && before->name == slice.name) {
             before->regions++;
+            trace->spans[before->last_span].next = slice.first_span;
+            before->last_span = slice.first_span;
             continue;
         }
         while (outer != UINT32_MAX &&
@@ -35712,99 +37004,123 @@ static int zt__make_slices(zt__trace *trace) {
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
 
-/* Writes a figure of a region. Whole numbers, such as counts, are exact. */
-static void zt__write_argument(zt__writer *writer, const char *label, double value) {
-    enum { DIGITS = 6 };
-    double magnitude = value < 0 ? -value : value;
-    zt__write_comma(writer);
-    zt__write_json_string(writer, label);
-    zt__write_text(writer, ":");
-    if (magnitude < 9e15 && (double)(int64_t)value == value) {
-        zt__print(writer, "%lld", (long long)value);
+/* Returns the name of a track of a list. It is in `text`, unless the list has just that name. */
+static const char *zt__name_list_track(const zt__track *track, char *text, size_t room) {
+    if (track->list_name && !track->overlap) {
+        return track->list_name;
+    }
+    if (track->list_name) {
+        snprintf(text, room, "%.200s", track->list_name);
     } else {
-        zt__write_digits(writer, value, DIGITS);
+        snprintf(text, room, "list %u", (unsigned)track->list_number);
+    }
+    if (track->overlap) {
+        zt__append(text, room, ", overlap %u", (unsigned)track->overlap);
+    }
+    return text;
+}
+
+/* Writes the metrics of a region as the values of counters from its begin on. */
+static void zt__count_region(zt__trace *trace, const zt__span *span) {
+    uint32_t i;
+    for (i = 0; i < trace->columns.count; i++) {
+        if (zt__is_finite(span->figures[1 + i])) {
+            trace->sink.format->write_counter(&trace->sink, i, span->sample.begin_ns, span->figures[1 + i],
+                                              ZT__COUNTER_DIGITS);
+        }
     }
 }
 
-/* Writes three numbers, such as "128 x 8 x 1", if they are known. */
-static void zt__write_extent(zt__writer *writer, const char *label, const uint32_t extent[3]) {
-    if (extent[0]) {
-        zt__write_comma(writer);
-        zt__print(writer, "\"%s\":\"%u x %u x %u\"", label, (unsigned)extent[0], (unsigned)extent[1],
-                  (unsigned)extent[2]);
+/* Writes that no region runs from a time on. Sums stay those of the region that began last. */
+static void zt__count_pause(zt__trace *trace, uint64_t ns) {
+    uint32_t i;
+    for (i = 0; i < trace->columns.count; i++) {
+        if (trace->columns.columns[i].has_moments) {
+            trace->sink.format->write_counter(&trace->sink, i, ns, 0, ZT__COUNTER_DIGITS);
+        }
     }
 }
 
-/* Writes what the device has done: the names of tracks, the regions on them, each with the flow that leads to it
-   from the call that has submitted it, and what is missing there at the time when it was submitted. What is not
-   known of a region is left out. */
-static void zt__write_device(zt__trace *trace) {
-    zt__writer *writer = trace->writer;
-    uint64_t first_ns = UINT64_MAX;
+/* Writes a region with the flow that leads to it from the call that has submitted it. What is not known of it is left
+   out. */
+static void zt__write_region(zt__trace *trace, const zt__span *span) {
+    const zt__trace_format *format = trace->sink.format;
+    zt__trace_sink *sink = &trace->sink;
+    const zt__timeline_sample *sample = &span->sample;
+    uint32_t i;
+    double error_ns;
+    zt__lock(&trace->profiler->mutex);
+    error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
+    zt__unlock(&trace->profiler->mutex);
+    zt__begin_trace_event(trace, ZT__TRACE_REGION, zt__record_at(trace->profiler, sample->region)->name,
+                          "region", zt__device_track(trace->tracks[span->track].number), sample->begin_ns,
+                          sample->end_ns, span);
+    if (zt__is_finite(span->figures[0])) {
+        format->add_number(sink, "GPU time [ns]", span->figures[0]);
+    }
+    for (i = 0; i < trace->columns.count && !format->counts_regions; i++) {
+        if (zt__is_finite(span->figures[1 + i])) {
+            format->add_number(sink, trace->columns.columns[i].label.text, span->figures[1 + i]);
+        }
+    }
+    if (!zt__is_nan(span->latencies[ZT__QUEUE_LATENCY])) {
+        format->add_number(sink, "queue latency [ns]", span->latencies[ZT__QUEUE_LATENCY]);
+    }
+    if (!zt__is_nan(span->latencies[ZT__LAUNCH_LATENCY]) && span->latencies[ZT__LAUNCH_LATENCY] > error_ns) {
+        format->add_number(sink, "launch latency [ns]", span->latencies[ZT__LAUNCH_LATENCY]);
+    }
+    if (sample->bytes) {
+        format->add_number(sink, "bytes", (double)sample->bytes);
+    }
+    if (sample->bytes && zt__is_positive(span->figures[0])) {
+        format->add_number(sink, "GB/s", (double)sample->bytes / span->figures[0]);
+    }
+    if (sample->origin.appended_by) {
+        format->add_number(sink, "appended by thread", sample->origin.appended_by);
+    }
+    if (sample->origin.submitted_by) {
+        format->end_flow(sink, sink->event.id);
+    }
+    format->end_event(sink);
+}
+
+/* Writes the regions in the order of their begins. */
+static void zt__write_regions(zt__trace *trace) {
+    const zt__trace_format *format = trace->sink.format;
+    int has_counters = format->counts_regions && trace->columns.count > 0;
+    uint64_t end_ns = 0; /* the last so far */
     char name[256];
-    uint32_t i, k;
-    zt__write_name(trace->writer, "process_name", trace->device, 0, trace->profiler->device_name);
-    zt__write_place(trace->writer, "process_sort_index", trace->device, 0, 1);
-    zt__write_phases_of_device(writer, &trace->phases, trace->device, trace->span_count + 1);
+    uint32_t i;
+    format->begin_sequence(&trace->sink, zt__device_track(0));
     for (i = 0; i < trace->track_count; i++) {
         const zt__track *track = &trace->tracks[i];
-        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
-        zt__begin_event(writer, "M", "thread_name", trace->device, track->number);
-        zt__write_text(writer, ",\"args\":{\"name\":\"");
-        zt__write_json_characters(writer, track->list_name ? track->list_name : name);
-        if (track->overlap) {
-            zt__print(writer, ", overlap %u", (unsigned)track->overlap);
-        }
-        zt__write_text(writer, "\"}}");
-        zt__write_place(trace->writer, "thread_sort_index", trace->device, track->number, track->number);
+        format->begin_queue(&trace->sink, zt__device_track(track->number),
+                            zt__name_list_track(track, name, sizeof name));
+    }
+    if (has_counters) {
+        zt__declare_columns(&trace->sink, "regions", "region ", &trace->columns);
     }
     for (i = 0; i < trace->span_count; i++) {
-        const zt__span *span = &trace->spans[i];
-        const zt__timeline_sample *sample = &span->sample;
-        const zt__origin *origin = &sample->origin;
-        uint32_t track = trace->tracks[span->track].number;
-        double error_ns;
-        zt__lock(&trace->profiler->mutex);
-        error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
-        zt__unlock(&trace->profiler->mutex);
-        first_ns = sample->begin_ns < first_ns ? sample->begin_ns : first_ns;
-        zt__begin_event(writer, "X", zt__record_at(trace->profiler, sample->region)->name, trace->device,
-                        track);
-        zt__write_event_time(writer, "ts", sample->begin_ns);
-        zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
-        zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
-        if (zt__is_finite(span->figures[0])) {
-            zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
+        const zt__span *span = trace->by_time[i];
+        if (has_counters && i > 0 && span->sample.begin_ns > end_ns) {
+            zt__count_pause(trace, end_ns);
         }
-        for (k = 0; k < trace->columns.count; k++) {
-            if (zt__is_finite(span->figures[1 + k])) {
-                zt__write_argument(writer, trace->columns.columns[k].label.text, span->figures[1 + k]);
-            }
+        zt__write_region(trace, span);
+        if (has_counters) {
+            zt__count_region(trace, span);
         }
-        zt__write_extent(writer, "groups", origin->group_count);
-        zt__write_extent(writer, "group size", origin->group_size);
-        if (!zt__is_nan(span->latencies[ZT__QUEUE_LATENCY])) {
-            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT__QUEUE_LATENCY]);
-        }
-        if (!zt__is_nan(span->latencies[ZT__LAUNCH_LATENCY]) &&
-            span->latencies[ZT__LAUNCH_LATENCY] > error_ns) {
-            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT__LAUNCH_LATENCY]);
-        }
-        if (sample->bytes) {
-            zt__write_argument(writer, "bytes", (double)sample->bytes);
-        }
-        if (sample->bytes && zt__is_positive(span->figures[0])) {
-            zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
-        }
-        if (origin->appended_by) {
-            zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
-        }
-        zt__write_text(writer, "}}");
-        if (origin->submitted_by) {
-            zt__write_flow(writer, "s", trace->program, origin->submitted_by, sample->submitted_ns, i + 1);
-            zt__write_flow(writer, "f", trace->device, track, sample->begin_ns, i + 1);
-        }
+        end_ns = span->sample.end_ns > end_ns ? span->sample.end_ns : end_ns;
     }
+    if (has_counters && trace->span_count) {
+        zt__count_pause(trace, end_ns);
+    }
+}
+
+/* Writes what is missing on the device, at the time when it was submitted. */
+static void zt__write_missing_samples(zt__trace *trace) {
+    const zt__trace_format *format = trace->sink.format;
+    char name[256];
+    uint32_t i;
     for (i = 0; i < trace->missing_count; i++) {
         char *demangled = NULL;
         const zt__missing *missing = &trace->missing[i];
@@ -35817,15 +37133,31 @@ static void zt__write_device(zt__trace *trace) {
                  missing->region ? zt__show_name(missing->region->name, &demangled) : "a region");
         free(demangled);
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
-        zt__write_json_text(writer, "cause",
-                            is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
-        zt__write_json_count(writer, "samples", missing->count);
-        zt__write_text(writer, "}}");
+        format->add_text(&trace->sink, "cause",
+                         is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
+        format->add_number(&trace->sink, "samples", (double)missing->count);
+        format->end_event(&trace->sink);
     }
     if (trace->replaced && trace->span_count) {
-        zt__write_remark(trace, "earlier samples are not kept", "missing", 0, first_ns, "samples",
-                         trace->replaced, "raise config.timeline");
+        zt__write_remark(trace, "earlier samples are not kept", "missing", 0,
+                         trace->by_time[0]->sample.begin_ns, "samples", trace->replaced,
+                         "raise config.timeline");
     }
+}
+
+/* Writes what the device has done: the names of tracks, phases, the regions, and what is missing. */
+static void zt__write_device(zt__trace *trace) {
+    char name[256];
+    uint32_t i;
+    trace->sink.format->name_track(&trace->sink, zt__device_track(0), trace->profiler->device_name);
+    zt__write_phases_of_device(&trace->sink, &trace->phases, trace->span_count + 1);
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        trace->sink.format->name_track(&trace->sink, zt__device_track(track->number),
+                                       zt__name_list_track(track, name, sizeof name));
+    }
+    zt__write_regions(trace);
+    zt__write_missing_samples(trace);
 }
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
@@ -35878,11 +37210,11 @@ static void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const d
     rows->count++;
 }
 
-/* Goes through the rows, and writes or, without a trace, counts the values that differ from the one before.
+/* Goes through the rows, and writes or, without a sink, counts the values that differ from the one before.
    Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
    differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
    a compiler. */
-static uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
+static uint32_t zt__write_changes(zt__trace_sink *sink, zt__traced_rows *rows) {
     const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
     const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
     uint32_t columns = rows->columns.count, changes = 0, i, c;
@@ -35903,10 +37235,10 @@ static uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
             }
             rows->last[c] = rounded;
             changes++;
-            if (trace) {
+            if (sink) {
                 memcpy(&value, &rounded, sizeof value);
-                zt__write_counter(trace->writer, trace->device, rows->columns.columns[c].label.text,
-                                  is_end ? row->end_ns : row->begin_ns, value);
+                sink->format->write_counter(sink, c, is_end ? row->end_ns : row->begin_ns, value,
+                                            ZT__COUNTER_DIGITS);
             }
         }
     }
@@ -35944,7 +37276,7 @@ static void zt__merge_rows(zt__traced_rows *rows) {
 static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
                             uint32_t track) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    zt__writer *writer = trace->writer;
+    const zt__trace_format *format = trace->sink.format;
     uint64_t merged = 1, period_ns = data->period_ns;
     uint32_t metrics = data->group.metric_count, before, i;
     char name[ZET_MAX_METRIC_GROUP_NAME + 16];
@@ -35979,10 +37311,10 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
         zt__visit_rows(data, zt__copy_row, &rows);
     }
 
+    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
     if (rows.count > 0) {
-        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-        zt__write_name(trace->writer, "thread_name", trace->device, track, name);
-        zt__write_place(trace->writer, "thread_sort_index", trace->device, track, track);
+        format->name_track(&trace->sink, zt__device_track(track), name);
+        format->begin_sequence(&trace->sink, zt__device_track(track));
     }
     if (rows.count > 0 && rows.first > 0) {
         zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
@@ -35996,21 +37328,20 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
             uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
             uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
             uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
-            zt__begin_event(writer, "X", "gap", trace->device, track);
-            zt__write_event_time(writer, "ts", begin_ns);
-            zt__write_event_time(writer, "dur", end_ns - begin_ns);
-            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
+            zt__begin_trace_event(trace, ZT__TRACE_SLICE, "gap", "missing", zt__device_track(track), begin_ns,
+                                  end_ns, NULL);
             if (periods > 1) {
-                zt__write_json_count(writer, "missing rows, about", periods - 1);
+                format->add_number(&trace->sink, "missing rows, about", (double)(periods - 1));
             }
-            zt__write_text(writer, "}}");
+            format->end_event(&trace->sink);
+            format->end_slice(&trace->sink, end_ns);
         } else if (row->gap) {
             zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            zt__write_text(writer, "}}");
+            format->end_event(&trace->sink);
         }
         if (row->marker) {
             zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            zt__write_text(writer, "}}");
+            format->end_event(&trace->sink);
         }
     }
     before = UINT32_MAX;
@@ -36024,7 +37355,8 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
                          "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
     }
     if (rows.count > 0) {
-        zt__write_changes(trace, &rows);
+        zt__declare_columns(&trace->sink, name, "", &rows.columns);
+        zt__write_changes(&trace->sink, &rows);
     }
     zt__free(allocator, rows.means);
     zt__free(allocator, rows.counts);
@@ -36037,87 +37369,108 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
 
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__write_trace(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt_counts counts = zt__get_counts(profiler);
-    zt__stream_data *data = NULL;
-    zt__trace trace;
-    const char *program = profiler->facts.program;
+/* Names the program by the file that it was started from. */
+static void zt__name_program(zt__trace *trace) {
+    const char *program = trace->profiler->facts.program;
     size_t begin, end;
     char name[256];
-    int has_memory;
-    uint32_t streams = 0, track, i;
-    memset(&trace, 0, sizeof trace);
-    trace.profiler = profiler;
-    trace.writer = writer;
-    trace.program = zt__get_process_id();
-    trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
-    zt__relate_clocks(profiler, 1);
-    has_memory = zt__copy_timeline(&trace) && zt__make_phases(&trace) && zt__make_tracks(&trace) &&
-                 zt__make_slices(&trace);
-    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
-    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
-    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
-    zt__write_json_text(writer, "program", profiler->facts.program);
-    zt__write_json_text(writer, "device", profiler->device_name);
-    zt__write_json_counts(writer, &counts);
-    zt__write_json_own_time(writer, profiler);
-    zt__write_text(writer, "},\n\"traceEvents\":[");
-
-    /* The program is named by the file that it was started from, and a thread as the system names it, if it
-       still runs. */
     program += *program == '"';
-    end = strcspn(program, program > profiler->facts.program ? "\"" : " ");
+    end = strcspn(program, program > trace->profiler->facts.program ? "\"" : " ");
     for (begin = end; begin > 0 && !zt__is_separator(program[begin - 1]);) {
         begin--;
     }
     zt__copy_text(name, sizeof name, program + begin, end - begin);
-    if (has_memory) {
-        zt__write_name(writer, "process_name", trace.program, 0, name[0] ? name : "program");
-        zt__write_place(writer, "process_sort_index", trace.program, 0, 0);
-    }
-    for (i = 0; i < trace.slice_count; i++) { /* without memory there are none */
-        const zt__host_slice *slice = &trace.slices[i];
-        char *demangled;
-        if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
-            zt__read_thread_name(slice->thread, name, sizeof name);
-            zt__write_name(writer, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
-        }
-        snprintf(name, sizeof name, "append %.240s",
-                 zt__show_name(slice->name ? slice->name : "", &demangled));
+    trace->sink.format->name_track(&trace->sink, zt__thread_track(0), name[0] ? name : "program");
+}
+
+/* Writes the begin of a slice, with the flows that lead from it. */
+static void zt__begin_slice(zt__trace *trace, const zt__host_slice *slice) {
+    static const char *const categories[] = {"phase", "submit", "submit", "call"}; /* by kind */
+    const zt__trace_format *format = trace->sink.format;
+    const zt__traced_phase *phase =
+        slice->kind == ZT__SLICE_PHASE ? &trace->phases.phases[slice->phase] : NULL;
+    int is_submission = slice->kind == ZT__SLICE_EXECUTE || slice->kind == ZT__SLICE_APPEND;
+    const char *name = slice->kind == ZT__SLICE_EXECUTE ? "execute lists" : slice->name;
+    char append[256], *demangled;
+    uint32_t i;
+    if (slice->kind == ZT__SLICE_APPEND) {
+        snprintf(append, sizeof append, "append %.240s", zt__show_name(slice->name, &demangled));
         free(demangled);
-        zt__begin_event(writer, "X",
-                        slice->kind == ZT__SLICE_APPEND    ? name
-                        : slice->kind == ZT__SLICE_EXECUTE ? "execute lists"
-                                                           : slice->name,
-                        trace.program, slice->thread);
-        zt__write_event_time(writer, "ts", slice->begin_ns);
-        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
-        zt__print(writer, ",\"cat\":\"%s\"",
-                  slice->kind == ZT__SLICE_CALL    ? "call"
-                  : slice->kind == ZT__SLICE_PHASE ? "phase"
-                                                   : "submit");
-        if (slice->kind == ZT__SLICE_EXECUTE) {
-            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
-        }
-        if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].is_open) {
-            zt__write_text(writer, ",\"args\":{\"open\":true}");
-        }
-        zt__write_text(writer, "}");
-        if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].samples > 0) {
-            zt__write_flow(writer, "s", trace.program, slice->thread, slice->begin_ns,
-                           trace.span_count + slice->phase + 1);
-        }
+        name = append;
     }
+    zt__begin_trace_event(trace, ZT__TRACE_SLICE, name, categories[slice->kind],
+                          zt__thread_track(slice->thread), slice->begin_ns, slice->end_ns, NULL);
+    if (slice->kind == ZT__SLICE_EXECUTE) {
+        format->add_number(&trace->sink, "regions", slice->regions);
+    }
+    if (phase && phase->is_open) {
+        format->add_flag(&trace->sink, "open");
+    }
+    if (phase && phase->samples > 0) {
+        format->begin_flow(&trace->sink, trace->span_count + slice->phase + 1, 0);
+    }
+    for (i = is_submission ? slice->first_span : UINT32_MAX; i != UINT32_MAX; i = trace->spans[i].next) {
+        format->begin_flow(&trace->sink, i + 1, 1);
+    }
+    format->end_event(&trace->sink);
+}
+
+/* Ends the slices that do not contain the one at an index, inner ones first. */
+static void zt__end_slices(zt__trace *trace, uint32_t index) {
+    int is_of_thread = index < trace->slice_count && index > 0 &&
+                       trace->slices[index].thread == trace->slices[index - 1].thread;
+    uint32_t outer = is_of_thread ? trace->slices[index].outer : UINT32_MAX, i;
+    for (i = index ? index - 1 : UINT32_MAX; i != outer; i = trace->slices[i].outer) {
+        trace->sink.format->end_slice(&trace->sink, trace->slices[i].end_ns);
+    }
+}
+
+/* Writes what the threads of the program have done. A thread is named as the system names it, if it still runs. */
+static void zt__write_program(zt__trace *trace) {
+    char name[256];
+    uint32_t i;
+    zt__name_program(trace);
+    for (i = 0; i < trace->slice_count; i++) {
+        const zt__host_slice *slice = &trace->slices[i];
+        zt__trace_track track = zt__thread_track(slice->thread);
+        zt__end_slices(trace, i);
+        if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
+            zt__read_thread_name(slice->thread, name, sizeof name);
+            trace->sink.format->name_track(&trace->sink, track, name[0] ? name : "thread");
+            trace->sink.format->begin_sequence(&trace->sink, track);
+        }
+        zt__begin_slice(trace, slice);
+    }
+    zt__end_slices(trace, trace->slice_count);
+}
+
+ZT__PRIVATE void zt__write_trace(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__trace_format *format = document->is_perfetto ? &zt__perfetto_packets : &zt__trace_events;
+    zt__stream_data *data = NULL;
+    zt__trace trace;
+    int has_memory, is_complete;
+    uint32_t streams = 0, track;
+    memset(&trace, 0, sizeof trace);
+    trace.profiler = trace.sink.profiler = profiler;
+    trace.sink.format = format;
+    trace.sink.writer = &document->writer;
+    trace.sink.program = zt__get_process_id();
+    trace.sink.device =
+        trace.sink.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
+    zt__relate_clocks(profiler, 1);
+    has_memory = zt__copy_timeline(&trace) && zt__make_phases(&trace) && zt__make_tracks(&trace) &&
+                 zt__make_slices(&trace);
+    has_memory = format->begin(&trace.sink) && has_memory;
     if (has_memory) {
+        zt__write_program(&trace);
         zt__write_device(&trace);
-        zt__write_power(trace.profiler, trace.writer, trace.device);
-    }
+        zt__write_power(&trace.sink);
 #ifdef ZETOOLS_TRACER
-    zt__write_memory_counters(trace.profiler, trace.writer, trace.device);
+        zt__write_memory_counters(&trace.sink);
 #endif
+    }
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
     }
@@ -36126,16 +37479,17 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
         has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
                                       ++track);
     }
-    zt__write_text(writer, "\n]}\n");
+    is_complete = format->end(&trace.sink);
     zt__free(allocator, trace.columns.columns);
     zt__free(allocator, trace.spans);
+    zt__free(allocator, (void *)trace.by_time);
     zt__free(allocator, trace.figures);
     zt__free(allocator, trace.missing);
     zt__free(allocator, trace.executions);
     zt__free_phases(profiler, &trace.phases);
     zt__free(allocator, trace.tracks);
     zt__free(allocator, trace.slices);
-    document->out_of_memory = !has_memory;
+    document->out_of_memory = !has_memory || !is_complete;
 }
 
 /* ==== reports/tracer_tables.h =========================================================================== */
@@ -37250,7 +38604,9 @@ static int zt__read_nesting(zt__document *document, int has_shares) {
     return 1;
 }
 
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+/* zt_write, and, with `is_perfetto`, a trace in the format that has no zt_format. */
+static ze_result_t zt__write_as(const zt_profiler *profiler, zt_format format, int is_perfetto,
+                                zt_write_fn write, void *user) {
     static void (*const writers[])(zt__document *) = {
         zt__write_region_table, zt__write_csv,         zt__write_json,      zt__write_trace,
         zt__write_html,         zt__write_openmetrics, zt__write_instances, zt__write_folded}; /* by format */
@@ -37284,6 +38640,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         return zt__report_no_memory(diagnostics, call, "a report");
     }
     document->profiler = locked;
+    document->is_perfetto = is_perfetto;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
     document->most_rows = zt__get_most_rows();
     zt__begin_writing(&document->writer, write, user);
@@ -37319,6 +38676,10 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */
     return result;
+}
+
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+    return zt__write_as(profiler, format, 0, write, user);
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
@@ -37387,16 +38748,18 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
 typedef struct zt__report_content {
     const zt_profiler *profiler;
     zt_format format;
+    int is_perfetto;
 } zt__report_content;
 
 static ze_result_t zt__write_report(const void *content, FILE *file) {
     const zt__report_content *report = (const zt__report_content *)content;
-    return zt_write(report->profiler, report->format, zt__write_to_file, file);
+    return zt__write_as(report->profiler, report->format, report->is_perfetto, zt__write_to_file, file);
 }
 
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__report_content content;
+    const zt__suffix *suffix;
     zt__output output = {"zt_report", path, diagnostics, NULL, zt__write_report, &content};
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -37409,6 +38772,8 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!zt__find_format(path, &content.format)) {
         return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
     }
+    suffix = zt__find_suffix(path);
+    content.is_perfetto = suffix && suffix->is_perfetto;
     output.allocator = &profiler->config.allocator;
     return zt__write_output(&output);
 }
@@ -43262,8 +44627,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    TRACE FILES
 
-       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
-       process for the device has
+       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, with a third of the bytes or fewer, and
+       with more for its pages. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
+       Trace Event format; Perfetto shows it, too. Both have the same events.
+
+       The process for the device has
 
        - a track "phases": a span for each entry of a phase, from the first begin to the last end of the
          samples that were submitted in it, also in phases inside. Entries whose samples run at once are on
@@ -43297,6 +44665,16 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
        values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
        than 20 MB.
+
+       In run.pftrace, a region is a render stage on the queue of its list. Its metrics are GPU counters, named
+       "region ..." beside those of streams: a value holds from the begin of the region on, and shares and rates
+       are 0 while none runs. A traced launch is of the category COMPUTE, with kernel_name, launch.grid_size,
+       launch.workgroup_size, registers_per_thread, shared_mem_static and simd_width as arguments, for Perfetto's
+       page of compute kernels; the facts of the kernel are left out where several kernels have its name. Times
+       are of CLOCK_MONOTONIC.
+
+       Files of several processes of a machine, such as ranks, may be joined: "cat run.*.pftrace >all.pftrace".
+       Nothing of one is connected with another, and each has a GPU of its own, numbered at random.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -44108,4 +45486,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a816c5ae69ac8d28 */
+/* Joined from src/ by src/join.py: 3503f6e7ea984c3d */

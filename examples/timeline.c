@@ -1,6 +1,6 @@
-/* Puts regions, rows of a stream, markers and calls of the host on one timeline: writes run.trace.json, which
-   Perfetto and Chrome (at chrome://tracing) show. run.instances.csv has a row for each sample, run.folded is
-   for flame graphs, and run.prom for Prometheus. Regions have times here, so that the stream may have the
+/* Puts regions, rows of a stream, markers and calls of the host on one timeline: writes run.pftrace for Perfetto
+   (ui.perfetto.dev), and run.trace.json for Chrome (chrome://tracing). run.instances.csv has a row for each sample,
+   run.folded is for flame graphs, and run.prom for Prometheus. Regions have times here, so that the stream may have the
    counters: on most devices either of them can. Calls are timed by the tracer, which needs
    ZE_ENABLE_TRACING_LAYER=1 in the environment with loaders before 1.15.7.
 
@@ -170,7 +170,7 @@ static int print_timeline(const zt_profiler *profiler, const char *path) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const others[] = {"run.instances.csv", "run.folded", "run.prom"};
+    static const char *const others[] = {"run.pftrace", "run.instances.csv", "run.folded", "run.prom"};
     gpu g = gpu_open(argv[0]);
     problem p = problem_open(&g);
     immediate vectors = immediate_open(&g), matrices = immediate_open(&g);
@@ -206,7 +206,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/run.trace.json", argc > 1 ? argv[1] : ".");
     written = profiler_report(profiler, path);
     complete = print_timeline(profiler, path);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         written = profiler_report_in(profiler, argc > 1 ? argv[1] : ".", others[i]) && written;
 
     zt_release(profiler, vectors.list);

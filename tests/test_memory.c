@@ -1,6 +1,6 @@
 /* Memory that the application allocates while tracing: how much is in use, by phase, and what is not freed. */
 #define _GNU_SOURCE
-#include "fixture.h"
+#include "perfetto.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -655,6 +655,9 @@ static void test_reports(void **state) {
     assert_contains(text, "{\"ph\":\"C\",\"name\":\"device memory [bytes]\"");
     assert_contains(text, "\"args\":{\"value\":3500}}");
     assert_contains(text, "{\"ph\":\"C\",\"name\":\"host memory [bytes]\"");
+    hold_time(1);
+    if (can_read_perfetto())
+        assert_contains(compare_traces(profiler), "\nhost memory [bytes]: memory\n");
     release(w, memory);
     release(w, host);
 }

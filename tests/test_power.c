@@ -1,7 +1,7 @@
 /* Energy, clock, throttling and temperature, of the whole run and by phase. The clock of the library is held: what a
    test lets pass is all that passes. */
 #define _GNU_SOURCE
-#include "fixture.h"
+#include "perfetto.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -655,6 +655,11 @@ static void test_reports(void **state) {
     assert_contains(trace, "temperature [degrees C]");
     assert_contains(trace, "\"name\":\"throttled: average power [%]\"");
     assert_null(strstr(trace, "throttled: temperature"));
+    if (can_read_perfetto()) {
+        const char *compared = compare_traces(profiler);
+        assert_contains(compared, "\npower [W]: power\n");
+        assert_contains(compared, "\ntemperature [degrees C]: power\n");
+    }
 }
 
 static void test_merged_and_packed(void **state) {

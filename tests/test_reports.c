@@ -2134,8 +2134,8 @@ static void test_unknown_suffixes_are_refused(void **state) {
         assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_INVALID_ARGUMENT);
         assert_contains(zt_get_info(profiler).error, names[i]);
         assert_contains(zt_get_info(profiler).error,
-                        ".txt (or none: a table), .csv, .json, .trace.json, .html, .htm, .prom, "
-                        ".folded and .instances.csv");
+                        ".txt (or none: a table), .csv, .json, .trace.json, .pftrace, .html, .htm, "
+                        ".prom, .folded and .instances.csv");
     }
     assert_int_equal(remove_entries(), 0);
 }

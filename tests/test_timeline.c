@@ -1,6 +1,7 @@
 /* The timeline: a trace that another program reads, in host time, whatever the device's clock does; and what
    the rows of streams say of regions. */
 #define _GNU_SOURCE
+#include "perfetto.h"
 #include "rows.h"
 
 #include <dlfcn.h>
@@ -79,13 +80,16 @@ static void read_trace(const char *path, uint64_t low, uint64_t high) {
     assert_int_equal(status, 0);
 }
 
-/* Writes a trace whose times are all between `low` and now, and reads it. */
+/* Writes a trace whose times are all between `low` and now, and reads it; and the same in Perfetto's format. */
 static void trace_since(zt_profiler *profiler, uint64_t low) {
     char path[] = "/tmp/zetools-XXXXXX.trace.json";
     int file = mkstemps(path, 11);
     assert_true(file >= 0);
     close(file);
+    hold_time(1);
     ok(zt_report(profiler, path));
+    compare_with_perfetto(profiler, path);
+    hold_time(0);
     read_trace(path, low, now_ns());
     unlink(path);
 }

@@ -1,7 +1,7 @@
 /* The tracer: each launch of the process is a region, and lists and calls are observed. The code that
    launches does not call the library. */
 #define _GNU_SOURCE
-#include "fixture.h"
+#include "perfetto.h"
 
 #include <dlfcn.h>
 #include <level_zero/layers/zel_tracing_api.h>
@@ -2211,7 +2211,10 @@ static const char *read_timeline(zt_profiler *profiler, uint64_t low) {
     int file = mkstemps(path, 11);
     assert_true(file >= 0);
     close(file);
+    hold_time(1);
     ok(zt_report(profiler, path));
+    compare_with_perfetto(profiler, path);
+    hold_time(0);
     find_file("tests/check_trace.py", script, sizeof script);
     snprintf(command, sizeof command, "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 '%s' '%s' %llu %llu",
              script, path, (unsigned long long)low, (unsigned long long)now_ns());

@@ -30,6 +30,11 @@ ZT__PRIVATE int zt__is_positive(double value) {
     return !zt__is_nan(value) && value > 0;
 }
 
+ZT__PRIVATE int zt__is_whole(double number) {
+    double magnitude = number < 0 ? -number : number;
+    return magnitude < 9e15 && (double)(int64_t)number == number;
+}
+
 ZT__PRIVATE int zt__is_uint32(const char *text) {
     return text && *text && !text[strspn(text, "0123456789")] && strtoull(text, NULL, 10) <= UINT32_MAX;
 }

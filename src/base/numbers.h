@@ -14,6 +14,9 @@ ZT__PRIVATE int zt__is_finite(double value);
 /* Returns 0 for NaN. */
 ZT__PRIVATE int zt__is_positive(double value);
 
+/* Returns whether a number is whole, and an int64_t has it exactly. The number is finite. */
+ZT__PRIVATE int zt__is_whole(double number);
+
 /* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
 ZT__PRIVATE int zt__is_uint32(const char *text);
 

@@ -10,6 +10,7 @@ typedef struct zt__suffix {
     const char *text;
     zt_format format;
     int shows_timeline;
+    int is_perfetto; /* of traces: Perfetto's own format */
 } zt__suffix;
 
 /* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */

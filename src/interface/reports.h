@@ -1,11 +1,11 @@
 /* zt_report, on the first screen, writes a report to a file. */
 
-/* Formats of reports; see REPORTS. */
+/* Formats of reports; see REPORTS. Perfetto's own (.pftrace) is only chosen by a path, of zt_report. */
 typedef enum zt_format {
     ZT_FORMAT_TABLE,
     ZT_FORMAT_CSV,
     ZT_FORMAT_JSON,
-    ZT_FORMAT_TRACE,       /* the timeline, for Perfetto */
+    ZT_FORMAT_TRACE,       /* the timeline as JSON, for Chrome */
     ZT_FORMAT_HTML,        /* a page for browsers, in one file */
     ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
     ZT_FORMAT_INSTANCES,   /* CSV with a row for each sample that config.timeline keeps */

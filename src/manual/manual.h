@@ -214,7 +214,7 @@
        .html           a page for browsers: regions by their share, what limits them, every metric,
                        distributions, a roofline, the timeline, and what was lost
        .json, .csv     all figures, for scripts; see JSON and CSV
-       .trace.json     the timeline for Perfetto and Chrome, with config.timeline; see TRACE FILES
+       .pftrace        the timeline, with config.timeline, for Perfetto; .trace.json: for Chrome; see TRACE FILES
        .instances.csv  a row for each sample, with config.timeline; see OTHER FILES
        .folded         stacks for flame graphs; see OTHER FILES
        .prom           text for Prometheus; see OPENMETRICS

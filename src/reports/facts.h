@@ -48,6 +48,7 @@ typedef struct zt__nesting {
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
+    int is_perfetto;    /* of traces: Perfetto's own format */
     size_t room;        /* columns of a line, for tables */
     uint32_t most_rows; /* of a table */
     zt__advice advice;

@@ -1,4 +1,4 @@
-/* run.trace.json: the timeline for Perfetto and Chrome. */
+/* run.trace.json and run.pftrace: the timeline for Chrome and Perfetto. */
 
 #include "reports/trace.h"
 
@@ -15,13 +15,13 @@
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
-#include "reports/json.h"
+#include "reports/perfetto.h"
+#include "reports/trace_columns.h"
 #include "reports/trace_counters.h"
 #include "reports/trace_events.h"
 #include "reports/trace_phases.h"
-#include "results/ranking.h"
+#include "reports/trace_sink.h"
 #include "results/results.h"
-#include "results/roles.h"
 #include "results/timeline.h"
 #include "tracer/results.h"
 
@@ -31,7 +31,6 @@
 
 enum {
     ZT__SYSTEM_NUMBERS = 1 << 22, /* the system's numbers of processes are lower */
-    ZT__TRACE_COLUMNS = 8,        /* the most that are chosen without config.columns */
     ZT__COPIED_AT_ONCE = 1024     /* while a mutex is locked */
 };
 
@@ -43,6 +42,7 @@ typedef struct zt__span {
     double latencies[ZT__LATENCY_COUNT];
     uint32_t track;
     uint32_t outer; /* the span that contains it on its track, or UINT32_MAX */
+    uint32_t next;  /* that the same call has submitted, or UINT32_MAX */
 } zt__span;
 
 /* A track of a command list. Its spans are nested or disjoint. */
@@ -69,38 +69,20 @@ typedef struct zt__host_slice {
     const char *name; /* of the phase, region or call */
     uint32_t thread;
     zt__slice_kind kind;
-    uint32_t regions; /* that were executed */
-    uint32_t phase;   /* index among the phases of the trace */
-    uint64_t kept;    /* of a phase as in zt__traced_phase */
-    uint32_t outer;   /* the slice that contains it, or UINT32_MAX */
+    uint32_t regions;               /* that were executed */
+    uint32_t first_span, last_span; /* of those that the call has submitted */
+    uint32_t phase;                 /* index among the phases of the trace */
+    uint64_t kept;                  /* of a phase as in zt__traced_phase */
+    uint32_t outer;                 /* the slice that contains it, or UINT32_MAX */
 } zt__host_slice;
-
-/* A metric with its units, such as "GPU_BUSY [%]", after its group if there are several. */
-typedef struct zt__label {
-    char text[ZET_MAX_METRIC_GROUP_NAME + ZET_MAX_METRIC_NAME + ZET_MAX_METRIC_RESULT_UNITS + 8];
-} zt__label;
-
-/* A column of figures. */
-typedef struct zt__trace_column {
-    zt__ranked_column shown;
-    zt__label label;
-    double scale;
-    int is_rate; /* divided by the length of the row in nanoseconds */
-} zt__trace_column;
-
-typedef struct zt__trace_columns {
-    zt__advice advice; /* the metrics by their roles */
-    zt__trace_column *columns;
-    uint32_t count;
-} zt__trace_columns;
 
 typedef struct zt__trace {
     zt_profiler *profiler;
-    zt__writer *writer;
-    long program, device; /* numbers of the two processes */
+    zt__trace_sink sink;
     zt__trace_columns columns;
-    zt__span *spans; /* sorted by list, then by time */
-    double *figures; /* of each span */
+    zt__span *spans;    /* sorted by list, then by time */
+    zt__span **by_time; /* the same */
+    double *figures;    /* of each span */
     uint32_t span_count;
     zt__missing *missing;
     uint32_t missing_count;
@@ -114,83 +96,25 @@ typedef struct zt__trace {
     uint64_t replaced; /* samples that newer ones have replaced */
 } zt__trace;
 
-/* ---- columns --------------------------------------------------------------------------------------------- */
-
-/* Chooses what is shown: what config.columns names; if it names none of these metrics, the first that tables
-   show. Of regions, figures are those of the sample. Of streams, what adds up is shown as a rate, because rows
-   differ in length. Returns 0 without memory. */
-static int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
-                                    uint32_t metric_count, const zt__mean_table *means, int is_stream,
-                                    int several_groups, zt__trace_columns *chosen) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    size_t room = (size_t)metric_count + ZT__DERIVED_COLUMNS;
-    zt__ranked_column *ranked = (zt__ranked_column *)zt__allocate(allocator, room, sizeof *ranked);
-    uint32_t i, naming = ZT__NAMING_COUNT;
-    int has_memory;
-    chosen->columns = (zt__trace_column *)zt__allocate(allocator, room, sizeof *chosen->columns);
-    has_memory = ranked && chosen->columns;
-    memset(chosen->advice.metrics, 0xFF, sizeof chosen->advice.metrics);
-    for (i = 0; i < metric_count; i++) {
-        zt__match_roles(&metrics[i], i, chosen->advice.metrics, &naming);
-    }
-    if (has_memory) {
-        chosen->count = zt__find_chosen_columns(profiler->columns, metrics, metric_count, ranked);
-    }
-    if (has_memory && chosen->count == 0) {
-        chosen->count = zt__rank_columns(metrics, metric_count, &chosen->advice, means, ranked);
-        if (chosen->count > ZT__TRACE_COLUMNS) {
-            chosen->count = ZT__TRACE_COLUMNS;
-        }
-    }
-    for (i = 0; i < chosen->count; i++) {
-        zt__trace_column *column = &chosen->columns[i];
-        const zt_metric *metric = ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric];
-        zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
-        const char *units = metric ? metric->units : "", *suffix = "";
-        int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
-        column->shown = ranked[i];
-        column->scale = 1;
-        column->is_rate = is_stream && adds_up;
-        if (quantity == ZT__QUANTITY_SHARE) {
-            units = "%";
-        } else if (quantity == ZT__QUANTITY_RATE) {
-            units = "GB/s";
-            column->scale = zt__scale_of_rate(metric->units);
-        } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
-            units = "GB/s";
-        } else if (column->is_rate && strcmp(units, "ns") == 0) {
-            units = "% of time";
-            column->scale = 100;
-        } else if (column->is_rate) {
-            suffix = "/s";
-            column->scale = 1e9;
-        }
-        snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
-                 several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
-                 metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "",
-                 units, suffix, *units || *suffix ? "]" : "");
-    }
-    zt__free(allocator, ranked);
-    return has_memory;
-}
-
-/* Computes the figures of a row of metrics. `length_ns` is how long it lasted. */
-static void zt__compute_columns(const zt__trace_columns *columns, const double *values, uint32_t metric_count,
-                                double length_ns, double *figures) {
-    const zt__mean_table row = {values, metric_count, 1};
-    uint32_t i;
-    for (i = 0; i < columns->count; i++) {
-        const zt__trace_column *column = &columns->columns[i];
-        figures[i] = zt__ranked_figure(&columns->advice, &row, 0, &column->shown) * column->scale;
-        if (column->is_rate) {
-            figures[i] = length_ns > 0 ? figures[i] / length_ns : zt__nan();
-        }
-    }
-}
-
 /* ---- reading the timeline -------------------------------------------------------------------------------- */
 
-/* For qsort: orders by list and begin, with outer spans before inner ones. */
+/* Orders by begin, with outer spans before inner ones. */
+static int zt__compare_times(const zt__span *one, const zt__span *other) {
+    if (one->sample.begin_ns != other->sample.begin_ns) {
+        return one->sample.begin_ns < other->sample.begin_ns ? -1 : 1;
+    }
+    if (one->sample.end_ns != other->sample.end_ns) {
+        return one->sample.end_ns > other->sample.end_ns ? -1 : 1;
+    }
+    return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
+}
+
+/* For qsort of pointers. */
+static int zt__compare_spans_by_time(const void *a, const void *b) {
+    return zt__compare_times(*(const zt__span *const *)a, *(const zt__span *const *)b);
+}
+
+/* For qsort: orders by list, then by time. */
 static int zt__compare_spans(const void *a, const void *b) {
     const zt__span *one = (const zt__span *)a, *other = (const zt__span *)b;
     if (one->sample.list != other->sample.list) {
@@ -199,13 +123,7 @@ static int zt__compare_spans(const void *a, const void *b) {
     if (one->sample.origin.list_name != other->sample.origin.list_name) {
         return (uintptr_t)one->sample.origin.list_name < (uintptr_t)other->sample.origin.list_name ? -1 : 1;
     }
-    if (one->sample.begin_ns != other->sample.begin_ns) {
-        return one->sample.begin_ns < other->sample.begin_ns ? -1 : 1;
-    }
-    if (one->sample.end_ns != other->sample.end_ns) {
-        return one->sample.end_ns > other->sample.end_ns ? -1 : 1;
-    }
-    return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
+    return zt__compare_times(one, other);
 }
 
 /* Copies the kept samples, with the figures that are shown of each, and what is kept of missing samples and of
@@ -229,11 +147,13 @@ static int zt__copy_timeline(zt__trace *trace) {
     room = (size_t)(end - first) + 1;
     width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
+    trace->by_time = (zt__span **)zt__allocate(allocator, room, sizeof *trace->by_time);
     trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
     trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
     trace->executions =
         (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
-    has_memory = has_memory && trace->spans && trace->figures && trace->missing && trace->executions;
+    has_memory =
+        has_memory && trace->spans && trace->by_time && trace->figures && trace->missing && trace->executions;
     for (i = first; i < end && has_memory; i++) {
         zt__span *span = &trace->spans[trace->span_count];
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
@@ -250,6 +170,10 @@ static int zt__copy_timeline(zt__trace *trace) {
     zt__free(allocator, values);
     if (trace->span_count) {
         qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
+        for (i = 0; i < trace->span_count; i++) {
+            trace->by_time[i] = &trace->spans[i];
+        }
+        qsort((void *)trace->by_time, trace->span_count, sizeof *trace->by_time, zt__compare_spans_by_time);
     }
     if (!has_memory || !timeline) {
         return has_memory;
@@ -381,21 +305,49 @@ static int zt__make_tracks(zt__trace *trace) {
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
 
-/* Writes the begin of an instant, up to its arguments. On track 0, it is one of the whole device. */
+static zt__trace_track zt__device_track(uint32_t number) {
+    zt__trace_track track;
+    track.is_device = 1;
+    track.number = number;
+    return track;
+}
+
+static zt__trace_track zt__thread_track(uint32_t thread) {
+    zt__trace_track track;
+    track.is_device = 0;
+    track.number = thread;
+    return track;
+}
+
+static void zt__begin_trace_event(zt__trace *trace, zt__trace_kind kind, const char *name,
+                                  const char *category, zt__trace_track track, uint64_t begin_ns,
+                                  uint64_t end_ns, const zt__span *span) {
+    zt__trace_event event;
+    event.kind = kind;
+    event.name = name;
+    event.category = category;
+    event.track = track;
+    event.begin_ns = begin_ns;
+    event.end_ns = end_ns;
+    event.id = span ? (uint32_t)(span - trace->spans) + 1 : 0;
+    event.origin = span ? &span->sample.origin : NULL;
+    trace->sink.format->begin_event(&trace->sink, &event);
+}
+
+/* Begins an instant on a track of the device. */
 static void zt__begin_instant(zt__trace *trace, const char *name, const char *category, uint32_t track,
                               uint64_t ns) {
-    zt__begin_event(trace->writer, "i", name, trace->device, track);
-    zt__write_event_time(trace->writer, "ts", ns);
-    zt__print(trace->writer, ",\"s\":\"%s\",\"cat\":\"%s\",\"args\":{", track ? "t" : "p", category);
+    zt__begin_trace_event(trace, ZT__TRACE_INSTANT, name, category, zt__device_track(track), ns, ns, NULL);
 }
 
 /* Writes an instant: how many of something are not shown as they are, and what to do. */
 static void zt__write_remark(zt__trace *trace, const char *name, const char *category, uint32_t track,
                              uint64_t ns, const char *what, uint64_t count, const char *remedy) {
+    const zt__trace_format *format = trace->sink.format;
     zt__begin_instant(trace, name, category, track, ns);
-    zt__write_json_count(trace->writer, what, count);
-    zt__write_json_text(trace->writer, "remedy", remedy);
-    zt__write_text(trace->writer, "}}");
+    format->add_number(&trace->sink, what, (double)count);
+    format->add_text(&trace->sink, "remedy", remedy);
+    format->end_event(&trace->sink);
 }
 
 /* ---- the program ----------------------------------------------------------------------------------------- */
@@ -449,6 +401,8 @@ static int zt__make_slices(zt__trace *trace) {
         slice->thread = sample->origin.submitted_by;
         slice->begin_ns = sample->submitted_ns;
         slice->regions = 1;
+        slice->first_span = slice->last_span = i;
+        trace->spans[i].next = UINT32_MAX;
         if (sample->origin.executions) {
             const zt__execution *execution =
                 (const zt__execution *)bsearch(&slice->begin_ns, trace->executions, trace->execution_count,
@@ -507,6 +461,8 @@ static int zt__make_slices(zt__trace *trace) {
         if (before && (slice.kind == ZT__SLICE_EXECUTE || slice.kind == ZT__SLICE_APPEND) &&
             before->kind == slice.kind && before->begin_ns == slice.begin_ns && before->name == slice.name) {
             before->regions++;
+            trace->spans[before->last_span].next = slice.first_span;
+            before->last_span = slice.first_span;
             continue;
         }
         while (outer != UINT32_MAX &&
@@ -530,99 +486,123 @@ static int zt__make_slices(zt__trace *trace) {
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
 
-/* Writes a figure of a region. Whole numbers, such as counts, are exact. */
-static void zt__write_argument(zt__writer *writer, const char *label, double value) {
-    enum { DIGITS = 6 };
-    double magnitude = value < 0 ? -value : value;
-    zt__write_comma(writer);
-    zt__write_json_string(writer, label);
-    zt__write_text(writer, ":");
-    if (magnitude < 9e15 && (double)(int64_t)value == value) {
-        zt__print(writer, "%lld", (long long)value);
+/* Returns the name of a track of a list. It is in `text`, unless the list has just that name. */
+static const char *zt__name_list_track(const zt__track *track, char *text, size_t room) {
+    if (track->list_name && !track->overlap) {
+        return track->list_name;
+    }
+    if (track->list_name) {
+        snprintf(text, room, "%.200s", track->list_name);
     } else {
-        zt__write_digits(writer, value, DIGITS);
+        snprintf(text, room, "list %u", (unsigned)track->list_number);
+    }
+    if (track->overlap) {
+        zt__append(text, room, ", overlap %u", (unsigned)track->overlap);
+    }
+    return text;
+}
+
+/* Writes the metrics of a region as the values of counters from its begin on. */
+static void zt__count_region(zt__trace *trace, const zt__span *span) {
+    uint32_t i;
+    for (i = 0; i < trace->columns.count; i++) {
+        if (zt__is_finite(span->figures[1 + i])) {
+            trace->sink.format->write_counter(&trace->sink, i, span->sample.begin_ns, span->figures[1 + i],
+                                              ZT__COUNTER_DIGITS);
+        }
     }
 }
 
-/* Writes three numbers, such as "128 x 8 x 1", if they are known. */
-static void zt__write_extent(zt__writer *writer, const char *label, const uint32_t extent[3]) {
-    if (extent[0]) {
-        zt__write_comma(writer);
-        zt__print(writer, "\"%s\":\"%u x %u x %u\"", label, (unsigned)extent[0], (unsigned)extent[1],
-                  (unsigned)extent[2]);
+/* Writes that no region runs from a time on. Sums stay those of the region that began last. */
+static void zt__count_pause(zt__trace *trace, uint64_t ns) {
+    uint32_t i;
+    for (i = 0; i < trace->columns.count; i++) {
+        if (trace->columns.columns[i].has_moments) {
+            trace->sink.format->write_counter(&trace->sink, i, ns, 0, ZT__COUNTER_DIGITS);
+        }
     }
 }
 
-/* Writes what the device has done: the names of tracks, the regions on them, each with the flow that leads to it
-   from the call that has submitted it, and what is missing there at the time when it was submitted. What is not
-   known of a region is left out. */
-static void zt__write_device(zt__trace *trace) {
-    zt__writer *writer = trace->writer;
-    uint64_t first_ns = UINT64_MAX;
+/* Writes a region with the flow that leads to it from the call that has submitted it. What is not known of it is left
+   out. */
+static void zt__write_region(zt__trace *trace, const zt__span *span) {
+    const zt__trace_format *format = trace->sink.format;
+    zt__trace_sink *sink = &trace->sink;
+    const zt__timeline_sample *sample = &span->sample;
+    uint32_t i;
+    double error_ns;
+    zt__lock(&trace->profiler->mutex);
+    error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
+    zt__unlock(&trace->profiler->mutex);
+    zt__begin_trace_event(trace, ZT__TRACE_REGION, zt__record_at(trace->profiler, sample->region)->name,
+                          "region", zt__device_track(trace->tracks[span->track].number), sample->begin_ns,
+                          sample->end_ns, span);
+    if (zt__is_finite(span->figures[0])) {
+        format->add_number(sink, "GPU time [ns]", span->figures[0]);
+    }
+    for (i = 0; i < trace->columns.count && !format->counts_regions; i++) {
+        if (zt__is_finite(span->figures[1 + i])) {
+            format->add_number(sink, trace->columns.columns[i].label.text, span->figures[1 + i]);
+        }
+    }
+    if (!zt__is_nan(span->latencies[ZT__QUEUE_LATENCY])) {
+        format->add_number(sink, "queue latency [ns]", span->latencies[ZT__QUEUE_LATENCY]);
+    }
+    if (!zt__is_nan(span->latencies[ZT__LAUNCH_LATENCY]) && span->latencies[ZT__LAUNCH_LATENCY] > error_ns) {
+        format->add_number(sink, "launch latency [ns]", span->latencies[ZT__LAUNCH_LATENCY]);
+    }
+    if (sample->bytes) {
+        format->add_number(sink, "bytes", (double)sample->bytes);
+    }
+    if (sample->bytes && zt__is_positive(span->figures[0])) {
+        format->add_number(sink, "GB/s", (double)sample->bytes / span->figures[0]);
+    }
+    if (sample->origin.appended_by) {
+        format->add_number(sink, "appended by thread", sample->origin.appended_by);
+    }
+    if (sample->origin.submitted_by) {
+        format->end_flow(sink, sink->event.id);
+    }
+    format->end_event(sink);
+}
+
+/* Writes the regions in the order of their begins. */
+static void zt__write_regions(zt__trace *trace) {
+    const zt__trace_format *format = trace->sink.format;
+    int has_counters = format->counts_regions && trace->columns.count > 0;
+    uint64_t end_ns = 0; /* the last so far */
     char name[256];
-    uint32_t i, k;
-    zt__write_name(trace->writer, "process_name", trace->device, 0, trace->profiler->device_name);
-    zt__write_place(trace->writer, "process_sort_index", trace->device, 0, 1);
-    zt__write_phases_of_device(writer, &trace->phases, trace->device, trace->span_count + 1);
+    uint32_t i;
+    format->begin_sequence(&trace->sink, zt__device_track(0));
     for (i = 0; i < trace->track_count; i++) {
         const zt__track *track = &trace->tracks[i];
-        snprintf(name, sizeof name, "list %u", (unsigned)track->list_number);
-        zt__begin_event(writer, "M", "thread_name", trace->device, track->number);
-        zt__write_text(writer, ",\"args\":{\"name\":\"");
-        zt__write_json_characters(writer, track->list_name ? track->list_name : name);
-        if (track->overlap) {
-            zt__print(writer, ", overlap %u", (unsigned)track->overlap);
-        }
-        zt__write_text(writer, "\"}}");
-        zt__write_place(trace->writer, "thread_sort_index", trace->device, track->number, track->number);
+        format->begin_queue(&trace->sink, zt__device_track(track->number),
+                            zt__name_list_track(track, name, sizeof name));
+    }
+    if (has_counters) {
+        zt__declare_columns(&trace->sink, "regions", "region ", &trace->columns);
     }
     for (i = 0; i < trace->span_count; i++) {
-        const zt__span *span = &trace->spans[i];
-        const zt__timeline_sample *sample = &span->sample;
-        const zt__origin *origin = &sample->origin;
-        uint32_t track = trace->tracks[span->track].number;
-        double error_ns;
-        zt__lock(&trace->profiler->mutex);
-        error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
-        zt__unlock(&trace->profiler->mutex);
-        first_ns = sample->begin_ns < first_ns ? sample->begin_ns : first_ns;
-        zt__begin_event(writer, "X", zt__record_at(trace->profiler, sample->region)->name, trace->device,
-                        track);
-        zt__write_event_time(writer, "ts", sample->begin_ns);
-        zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
-        zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
-        if (zt__is_finite(span->figures[0])) {
-            zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
+        const zt__span *span = trace->by_time[i];
+        if (has_counters && i > 0 && span->sample.begin_ns > end_ns) {
+            zt__count_pause(trace, end_ns);
         }
-        for (k = 0; k < trace->columns.count; k++) {
-            if (zt__is_finite(span->figures[1 + k])) {
-                zt__write_argument(writer, trace->columns.columns[k].label.text, span->figures[1 + k]);
-            }
+        zt__write_region(trace, span);
+        if (has_counters) {
+            zt__count_region(trace, span);
         }
-        zt__write_extent(writer, "groups", origin->group_count);
-        zt__write_extent(writer, "group size", origin->group_size);
-        if (!zt__is_nan(span->latencies[ZT__QUEUE_LATENCY])) {
-            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT__QUEUE_LATENCY]);
-        }
-        if (!zt__is_nan(span->latencies[ZT__LAUNCH_LATENCY]) &&
-            span->latencies[ZT__LAUNCH_LATENCY] > error_ns) {
-            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT__LAUNCH_LATENCY]);
-        }
-        if (sample->bytes) {
-            zt__write_argument(writer, "bytes", (double)sample->bytes);
-        }
-        if (sample->bytes && zt__is_positive(span->figures[0])) {
-            zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
-        }
-        if (origin->appended_by) {
-            zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
-        }
-        zt__write_text(writer, "}}");
-        if (origin->submitted_by) {
-            zt__write_flow(writer, "s", trace->program, origin->submitted_by, sample->submitted_ns, i + 1);
-            zt__write_flow(writer, "f", trace->device, track, sample->begin_ns, i + 1);
-        }
+        end_ns = span->sample.end_ns > end_ns ? span->sample.end_ns : end_ns;
     }
+    if (has_counters && trace->span_count) {
+        zt__count_pause(trace, end_ns);
+    }
+}
+
+/* Writes what is missing on the device, at the time when it was submitted. */
+static void zt__write_missing_samples(zt__trace *trace) {
+    const zt__trace_format *format = trace->sink.format;
+    char name[256];
+    uint32_t i;
     for (i = 0; i < trace->missing_count; i++) {
         char *demangled = NULL;
         const zt__missing *missing = &trace->missing[i];
@@ -635,15 +615,31 @@ static void zt__write_device(zt__trace *trace) {
                  missing->region ? zt__show_name(missing->region->name, &demangled) : "a region");
         free(demangled);
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
-        zt__write_json_text(writer, "cause",
-                            is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
-        zt__write_json_count(writer, "samples", missing->count);
-        zt__write_text(writer, "}}");
+        format->add_text(&trace->sink, "cause",
+                         is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
+        format->add_number(&trace->sink, "samples", (double)missing->count);
+        format->end_event(&trace->sink);
     }
     if (trace->replaced && trace->span_count) {
-        zt__write_remark(trace, "earlier samples are not kept", "missing", 0, first_ns, "samples",
-                         trace->replaced, "raise config.timeline");
+        zt__write_remark(trace, "earlier samples are not kept", "missing", 0,
+                         trace->by_time[0]->sample.begin_ns, "samples", trace->replaced,
+                         "raise config.timeline");
     }
+}
+
+/* Writes what the device has done: the names of tracks, phases, the regions, and what is missing. */
+static void zt__write_device(zt__trace *trace) {
+    char name[256];
+    uint32_t i;
+    trace->sink.format->name_track(&trace->sink, zt__device_track(0), trace->profiler->device_name);
+    zt__write_phases_of_device(&trace->sink, &trace->phases, trace->span_count + 1);
+    for (i = 0; i < trace->track_count; i++) {
+        const zt__track *track = &trace->tracks[i];
+        trace->sink.format->name_track(&trace->sink, zt__device_track(track->number),
+                                       zt__name_list_track(track, name, sizeof name));
+    }
+    zt__write_regions(trace);
+    zt__write_missing_samples(trace);
 }
 
 /* ---- streams --------------------------------------------------------------------------------------------- */
@@ -696,11 +692,11 @@ static void zt__copy_row(zt__traced_rows *rows, const zt__kept_row *row, const d
     rows->count++;
 }
 
-/* Goes through the rows, and writes or, without a trace, counts the values that differ from the one before.
+/* Goes through the rows, and writes or, without a sink, counts the values that differ from the one before.
    Values are rounded by less than 0.025 %, more than which no track shows. Those that are rounded differently
    differ in the first ZT__COUNTER_DIGITS digits. Their bits are compared, which tell NaN apart in any mode of
    a compiler. */
-static uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
+static uint32_t zt__write_changes(zt__trace_sink *sink, zt__traced_rows *rows) {
     const uint64_t none = UINT64_MAX;        /* no value is rounded to this */
     const uint64_t half = UINT64_C(1) << 40; /* 11 of 52 bits stay */
     uint32_t columns = rows->columns.count, changes = 0, i, c;
@@ -721,10 +717,10 @@ static uint32_t zt__write_changes(zt__trace *trace, zt__traced_rows *rows) {
             }
             rows->last[c] = rounded;
             changes++;
-            if (trace) {
+            if (sink) {
                 memcpy(&value, &rounded, sizeof value);
-                zt__write_counter(trace->writer, trace->device, rows->columns.columns[c].label.text,
-                                  is_end ? row->end_ns : row->begin_ns, value);
+                sink->format->write_counter(sink, c, is_end ? row->end_ns : row->begin_ns, value,
+                                            ZT__COUNTER_DIGITS);
             }
         }
     }
@@ -762,7 +758,7 @@ static void zt__merge_rows(zt__traced_rows *rows) {
 static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
                             uint32_t track) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    zt__writer *writer = trace->writer;
+    const zt__trace_format *format = trace->sink.format;
     uint64_t merged = 1, period_ns = data->period_ns;
     uint32_t metrics = data->group.metric_count, before, i;
     char name[ZET_MAX_METRIC_GROUP_NAME + 16];
@@ -797,10 +793,10 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
         zt__visit_rows(data, zt__copy_row, &rows);
     }
 
+    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
     if (rows.count > 0) {
-        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-        zt__write_name(trace->writer, "thread_name", trace->device, track, name);
-        zt__write_place(trace->writer, "thread_sort_index", trace->device, track, track);
+        format->name_track(&trace->sink, zt__device_track(track), name);
+        format->begin_sequence(&trace->sink, zt__device_track(track));
     }
     if (rows.count > 0 && rows.first > 0) {
         zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
@@ -814,21 +810,20 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
             uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
             uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
             uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
-            zt__begin_event(writer, "X", "gap", trace->device, track);
-            zt__write_event_time(writer, "ts", begin_ns);
-            zt__write_event_time(writer, "dur", end_ns - begin_ns);
-            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
+            zt__begin_trace_event(trace, ZT__TRACE_SLICE, "gap", "missing", zt__device_track(track), begin_ns,
+                                  end_ns, NULL);
             if (periods > 1) {
-                zt__write_json_count(writer, "missing rows, about", periods - 1);
+                format->add_number(&trace->sink, "missing rows, about", (double)(periods - 1));
             }
-            zt__write_text(writer, "}}");
+            format->end_event(&trace->sink);
+            format->end_slice(&trace->sink, end_ns);
         } else if (row->gap) {
             zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            zt__write_text(writer, "}}");
+            format->end_event(&trace->sink);
         }
         if (row->marker) {
             zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            zt__write_text(writer, "}}");
+            format->end_event(&trace->sink);
         }
     }
     before = UINT32_MAX;
@@ -842,7 +837,8 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
                          "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
     }
     if (rows.count > 0) {
-        zt__write_changes(trace, &rows);
+        zt__declare_columns(&trace->sink, name, "", &rows.columns);
+        zt__write_changes(&trace->sink, &rows);
     }
     zt__free(allocator, rows.means);
     zt__free(allocator, rows.counts);
@@ -855,87 +851,108 @@ static int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several
 
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE void zt__write_trace(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt_counts counts = zt__get_counts(profiler);
-    zt__stream_data *data = NULL;
-    zt__trace trace;
-    const char *program = profiler->facts.program;
+/* Names the program by the file that it was started from. */
+static void zt__name_program(zt__trace *trace) {
+    const char *program = trace->profiler->facts.program;
     size_t begin, end;
     char name[256];
-    int has_memory;
-    uint32_t streams = 0, track, i;
-    memset(&trace, 0, sizeof trace);
-    trace.profiler = profiler;
-    trace.writer = writer;
-    trace.program = zt__get_process_id();
-    trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
-    zt__relate_clocks(profiler, 1);
-    has_memory = zt__copy_timeline(&trace) && zt__make_phases(&trace) && zt__make_tracks(&trace) &&
-                 zt__make_slices(&trace);
-    zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
-    zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
-    zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
-    zt__write_json_text(writer, "program", profiler->facts.program);
-    zt__write_json_text(writer, "device", profiler->device_name);
-    zt__write_json_counts(writer, &counts);
-    zt__write_json_own_time(writer, profiler);
-    zt__write_text(writer, "},\n\"traceEvents\":[");
-
-    /* The program is named by the file that it was started from, and a thread as the system names it, if it
-       still runs. */
     program += *program == '"';
-    end = strcspn(program, program > profiler->facts.program ? "\"" : " ");
+    end = strcspn(program, program > trace->profiler->facts.program ? "\"" : " ");
     for (begin = end; begin > 0 && !zt__is_separator(program[begin - 1]);) {
         begin--;
     }
     zt__copy_text(name, sizeof name, program + begin, end - begin);
-    if (has_memory) {
-        zt__write_name(writer, "process_name", trace.program, 0, name[0] ? name : "program");
-        zt__write_place(writer, "process_sort_index", trace.program, 0, 0);
-    }
-    for (i = 0; i < trace.slice_count; i++) { /* without memory there are none */
-        const zt__host_slice *slice = &trace.slices[i];
-        char *demangled;
-        if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
-            zt__read_thread_name(slice->thread, name, sizeof name);
-            zt__write_name(writer, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
-        }
-        snprintf(name, sizeof name, "append %.240s",
-                 zt__show_name(slice->name ? slice->name : "", &demangled));
+    trace->sink.format->name_track(&trace->sink, zt__thread_track(0), name[0] ? name : "program");
+}
+
+/* Writes the begin of a slice, with the flows that lead from it. */
+static void zt__begin_slice(zt__trace *trace, const zt__host_slice *slice) {
+    static const char *const categories[] = {"phase", "submit", "submit", "call"}; /* by kind */
+    const zt__trace_format *format = trace->sink.format;
+    const zt__traced_phase *phase =
+        slice->kind == ZT__SLICE_PHASE ? &trace->phases.phases[slice->phase] : NULL;
+    int is_submission = slice->kind == ZT__SLICE_EXECUTE || slice->kind == ZT__SLICE_APPEND;
+    const char *name = slice->kind == ZT__SLICE_EXECUTE ? "execute lists" : slice->name;
+    char append[256], *demangled;
+    uint32_t i;
+    if (slice->kind == ZT__SLICE_APPEND) {
+        snprintf(append, sizeof append, "append %.240s", zt__show_name(slice->name, &demangled));
         free(demangled);
-        zt__begin_event(writer, "X",
-                        slice->kind == ZT__SLICE_APPEND    ? name
-                        : slice->kind == ZT__SLICE_EXECUTE ? "execute lists"
-                                                           : slice->name,
-                        trace.program, slice->thread);
-        zt__write_event_time(writer, "ts", slice->begin_ns);
-        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
-        zt__print(writer, ",\"cat\":\"%s\"",
-                  slice->kind == ZT__SLICE_CALL    ? "call"
-                  : slice->kind == ZT__SLICE_PHASE ? "phase"
-                                                   : "submit");
-        if (slice->kind == ZT__SLICE_EXECUTE) {
-            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
-        }
-        if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].is_open) {
-            zt__write_text(writer, ",\"args\":{\"open\":true}");
-        }
-        zt__write_text(writer, "}");
-        if (slice->kind == ZT__SLICE_PHASE && trace.phases.phases[slice->phase].samples > 0) {
-            zt__write_flow(writer, "s", trace.program, slice->thread, slice->begin_ns,
-                           trace.span_count + slice->phase + 1);
-        }
+        name = append;
     }
+    zt__begin_trace_event(trace, ZT__TRACE_SLICE, name, categories[slice->kind],
+                          zt__thread_track(slice->thread), slice->begin_ns, slice->end_ns, NULL);
+    if (slice->kind == ZT__SLICE_EXECUTE) {
+        format->add_number(&trace->sink, "regions", slice->regions);
+    }
+    if (phase && phase->is_open) {
+        format->add_flag(&trace->sink, "open");
+    }
+    if (phase && phase->samples > 0) {
+        format->begin_flow(&trace->sink, trace->span_count + slice->phase + 1, 0);
+    }
+    for (i = is_submission ? slice->first_span : UINT32_MAX; i != UINT32_MAX; i = trace->spans[i].next) {
+        format->begin_flow(&trace->sink, i + 1, 1);
+    }
+    format->end_event(&trace->sink);
+}
+
+/* Ends the slices that do not contain the one at an index, inner ones first. */
+static void zt__end_slices(zt__trace *trace, uint32_t index) {
+    int is_of_thread = index < trace->slice_count && index > 0 &&
+                       trace->slices[index].thread == trace->slices[index - 1].thread;
+    uint32_t outer = is_of_thread ? trace->slices[index].outer : UINT32_MAX, i;
+    for (i = index ? index - 1 : UINT32_MAX; i != outer; i = trace->slices[i].outer) {
+        trace->sink.format->end_slice(&trace->sink, trace->slices[i].end_ns);
+    }
+}
+
+/* Writes what the threads of the program have done. A thread is named as the system names it, if it still runs. */
+static void zt__write_program(zt__trace *trace) {
+    char name[256];
+    uint32_t i;
+    zt__name_program(trace);
+    for (i = 0; i < trace->slice_count; i++) {
+        const zt__host_slice *slice = &trace->slices[i];
+        zt__trace_track track = zt__thread_track(slice->thread);
+        zt__end_slices(trace, i);
+        if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
+            zt__read_thread_name(slice->thread, name, sizeof name);
+            trace->sink.format->name_track(&trace->sink, track, name[0] ? name : "thread");
+            trace->sink.format->begin_sequence(&trace->sink, track);
+        }
+        zt__begin_slice(trace, slice);
+    }
+    zt__end_slices(trace, trace->slice_count);
+}
+
+ZT__PRIVATE void zt__write_trace(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__trace_format *format = document->is_perfetto ? &zt__perfetto_packets : &zt__trace_events;
+    zt__stream_data *data = NULL;
+    zt__trace trace;
+    int has_memory, is_complete;
+    uint32_t streams = 0, track;
+    memset(&trace, 0, sizeof trace);
+    trace.profiler = trace.sink.profiler = profiler;
+    trace.sink.format = format;
+    trace.sink.writer = &document->writer;
+    trace.sink.program = zt__get_process_id();
+    trace.sink.device =
+        trace.sink.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
+    zt__relate_clocks(profiler, 1);
+    has_memory = zt__copy_timeline(&trace) && zt__make_phases(&trace) && zt__make_tracks(&trace) &&
+                 zt__make_slices(&trace);
+    has_memory = format->begin(&trace.sink) && has_memory;
     if (has_memory) {
+        zt__write_program(&trace);
         zt__write_device(&trace);
-        zt__write_power(trace.profiler, trace.writer, trace.device);
-    }
+        zt__write_power(&trace.sink);
 #ifdef ZETOOLS_TRACER
-    zt__write_memory_counters(trace.profiler, trace.writer, trace.device);
+        zt__write_memory_counters(&trace.sink);
 #endif
+    }
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
         streams++;
     }
@@ -944,14 +961,15 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
         has_memory = zt__write_stream(&trace, data, streams > 1, ZT__COUNTER_EVENTS / (streams ? streams : 1),
                                       ++track);
     }
-    zt__write_text(writer, "\n]}\n");
+    is_complete = format->end(&trace.sink);
     zt__free(allocator, trace.columns.columns);
     zt__free(allocator, trace.spans);
+    zt__free(allocator, (void *)trace.by_time);
     zt__free(allocator, trace.figures);
     zt__free(allocator, trace.missing);
     zt__free(allocator, trace.executions);
     zt__free_phases(profiler, &trace.phases);
     zt__free(allocator, trace.tracks);
     zt__free(allocator, trace.slices);
-    document->out_of_memory = !has_memory;
+    document->out_of_memory = !has_memory || !is_complete;
 }

@@ -1,4 +1,4 @@
-/* run.trace.json: the timeline for Perfetto and Chrome. */
+/* run.trace.json and run.pftrace: the timeline for Chrome and Perfetto. */
 
 #pragma once
 

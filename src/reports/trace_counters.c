@@ -4,76 +4,120 @@
 
 #include "base/compiler.h"
 #include "base/numbers.h"
-#include "base/writer.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
-#include "reports/trace_events.h"
+#include "reports/trace_sink.h"
 #include "results/results.h"
 #include "streams/power.h"
 #include "tracer/memory_use.h"
 
-ZT__PRIVATE void zt__write_counter(zt__writer *writer, long device, const char *name, uint64_t ns,
-                                   double value) {
+typedef struct zt__power_labels {
+    char texts[4 + ZT_THROTTLE_REASONS][64]; /* by zt__power_counter */
+} zt__power_labels;
+
+/* Writes the value of a counter from a time on, unless it is not known. */
+static void zt__write_reading(zt__trace_sink *sink, uint32_t counter, uint64_t ns, double value) {
     if (zt__is_finite(value)) {
-        zt__begin_event(writer, "C", name, device, 0);
-        zt__write_event_time(writer, "ts", ns);
-        zt__write_text(writer, ",\"args\":{\"value\":");
-        zt__write_digits(writer, value, ZT__COUNTER_DIGITS);
-        zt__write_text(writer, "}}");
+        sink->format->write_counter(sink, counter, ns, value, ZT__COUNTER_DIGITS);
     }
 }
 
-ZT__PRIVATE void zt__write_power(zt_profiler *profiler, zt__writer *writer, long device) {
-    const zt_power_info info = zt__get_power_info(profiler);
+typedef enum zt__power_counter {
+    ZT__COUNTER_POWER,
+    ZT__COUNTER_CLOCK,
+    ZT__COUNTER_TEMPERATURE,
+    ZT__COUNTER_THROTTLED,
+    ZT__COUNTER_REASON /* the first of them */
+} zt__power_counter;
+
+/* For zt__trace_counters. */
+static const char *zt__power_label(const void *labels, uint32_t index) {
+    return ((const zt__power_labels *)labels)->texts[index];
+}
+
+static void zt__declare_power(zt__trace_sink *sink, zt__power_labels *labels) {
+    static const char *const units[] = {"power [W]", "clock [MHz]", "temperature [degrees C]",
+                                        "throttled [%]"};
+    zt__trace_counters counters;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNTER_REASON; i++) {
+        snprintf(labels->texts[i], sizeof labels->texts[i], "%s", units[i]);
+    }
+    for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
+        snprintf(labels->texts[ZT__COUNTER_REASON + i], sizeof labels->texts[0], "throttled: %s [%%]",
+                 zt__throttle_reasons[i]);
+    }
+    counters.kind = ZT__COUNTERS_OF_SYSTEM;
+    counters.group = "power";
+    counters.prefix = "";
+    counters.label_at = zt__power_label;
+    counters.labels = labels;
+    counters.count = ZT__COUNT_OF(labels->texts);
+    sink->format->declare_counters(sink, &counters);
+}
+
+ZT__PRIVATE void zt__write_power(zt__trace_sink *sink) {
+    const zt_power_info info = zt__get_power_info(sink->profiler);
+    zt__trace_track device = {1, 0};
     zt__power_step step, before;
-    int has_steps = zt__copy_power_step(profiler, 0, &before);
+    zt__power_labels labels;
     uint32_t i, reason;
-    for (i = 1; has_steps && zt__copy_power_step(profiler, i, &step); i++) {
+    if (!zt__copy_power_step(sink->profiler, 0, &before)) {
+        return;
+    }
+    sink->format->begin_sequence(sink, device);
+    zt__declare_power(sink, &labels);
+    for (i = 1; zt__copy_power_step(sink->profiler, i, &step); i++) {
         double seconds = (double)(step.ns - before.ns) * 1e-9, joules, watts, throttled, mhz;
         double throttled_by[ZT_THROTTLE_REASONS];
-        char name[64];
         zt__power_sums sums = step.sums;
         zt__add_power(&sums, &before.sums, -1);
         zt__divide_power(&sums, seconds, &joules, &watts, &throttled, throttled_by, &mhz);
-        zt__write_counter(writer, device, "power [W]", before.ns, watts);
-        zt__write_counter(writer, device, "clock [MHz]", before.ns, mhz);
-        zt__write_counter(writer, device, "throttled [%]", before.ns, 100 * throttled);
+        zt__write_reading(sink, ZT__COUNTER_POWER, before.ns, watts);
+        zt__write_reading(sink, ZT__COUNTER_CLOCK, before.ns, mhz);
+        zt__write_reading(sink, ZT__COUNTER_THROTTLED, before.ns, 100 * throttled);
         for (reason = 0; reason < ZT_THROTTLE_REASONS; reason++) {
             if (zt__is_positive(info.throttled_by[reason])) {
-                snprintf(name, sizeof name, "throttled: %s [%%]", zt__throttle_reasons[reason]);
-                zt__write_counter(writer, device, name, before.ns, 100 * throttled_by[reason]);
+                zt__write_reading(sink, ZT__COUNTER_REASON + reason, before.ns, 100 * throttled_by[reason]);
             }
         }
-        zt__write_counter(writer, device, "temperature [degrees C]", step.ns, step.celsius);
+        zt__write_reading(sink, ZT__COUNTER_TEMPERATURE, step.ns, step.celsius);
         before = step;
     }
 }
 
 #ifdef ZETOOLS_TRACER
 
-static void zt__write_memory_counter(zt__writer *writer, long device, const char *name, uint64_t ns,
-                                     uint64_t bytes) {
-    zt__begin_event(writer, "C", name, device, 0);
-    zt__write_event_time(writer, "ts", ns);
-    zt__print(writer, ",\"args\":{\"value\":%llu}}", (unsigned long long)bytes);
+/* For zt__trace_counters. */
+static const char *zt__memory_label(const void *labels, uint32_t index) {
+    return ((const char *const *)labels)[index];
 }
 
-ZT__PRIVATE void zt__write_memory_counters(zt_profiler *profiler, zt__writer *writer, long device) {
+ZT__PRIVATE void zt__write_memory_counters(zt__trace_sink *sink) {
+    static const char *const labels[] = {"device memory [bytes]", "host memory [bytes]"};
+    const zt__trace_counters counters = {ZT__COUNTERS_OF_MEMORY, "memory", "",
+                                         zt__memory_label,       labels,   ZT__COUNT_OF(labels)};
+    const zt__trace_track device = {1, 0};
     uint64_t first, end, i, several, host_bytes = 0;
     zt__memory_change change, highest;
     memset(&highest, 0, sizeof highest);
-    zt__get_kept_changes(profiler, &first, &end);
+    zt__get_kept_changes(sink->profiler, &first, &end);
     several = 1 + (end - first) / ZT__COUNTER_EVENTS;
+    if (first < end) {
+        sink->format->begin_sequence(sink, device);
+        sink->format->declare_counters(sink, &counters);
+    }
     for (i = first; i < end; i++) {
-        if (zt__copy_kept_change(profiler, i, &change) && (!highest.ns || change.bytes >= highest.bytes)) {
+        if (zt__copy_kept_change(sink->profiler, i, &change) &&
+            (!highest.ns || change.bytes >= highest.bytes)) {
             highest = change;
         }
         if (!highest.ns || ((i - first + 1) % several && i + 2 < end)) {
             continue;
         }
-        zt__write_memory_counter(writer, device, "device memory [bytes]", highest.ns, highest.bytes);
+        sink->format->write_counter(sink, 0, highest.ns, (double)highest.bytes, 0);
         if (highest.host_bytes != host_bytes) {
-            zt__write_memory_counter(writer, device, "host memory [bytes]", highest.ns, highest.host_bytes);
+            sink->format->write_counter(sink, 1, highest.ns, (double)highest.host_bytes, 0);
             host_bytes = highest.host_bytes;
         }
         highest.ns = 0;

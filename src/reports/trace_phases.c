@@ -5,12 +5,10 @@
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "base/writer.h"
 #include "regions/names.h"
 #include "regions/phases.h"
 #include "regions/profiler.h"
-#include "reports/json.h"
-#include "reports/trace_events.h"
+#include "reports/trace_sink.h"
 #include "results/timeline.h"
 
 /* For qsort: orders by entry. Those without one have no samples, and outer ones come first. */
@@ -127,6 +125,13 @@ static int zt__compare_phases_of_device(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
+/* For qsort of pointers: the same, by track. */
+static int zt__compare_phases_of_tracks(const void *a, const void *b) {
+    uint32_t one = (*(const zt__traced_phase *const *)a)->track;
+    uint32_t other = (*(const zt__traced_phase *const *)b)->track;
+    return one == other ? zt__compare_phases_of_device(a, b) : one < other ? -1 : 1;
+}
+
 /* Returns the innermost phase of a track at the begin of another one, or UINT32_MAX. `latest` is that which was added
    last. */
 static uint32_t zt__find_around(const zt__traced_phases *phases, uint32_t latest,
@@ -185,32 +190,54 @@ ZT__PRIVATE int zt__place_phases(zt_profiler *profiler, zt__traced_phases *phase
     for (i = 0; i < phases->on_device_count; i++) {
         zt__place_phase(phases, (uint32_t)(phases->on_device[i] - phases->phases), latest);
     }
+    if (phases->on_device_count > 0) {
+        qsort((void *)phases->on_device, phases->on_device_count, sizeof *phases->on_device,
+              zt__compare_phases_of_tracks);
+    }
     zt__free(allocator, latest);
     return 1;
 }
 
-ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced_phases *phases, long device,
-                                            uint32_t first_flow) {
-    char name[48] = "phases";
-    uint32_t i;
-    for (i = 0; i < phases->track_count; i++) {
-        if (i > 0) {
-            snprintf(name, sizeof name, "phases, overlap %u", (unsigned)i);
-        }
-        zt__write_name(writer, "thread_name", device, i + 1, name);
-        zt__write_place(writer, "thread_sort_index", device, i + 1, i + 1);
+/* Ends the phases of a track from the innermost one that is open up to `outer`. */
+static void zt__end_phases(zt__trace_sink *sink, const zt__traced_phases *phases, uint32_t innermost,
+                           uint32_t outer) {
+    for (; innermost != outer; innermost = phases->phases[innermost].around) {
+        sink->format->end_slice(sink, phases->phases[innermost].end_ns);
     }
+}
+
+ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, const zt__traced_phases *phases,
+                                            uint32_t first_flow) {
+    const zt__trace_format *format = sink->format;
+    char name[48] = "phases";
+    uint32_t i, innermost = UINT32_MAX;
+    zt__trace_track track = {1, 0};
     for (i = 0; i < phases->on_device_count; i++) {
         const zt__traced_phase *phase = phases->on_device[i];
-        zt__begin_event(writer, "X", phase->name, device, phase->track + 1);
-        zt__write_event_time(writer, "ts", phase->begin_ns);
-        zt__write_event_time(writer, "dur", phase->end_ns - phase->begin_ns);
-        zt__write_text(writer, ",\"cat\":\"phase\",\"args\":{");
-        zt__write_json_count(writer, "samples", phase->samples);
-        zt__write_text(writer, phase->is_open ? ",\"open\":true}}" : "}}");
-        zt__write_flow(writer, "f", device, phase->track + 1, phase->begin_ns,
-                       first_flow + (uint32_t)(phase - phases->phases));
+        uint32_t index = (uint32_t)(phase - phases->phases);
+        zt__trace_event event = {ZT__TRACE_SLICE, phase->name,   "phase", {1, phase->track + 1},
+                                 phase->begin_ns, phase->end_ns, 0,       NULL};
+        if (event.track.number != track.number) {
+            zt__end_phases(sink, phases, innermost, UINT32_MAX);
+            if (phase->track > 0) {
+                snprintf(name, sizeof name, "phases, overlap %u", (unsigned)phase->track);
+            }
+            track = event.track;
+            format->name_track(sink, track, name);
+            format->begin_sequence(sink, track);
+            innermost = UINT32_MAX;
+        }
+        zt__end_phases(sink, phases, innermost, phase->around);
+        innermost = index;
+        format->begin_event(sink, &event);
+        format->add_number(sink, "samples", (double)phase->samples);
+        if (phase->is_open) {
+            format->add_flag(sink, "open");
+        }
+        format->end_flow(sink, first_flow + index);
+        format->end_event(sink);
     }
+    zt__end_phases(sink, phases, innermost, UINT32_MAX);
 }
 
 ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases) {

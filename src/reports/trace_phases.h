@@ -4,8 +4,8 @@
 
 #include "base/compiler.h"
 #include "base/system.h"
-#include "base/writer.h"
 #include "regions/profiler.h"
+#include "reports/trace_sink.h"
 
 /* One entry of a phase. */
 typedef struct zt__traced_phase {
@@ -23,7 +23,7 @@ typedef struct zt__traced_phase {
 typedef struct zt__traced_phases {
     zt__traced_phase *phases; /* sorted by entry: outer ones come first */
     uint32_t count;
-    zt__traced_phase **on_device; /* those with samples, by begin */
+    zt__traced_phase **on_device; /* those with samples, by track and begin */
     uint32_t on_device_count;
     uint32_t track_count;
 } zt__traced_phases;
@@ -42,7 +42,7 @@ ZT__PRIVATE int zt__place_phases(zt_profiler *profiler, zt__traced_phases *phase
 
 /* Writes the tracks of phases, from track 1 of the device on. The flow to the first phase of the array has the number
    `first_flow`, and so on. */
-ZT__PRIVATE void zt__write_phases_of_device(zt__writer *writer, const zt__traced_phases *phases, long device,
+ZT__PRIVATE void zt__write_phases_of_device(zt__trace_sink *sink, const zt__traced_phases *phases,
                                             uint32_t first_flow);
 
 ZT__PRIVATE void zt__free_phases(zt_profiler *profiler, zt__traced_phases *phases);

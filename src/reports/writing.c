@@ -112,7 +112,9 @@ static int zt__read_nesting(zt__document *document, int has_shares) {
     return 1;
 }
 
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+/* zt_write, and, with `is_perfetto`, a trace in the format that has no zt_format. */
+static ze_result_t zt__write_as(const zt_profiler *profiler, zt_format format, int is_perfetto,
+                                zt_write_fn write, void *user) {
     static void (*const writers[])(zt__document *) = {
         zt__write_region_table, zt__write_csv,         zt__write_json,      zt__write_trace,
         zt__write_html,         zt__write_openmetrics, zt__write_instances, zt__write_folded}; /* by format */
@@ -146,6 +148,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         return zt__report_no_memory(diagnostics, call, "a report");
     }
     document->profiler = locked;
+    document->is_perfetto = is_perfetto;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
     document->most_rows = zt__get_most_rows();
     zt__begin_writing(&document->writer, write, user);
@@ -181,6 +184,10 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */
     return result;
+}
+
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+    return zt__write_as(profiler, format, 0, write, user);
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
@@ -249,16 +256,18 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
 typedef struct zt__report_content {
     const zt_profiler *profiler;
     zt_format format;
+    int is_perfetto;
 } zt__report_content;
 
 static ze_result_t zt__write_report(const void *content, FILE *file) {
     const zt__report_content *report = (const zt__report_content *)content;
-    return zt_write(report->profiler, report->format, zt__write_to_file, file);
+    return zt__write_as(report->profiler, report->format, report->is_perfetto, zt__write_to_file, file);
 }
 
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__report_content content;
+    const zt__suffix *suffix;
     zt__output output = {"zt_report", path, diagnostics, NULL, zt__write_report, &content};
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -271,6 +280,8 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     if (!zt__find_format(path, &content.format)) {
         return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
     }
+    suffix = zt__find_suffix(path);
+    content.is_perfetto = suffix && suffix->is_perfetto;
     output.allocator = &profiler->config.allocator;
     return zt__write_output(&output);
 }

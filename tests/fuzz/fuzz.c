@@ -627,11 +627,12 @@ static int write_all(const void *bytes, size_t size, void *file) {
 
 static const struct {
     zt_format format;
+    int is_perfetto; /* which only a path chooses */
     const char *suffix;
 } formats[] = {
-    {ZT_FORMAT_CSV, "csv"},          {ZT_FORMAT_JSON, "json"},     {ZT_FORMAT_HTML, "html"},
-    {ZT_FORMAT_OPENMETRICS, "prom"}, {ZT_FORMAT_FOLDED, "folded"}, {ZT_FORMAT_TRACE, "trace.json"},
-    {ZT_FORMAT_TABLE, "table.txt"},
+    {ZT_FORMAT_CSV, 0, "csv"},          {ZT_FORMAT_JSON, 0, "json"},       {ZT_FORMAT_HTML, 0, "html"},
+    {ZT_FORMAT_OPENMETRICS, 0, "prom"}, {ZT_FORMAT_FOLDED, 0, "folded"},   {ZT_FORMAT_TRACE, 0, "trace.json"},
+    {ZT_FORMAT_TRACE, 1, "pftrace"},    {ZT_FORMAT_TABLE, 0, "table.txt"},
 };
 
 static FILE *create(const char *directory_of_reports, unsigned number, const char *suffix) {
@@ -647,7 +648,7 @@ static void keep_reports(const zt_profiler *profiler, const char *directory_of_r
     number++;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         FILE *file = create(directory_of_reports, number, formats[i].suffix);
-        zt_write(profiler, formats[i].format, write_all, file);
+        zt__write_as(profiler, formats[i].format, formats[i].is_perfetto, write_all, file);
         fclose(file);
     }
     FILE *names = create(directory_of_reports, number, "names");
@@ -694,7 +695,7 @@ void fuzz_report(zt_profiler *profiler) {
     set_hostile(NULL);
     read_results(profiler);
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        zt_write(profiler, formats[i].format, read_all, &sum);
+        zt__write_as(profiler, formats[i].format, formats[i].is_perfetto, read_all, &sum);
     if (kept)
         keep_reports(profiler, kept);
 }

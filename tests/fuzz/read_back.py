@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Reads all reports that a fuzz target has kept in a directory, with Python's csv, json and html modules and the rules
-of OpenMetrics. Those of one run must agree, and have the regions that the program itself knows.
+"""Reads all reports that a fuzz target has kept in a directory, with Python's csv, json and html modules, the rules
+of OpenMetrics and, where it is there, Google's library for Protocol Buffers. Those of one run must agree, and have the regions that the program itself knows.
 
 Usage: read_back.py DIRECTORY [--hostile]
 
@@ -21,6 +21,11 @@ sys.dont_write_bytecode = True
 import check_openmetrics
 import check_report
 import check_trace
+
+try:
+    import check_perfetto
+except ImportError:  # Python lacks Debian's package python3-protobuf
+    check_perfetto = None
 
 
 def same_figures(one, other):
@@ -64,8 +69,15 @@ def read(path, number, is_hostile):
     if os.path.getsize(report("trace.json")): # there is none without a timeline
         with open(report("trace.json"), encoding="utf-8") as file:
             json.load(file, parse_constant=check_report.no_constant, object_pairs_hook=no_repetition)
+    perfetto = b""
+    if check_perfetto and os.path.getsize(report("pftrace")):  # there is none without a timeline
+        with open(report("pftrace"), "rb") as file:
+            perfetto = file.read()
+        check_perfetto.decode(perfetto)
     if is_hostile or len(set(names)) < len(names):
         return
+    if perfetto:
+        check_perfetto.Perfetto(perfetto)
     check_report.check_folded(report("folded"), report("json"))
     if os.path.getsize(report("trace.json")):
         with contextlib.redirect_stdout(io.StringIO()):

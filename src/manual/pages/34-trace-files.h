@@ -1,8 +1,11 @@
 /* ----------------------------------------------------------------------------------------------------------
    TRACE FILES
 
-       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
-       process for the device has
+       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, with a third of the bytes or fewer, and
+       with more for its pages. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
+       Trace Event format; Perfetto shows it, too. Both have the same events.
+
+       The process for the device has
 
        - a track "phases": a span for each entry of a phase, from the first begin to the last end of the
          samples that were submitted in it, also in phases inside. Entries whose samples run at once are on
@@ -36,4 +39,14 @@
        the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
        values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
        than 20 MB.
+
+       In run.pftrace, a region is a render stage on the queue of its list. Its metrics are GPU counters, named
+       "region ..." beside those of streams: a value holds from the begin of the region on, and shares and rates
+       are 0 while none runs. A traced launch is of the category COMPUTE, with kernel_name, launch.grid_size,
+       launch.workgroup_size, registers_per_thread, shared_mem_static and simd_width as arguments, for Perfetto's
+       page of compute kernels; the facts of the kernel are left out where several kernels have its name. Times
+       are of CLOCK_MONOTONIC.
+
+       Files of several processes of a machine, such as ranks, may be joined: "cat run.*.pftrace >all.pftrace".
+       Nothing of one is connected with another, and each has a GPU of its own, numbered at random.
 */
