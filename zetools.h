@@ -15596,8 +15596,9 @@ ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt_
 /* Releases the timeline and the data of the streams, which are detached. */
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
 
-/* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
-ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
+/* Stores the index of the oldest sample that is kept, and of the one behind the newest. Returns how many older ones newer
+   ones have replaced. */
+ZT__PRIVATE uint64_t zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
 
 /* Copies a sample, with times of the host, and its row of values. Returns 0 if a newer one has replaced it. */
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
@@ -15885,15 +15886,18 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
 
 /* ---- for reports: kept samples and rows ------------------------------------------------------------------ */
 
-ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
+ZT__PRIVATE uint64_t zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
     const zt__timeline *timeline = profiler->timeline;
+    uint64_t replaced = 0;
     *first = *end = 0;
     if (timeline) {
         zt__lock(&profiler->mutex);
         *end = timeline->written;
         *first = zt__oldest_sample(timeline);
+        replaced = *first - timeline->first;
         zt__unlock(&profiler->mutex);
     }
+    return replaced;
 }
 
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
@@ -16208,11 +16212,10 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     if (!profiler || !profiler->timeline) {
         return info;
     }
-    zt__get_kept_samples(locked, &first, &end);
+    info.lost_samples = zt__get_kept_samples(locked, &first, &end);
     info.samples = end - first;
     zt__lock(&locked->mutex);
-    info.lost_samples =
-        first - locked->timeline->first + locked->timeline->ambiguous; /* newer ones replaced these */
+    info.lost_samples += locked->timeline->ambiguous;
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
     while ((data = zt__next_attached_stream(locked, data)) != NULL) {
@@ -36400,14 +36403,14 @@ static int zt__copy_page_spans(zt__document *document, zt__page_spans *spans) {
     uint64_t first, end, i;
     zt__timeline_sample sample;
     double *values;
-    zt__get_kept_samples(profiler, &first, &end);
+    spans->samples = zt__get_kept_samples(profiler, &first, &end);
     if (first == end) {
         return 1;
     }
+    spans->samples += end - first;
     first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
     values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first), sizeof *spans->spans);
-    spans->samples = end;
     spans->begin_ns = UINT64_MAX;
     for (i = first; i < end && spans->spans && values; i++) {
         zt__page_span *span = &spans->spans[spans->count];
@@ -36660,8 +36663,7 @@ static int zt__copy_timeline(zt__trace *trace) {
     int has_memory = means && values &&
                      zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
                                               profiler->selection.group_count > 1, &trace->columns);
-    zt__get_kept_samples(profiler, &first, &end);
-    trace->replaced = first;
+    trace->replaced = zt__get_kept_samples(profiler, &first, &end);
     room = (size_t)(end - first) + 1;
     width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
@@ -45486,4 +45488,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 3503f6e7ea984c3d */
+/* Joined from src/ by src/join.py: b0143e6da970e3ec */
