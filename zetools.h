@@ -33238,6 +33238,8 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
 /* Writes `"name":"text"`, after a comma unless it is the first member. */
 ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const char *text);
 
+ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count);
+
 /* Writes what became of the samples of all regions. */
 ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts);
 
@@ -33271,7 +33273,7 @@ ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const
     zt__write_json_string(writer, text);
 }
 
-static void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
+ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
     zt__write_comma(writer);
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
@@ -45488,4 +45490,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: b0143e6da970e3ec */
+/* Joined from src/ by src/join.py: 300fd590207985cc */
