@@ -16,8 +16,25 @@
 
 /* ==== simulated work ====================================================================================== */
 
-typedef enum shape { NORMAL, SKEWED, LONG_TAIL, DRIFTING, TWO_SPEEDS } shape;
-enum { SHAPES = 5, TRIALS = INSTRUMENTED ? 100 : 200, FIRST_SEED = 1001 };
+/* The first are of independent samples. The others have a state that lasts for some milliseconds. */
+typedef enum shape {
+    NORMAL,
+    SKEWED,
+    LONG_TAIL,
+    DRIFTING,
+    TWO_SPEEDS,
+    WANDERING,
+    DISTURBED,
+    TWO_MODES,
+    CHANGED_CLOCK
+} shape;
+enum {
+    INDEPENDENT_SHAPES = 5,
+    SHAPES = 9,
+    TRIALS = INSTRUMENTED ? 100 : 200,
+    FIRST_SEED = 1001,
+    MILLISECOND = 1000000
+};
 
 typedef struct work {
     shape of;
@@ -25,6 +42,9 @@ typedef struct work {
     double scale; /* 1 has the median below */
     double noise;
     uint32_t taken;
+    uint64_t last_ns; /* when the last sample began; 0: none has */
+    double away;      /* how far it has wandered */
+    int is_other;     /* not 0: disturbed, in the other mode, or at the other clock */
 } work;
 
 static const double true_median = 10000;
@@ -42,9 +62,19 @@ static double gauss(work *from) {
     return sqrt(-2 * log(a)) * cos(6.283185307179586 * b);
 }
 
+/* Changes the state of work that is in the other one for `share` of the time, as it may in `passed_ns`; `lasting_ns` is
+   how long it is in either, together. A Markov chain in continuous time. */
+static void change_state(work *from, double passed_ns, double share, double lasting_ns) {
+    double forgotten = 1 - exp(-passed_ns / (lasting_ns * share * (1 - share)));
+    int is_anew = from->last_ns == 0 || uniform(from) < forgotten;
+    from->is_other = is_anew ? uniform(from) < share : from->is_other;
+}
+
 /* Each has its median at scale times true_median. */
 static double draw(work *from) {
-    double middle = from->scale * true_median, g = gauss(from);
+    double middle = from->scale * true_median, g = gauss(from), kept;
+    double passed_ns = from->last_ns ? (double)(now_ns() - from->last_ns) : 0;
+    double sample;
     from->taken++;
     switch (from->of) {
     case NORMAL:
@@ -55,27 +85,59 @@ static double draw(work *from) {
         return middle * (1 + from->noise * (g > 0 ? g * g * g : g / 4));
     case DRIFTING: /* warms up, slowly; symmetric around the middle over any full turn */
         return middle * (1 + from->noise * (g + sin(from->taken * 0.7)));
-    default: /* mostly at one speed; seldom, and as often, faster or slower */
+    case TWO_SPEEDS: /* mostly at one speed; seldom, and as often, faster or slower */
         return middle * (1 + from->noise * (uniform(from) < 0.8 ? g / 4 : 3 * g));
+    case WANDERING: /* an Ornstein-Uhlenbeck process, which forgets in 20 ms */
+        kept = from->last_ns ? exp(-passed_ns / (20 * MILLISECOND)) : 0;
+        from->away = kept * from->away + sqrt(1 - kept * kept) * gauss(from);
+        sample = middle * (1 + from->noise * (0.8 * from->away + 0.6 * g));
+        break;
+    case DISTURBED: /* for 5 of 85 ms, other work makes it slower */
+        change_state(from, passed_ns, 5.0 / 85, 85 * MILLISECOND);
+        sample = middle * (1 + from->noise * (g - 0.0784)) * (from->is_other ? 1.5 : 1);
+        break;
+    case TWO_MODES: /* 3 of 10 ms in the slower one */
+        change_state(from, passed_ns, 0.3, 10 * MILLISECOND);
+        sample = middle * (1 + from->noise * (g - 0.566 + (from->is_other ? 10 : 0)));
+        break;
+    default: /* CHANGED_CLOCK: for 10 of 50 ms at three quarters of the frequency */
+        change_state(from, passed_ns, 0.2, 50 * MILLISECOND);
+        sample = middle * (1 + from->noise * g) * (from->is_other ? 4.0 / 3 : 1);
     }
+    from->last_ns = now_ns();
+    return sample;
 }
 
 static double simulate(void *user) {
-    return draw((work *)user);
+    double sample = draw((work *)user);
+    pass_time((uint64_t)sample);
+    return sample;
+}
+
+static double simulate_frequency(void *user) {
+    return ((const work *)user)->is_other ? 1500 : 2000;
+}
+
+/* In simulations, only what they let pass is time. */
+static void simulate_time(void) {
+    hold_time(1);
+    pass_sleeps(1);
 }
 
 static zt_bench_config config_for(work *from) {
     zt_bench_config config;
+    simulate_time();
     memset(&config, 0, sizeof config);
     config.name = "simulated";
     config.measure = simulate;
     config.user = from;
+    config.frequency = from->of == CHANGED_CLOCK ? simulate_frequency : NULL;
     config.max_time_ns = A_WHILE;
     return config;
 }
 
 static work work_of(shape of, double noise, double scale, int seed) {
-    work from = {of, (uint64_t)seed * 7919 + (uint64_t)of, scale, noise, 0};
+    work from = {of, (uint64_t)seed * 7919 + (uint64_t)of, scale, noise, 0, 0, 0, 0};
     return from;
 }
 
@@ -129,7 +191,7 @@ static void test_no_difference_from_itself(void **state) {
 
 static void test_three_percent_are_found(void **state) {
     (void)state;
-    for (int of = 0; of < SHAPES; of++) {
+    for (int of = 0; of < INDEPENDENT_SHAPES; of++) {
         int right = found((shape)of, 0.02, 1.03);
         if (right * 100 < 90 * TRIALS)
             fail_msg("shape %d: found in %d of %d", of, right, TRIALS);
@@ -286,7 +348,7 @@ static double take_no_time(void *user) {
 
 static double in_turn(void *user) {
     work *from = (work *)user;
-    static const double samples[] = {5, 1, 4, 2, 3, 8, 7, 6, 9, 10, 1000};
+    static const double samples[] = {5, 8, 1, 7, 4, 9, 2, 10, 3, 6, 1000};
     return samples[from->taken++ % 11];
 }
 
@@ -294,7 +356,7 @@ static void test_figures(void **state) {
     (void)state;
     work from = work_of(NORMAL, 0, 1, 1);
     zt_bench_config config = config_for(&from);
-    from.taken = 8; /* 9, 10 and 1000 warm up */
+    from.taken = 8; /* 3, 6 and 1000 warm up */
     config.measure = in_turn;
     config.min_samples = config.max_samples = 11;
     zt_bench_result result = bench_of(config);
@@ -440,6 +502,7 @@ static zt_bench_config config_of_job(job *of) {
     memset(&config, 0, sizeof config);
     config.run = run_job;
     config.user = of;
+    config.min_time_ns = 1;
     config.max_samples = 20;
     config.counter_runs = 4;
     return config;
@@ -492,6 +555,7 @@ static double take_for_ever(void *user) {
 
 static ze_result_t bench_measured(const char *name, double (*measure)(void *), zt_bench_result *result) {
     zt_bench_config config;
+    simulate_time();
     memset(&config, 0, sizeof config);
     config.name = name;
     config.measure = measure;
@@ -519,6 +583,7 @@ static void test_results_for_people(void **state) {
     zt_bench_config config;
     int calls_made = 0;
     (void)state;
+    simulate_time();
     memset(&config, 0, sizeof config);
     config.measure = take_a_microsecond;
     ok(zt_bench(NULL, &config, &result));
@@ -527,7 +592,7 @@ static void test_results_for_people(void **state) {
     ok(zt_write_benches(NULL, &result, 1, keep_text, &written));
     assert_contains(written.bytes, "               median   95%  minimum                       ended\n"
                                    "benchmark          us  +- %       us  samples  outliers       by\n");
-    assert_contains(written.bytes, "\nthe benchmark       1     0        1       10         0  precise\n");
+    assert_contains(written.bytes, "\nthe benchmark       1     0        1      160         0  precise\n");
     assert_contains(written.bytes, "config.frequency");
     assert_contains(written.bytes, "ZES_ENABLE_SYSMAN=1");
 
@@ -1048,7 +1113,7 @@ static void test_no_change_of_the_same_work(void **state) {
 
 static void test_a_change_of_three_percent(void **state) {
     (void)state;
-    for (int of = 0; of < SHAPES; of++) {
+    for (int of = 0; of < INDEPENDENT_SHAPES; of++) {
         int right = changed((shape)of, 0.02, 1.03);
         if (right * 100 < 90 * TRIALS)
             fail_msg("shape %d: found in %d of %d", of, right, TRIALS);
