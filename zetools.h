@@ -1561,7 +1561,8 @@ struct zt_bench_config {
     double bytes_per_run;  /* Bytes that a run moves, by your own count. 0: the result has no such rate. */
     double items_per_run;  /* Items that a run works on. 0: likewise. */
     double tolerance;      /* zt_compare_benches calls a benchmark faster or slower if the whole interval of
-                              its change is beyond this share. Default: 0.02. */
+                              its change, and the change of its minimum, are beyond this share. Default:
+                              0.02. */
 };
 
 /* Which condition ended a benchmark. */
@@ -37921,11 +37922,11 @@ ZT__PRIVATE int zt__is_set_aside(const zt__series *series, uint32_t sample);
    equal chance, so the ranks of the interval's ends follow from the binomial distribution. The ends are chosen
    for 97.5%: stopping when the interval is narrow lowers its coverage a little, so that at least 95% remain.
 
-   The test is of independent samples, but those of one burst resemble each other, and so may those of
-   neighbouring bursts. How much they do shows in the numbers of samples below the median: where these differ
-   between bursts by more than chance, n samples are worth fewer (the design effect of cluster samples; Kish,
-   "Survey sampling", 1965). Of a burst in which all samples are alike, all are worth one. No burst is worth
-   more than 4: ten bursts may miss what disturbs one in twenty. */
+   The test is of independent samples, but those of one burst resemble each other, and so do bursts if what
+   disturbs them lasts long. How much they do shows in the numbers of samples below the median: where these differ
+   between bursts, or between fifths of all bursts, by more than chance, n samples are worth fewer (the design
+   effect of cluster samples; Kish, "Survey sampling", 1965). Of a burst in which all samples are alike, all are
+   worth one. No burst is worth more than 4: ten bursts may miss what disturbs one in twenty. */
 ZT__PRIVATE void zt__evaluate_series(zt__series *series);
 
 /* ==== bench/series.c ==================================================================================== */
@@ -37985,51 +37986,47 @@ static uint32_t zt__collect_burst(const zt__series *series, uint32_t *next, doub
     return count;
 }
 
-/* Returns what the numbers of samples below the median in different bursts have in common: twice the sum of their
-   autocovariances, up to the first lag at which these are not positive (Geyer, "Practical Markov chain Monte Carlo",
-   1992). */
-static double zt__covariance_of_bursts(const double *excesses, uint32_t bursts) {
-    double sum = 0;
-    uint32_t lag, i;
-    for (lag = 1; lag <= bursts / 2; lag++) {
-        double covariance = 0;
-        for (i = lag; i < bursts; i++) {
-            covariance += excesses[i] * excesses[i - lag];
-        }
-        if (covariance <= 0) {
-            break;
-        }
-        sum += 2 * covariance;
-    }
-    return sum;
-}
-
-/* Returns how many independent samples would show the median as precisely as the bursts do.
-
-   The variance is that of the number of samples below the median. It is estimated from the bursts, of which there
-   are few: so it is increased as the quantiles of Student's distribution are, but not beyond that of bursts whose
-   samples are all alike. */
-static double zt__count_independent(const zt__series *series) {
-    enum { MOST_OF_BURST = 4 };
-    double samples[ZT_BENCH_SAMPLES], excesses[ZT_BENCH_SAMPLES];
-    double count = series->counting, variance = 0, least = 0, most = 0, few = 1;
-    uint32_t next = 0, bursts = 0, i, taken;
-    while (next < series->count) {
-        double excess = 0; /* of samples below the median, over half of the burst */
-        taken = zt__collect_burst(series, &next, samples);
-        for (i = 0; i < taken; i++) {
-            excess += samples[i] < series->median ? 0.5 : samples[i] > series->median ? -0.5 : 0;
+/* Returns the variance of the number of samples below the median, estimated from groups of bursts that follow each
+   other. `excesses` has how many more than half of each burst are below it. Because the groups are few, the estimate is
+   increased as the quantiles of Student's distribution are (the first terms of their expansion, for 97.5%). */
+static double zt__variance_of_groups(const double *excesses, uint32_t bursts, uint32_t groups) {
+    double variance = 0, freedom = groups - 1, few = 1;
+    uint32_t group, i = 0;
+    for (group = 1; group <= groups; group++) {
+        double excess = 0;
+        for (; i < bursts * group / groups; i++) {
+            excess += excesses[i];
         }
         variance += excess * excess;
+    }
+    if (groups > 1) {
+        few += (1.5 + 2.2 / freedom) / freedom;
+    }
+    return variance * few * few;
+}
+
+/* Returns how many independent samples would show the median as precisely as the bursts do. */
+static double zt__count_independent(const zt__series *series) {
+    enum { MOST_OF_BURST = 4, GROUPS = 5 };
+    double samples[ZT_BENCH_SAMPLES], excesses[ZT_BENCH_SAMPLES];
+    double count = series->counting, variance, of_groups, least = 0, most = 0;
+    uint32_t next = 0, bursts = 0, i, taken;
+    while (next < series->count) {
+        excesses[bursts] = 0;
+        taken = zt__collect_burst(series, &next, samples);
+        for (i = 0; i < taken; i++) {
+            excesses[bursts] += samples[i] < series->median ? 0.5 : samples[i] > series->median ? -0.5 : 0;
+        }
+        bursts += taken > 0;
         least += taken * (taken > MOST_OF_BURST ? (double)taken / MOST_OF_BURST : 1) / 4;
         most += (double)taken * taken / 4;
-        excesses[bursts++] = excess;
     }
-    if (bursts > 1) {
-        few += 1.5 / (bursts - 1);
+    variance = zt__variance_of_groups(excesses, bursts, bursts);
+    variance = variance < most ? variance : most; /* as if all samples of a burst were alike */
+    if (bursts >= GROUPS) {
+        of_groups = zt__variance_of_groups(excesses, bursts, GROUPS);
+        variance = variance > of_groups ? variance : of_groups;
     }
-    variance *= few * few;
-    variance = (variance < most ? variance : most) + zt__covariance_of_bursts(excesses, bursts);
     return count * count / (4 * (variance > least ? variance : least));
 }
 
@@ -38334,7 +38331,7 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     enum { TRIES = 4 };
     zes_freq_state_t state;
     double sample = zt__nan(), mhz = zt__nan();
-    int i;
+    int i, is_known, is_throttled;
     for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
         sample = zt__measure_once(bench);
     }
@@ -38343,13 +38340,15 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     }
     memset(&state, 0, sizeof state);
     state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    is_known = bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS;
+    is_throttled = is_known && state.throttleReasons != 0;
     if (bench->config.frequency) {
         mhz = bench->config.frequency(bench->config.user);
-    } else if (bench->domain &&
-               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+    } else if (is_known) {
         mhz = state.actual; /* negative: not known; 0: the device sleeps already */
     }
-    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan(), 0);
+    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan(), is_throttled);
     return 1;
 }
 
@@ -38508,12 +38507,72 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 
 /* ---- zt_bench ------------------------------------------------------------------------------------------ */
 
+/* Begins a phase of the benchmark's name that the profiler does not know yet: "copy", "copy (2)" and so on. Its counters
+   are those of this benchmark alone, whatever regions it shares with others. */
+static void zt__begin_bench_phase(const zt__bench *bench) {
+    const zt__phase_frame *around = zt__get_top_frame();
+    const zt__phase *outer = around ? around->phase : NULL, *phase;
+    char name[64 + 16];
+    uint32_t number = 1;
+    int is_known;
+    snprintf(name, sizeof name, "%.64s", zt__bench_name(bench));
+    do {
+        phase = zt__find_or_add_phase(zt__get_process(), outer, name);
+        zt__lock(&bench->profiler->mutex);
+        is_known = phase != outer && zt__known_path_of_phase(bench->profiler, phase) != NULL;
+        zt__unlock(&bench->profiler->mutex);
+        if (is_known) {
+            snprintf(name, sizeof name, "%.64s (%u)", zt__bench_name(bench), (unsigned)++number);
+        }
+    } while (is_known);
+    zt_phase_begin(name);
+}
+
+/* Returns ZT_PATH of the benchmark's region in the phase that the calling thread is in, the outermost if there are
+   several. Without memory, returns its region. */
+static uint32_t zt__find_bench_path(const zt__bench *bench) {
+    zt_profiler *profiler = bench->profiler;
+    const zt__phase_frame *frame = zt__get_top_frame();
+    uint32_t index = zt__find_region(profiler, bench->region);
+    const zt__path *phase, *path, *outer, *found = NULL;
+    zt__lock(&profiler->mutex);
+    phase = frame ? zt__known_path_of_phase(profiler, frame->phase) : NULL;
+    path = index != UINT32_MAX && phase ? profiler->regions[index]->paths : NULL;
+    for (; path; path = path->next) {
+        for (outer = path->key.outer; outer && outer != phase; outer = outer->key.outer) {
+        }
+        if (outer && (!found || path->depth < found->depth)) {
+            found = path;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return found ? ZT_PATH(found->index) : index;
+}
+
+/* Runs the work with metrics, in all passes. */
+static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
+    double *samples = bench->series->samples; /* free to use: the samples are in the result */
+    uint32_t i, taken = 0;
+    zt__begin_bench_phase(bench);
+    for (i = 0; i < bench->config.counter_runs; i++) {
+        ZT_PASSES(bench->profiler) {
+            double sample = zt__run_work(bench, bench->profiler);
+            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                samples[taken++] = sample;
+            }
+        }
+    }
+    result->counter_runs = bench->config.counter_runs;
+    result->region = zt__find_bench_path(bench);
+    result->counter_median = zt__quantile(samples, taken, 0.5);
+    result->perturbation = result->counter_median / result->median;
+    zt_phase_end();
+}
+
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;
     zt__stop_rule rule;
     ze_result_t opened;
-    double sample;
-    uint32_t i, taken = 0;
     int has_sample;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
@@ -38544,19 +38603,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
         zt__describe_series(result, bench.series, &bench.config);
     }
     if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
-        double *samples = bench.series->samples; /* free to use: the samples are in the result */
-        for (i = 0; i < bench.config.counter_runs; i++) {
-            ZT_PASSES(profiler) {
-                sample = zt__run_work(&bench, profiler);
-                if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                    samples[taken++] = sample;
-                }
-            }
-        }
-        result->counter_runs = bench.config.counter_runs;
-        result->region = zt__find_region(profiler, bench.region);
-        result->counter_median = zt__quantile(samples, taken, 0.5);
-        result->perturbation = result->counter_median / result->median;
+        zt__run_with_counters(&bench, result);
     }
     zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);
@@ -38684,7 +38731,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
 /* A benchmark of an earlier run. Figures that are not known are NaN. */
 typedef struct zt__earlier_bench {
     const char *name;
-    double median, low, high, mhz;
+    double median, low, high, min, mhz;
     int is_compared;
 } zt__earlier_bench;
 
@@ -38870,6 +38917,7 @@ static int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *he
     bench->median = zt__number_of(median);
     bench->low = zt__number_of(zt__find_field(header, record, "low_ns"));
     bench->high = zt__number_of(zt__find_field(header, record, "high_ns"));
+    bench->min = zt__number_of(zt__find_field(header, record, "min_ns"));
     bench->mhz = zt__number_of(zt__find_field(header, record, "frequency_mhz"));
     if (file->count++ == 0) {
         file->date = zt__find_field(header, record, "date");
@@ -39099,6 +39147,9 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
+   A change is one of the median and of the minimum. Other load may last longer than a benchmark, which then cannot
+   know of it; but it makes samples longer, and hardly ever all of them.
+
    The errors of the logarithms of the two medians are independent, so that of their difference has the sum of
    their squares (Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
    2008). An earlier interval that reaches 0 has no logarithm; then no change is shown. A later one that does
@@ -39130,6 +39181,7 @@ static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
         double ratio = now->median / before->median, tolerance = now->tolerance;
+        double of_minimum = now->min / before->min; /* NaN: a file need not have it */
         double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
         verdict = ZT__SAME;
         figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
@@ -39143,9 +39195,9 @@ static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before
             }
             figures[ZT__CHANGE_LOW] = (low - 1) * 100;
             figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
-            if (low > 1 + tolerance) {
+            if (low > 1 + tolerance && !(of_minimum <= 1 + tolerance)) {
                 verdict = ZT__SLOWER;
-            } else if (high < 1 - tolerance) {
+            } else if (high < 1 - tolerance && !(of_minimum >= 1 - tolerance)) {
                 verdict = ZT__FASTER;
             }
         }
@@ -44335,4 +44387,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 3da860e69b9267e4 */
+/* Joined from src/ by src/join.py: b5b7d196f809322c */

@@ -7,11 +7,14 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "base/phase_stack.h"
 #include "base/platform.h"
+#include "base/shared.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "metrics/driver.h"
 #include "metrics/statistics.h"
+#include "regions/phases.h"
 #include "regions/profiler.h"
 #include "results/results.h"
 
@@ -182,7 +185,7 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     enum { TRIES = 4 };
     zes_freq_state_t state;
     double sample = zt__nan(), mhz = zt__nan();
-    int i;
+    int i, is_known, is_throttled;
     for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
         sample = zt__measure_once(bench);
     }
@@ -191,13 +194,15 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     }
     memset(&state, 0, sizeof state);
     state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    is_known = bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS;
+    is_throttled = is_known && state.throttleReasons != 0;
     if (bench->config.frequency) {
         mhz = bench->config.frequency(bench->config.user);
-    } else if (bench->domain &&
-               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+    } else if (is_known) {
         mhz = state.actual; /* negative: not known; 0: the device sleeps already */
     }
-    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan(), 0);
+    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan(), is_throttled);
     return 1;
 }
 
@@ -356,12 +361,72 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 
 /* ---- zt_bench ------------------------------------------------------------------------------------------ */
 
+/* Begins a phase of the benchmark's name that the profiler does not know yet: "copy", "copy (2)" and so on. Its counters
+   are those of this benchmark alone, whatever regions it shares with others. */
+static void zt__begin_bench_phase(const zt__bench *bench) {
+    const zt__phase_frame *around = zt__get_top_frame();
+    const zt__phase *outer = around ? around->phase : NULL, *phase;
+    char name[64 + 16];
+    uint32_t number = 1;
+    int is_known;
+    snprintf(name, sizeof name, "%.64s", zt__bench_name(bench));
+    do {
+        phase = zt__find_or_add_phase(zt__get_process(), outer, name);
+        zt__lock(&bench->profiler->mutex);
+        is_known = phase != outer && zt__known_path_of_phase(bench->profiler, phase) != NULL;
+        zt__unlock(&bench->profiler->mutex);
+        if (is_known) {
+            snprintf(name, sizeof name, "%.64s (%u)", zt__bench_name(bench), (unsigned)++number);
+        }
+    } while (is_known);
+    zt_phase_begin(name);
+}
+
+/* Returns ZT_PATH of the benchmark's region in the phase that the calling thread is in, the outermost if there are
+   several. Without memory, returns its region. */
+static uint32_t zt__find_bench_path(const zt__bench *bench) {
+    zt_profiler *profiler = bench->profiler;
+    const zt__phase_frame *frame = zt__get_top_frame();
+    uint32_t index = zt__find_region(profiler, bench->region);
+    const zt__path *phase, *path, *outer, *found = NULL;
+    zt__lock(&profiler->mutex);
+    phase = frame ? zt__known_path_of_phase(profiler, frame->phase) : NULL;
+    path = index != UINT32_MAX && phase ? profiler->regions[index]->paths : NULL;
+    for (; path; path = path->next) {
+        for (outer = path->key.outer; outer && outer != phase; outer = outer->key.outer) {
+        }
+        if (outer && (!found || path->depth < found->depth)) {
+            found = path;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return found ? ZT_PATH(found->index) : index;
+}
+
+/* Runs the work with metrics, in all passes. */
+static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
+    double *samples = bench->series->samples; /* free to use: the samples are in the result */
+    uint32_t i, taken = 0;
+    zt__begin_bench_phase(bench);
+    for (i = 0; i < bench->config.counter_runs; i++) {
+        ZT_PASSES(bench->profiler) {
+            double sample = zt__run_work(bench, bench->profiler);
+            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                samples[taken++] = sample;
+            }
+        }
+    }
+    result->counter_runs = bench->config.counter_runs;
+    result->region = zt__find_bench_path(bench);
+    result->counter_median = zt__quantile(samples, taken, 0.5);
+    result->perturbation = result->counter_median / result->median;
+    zt_phase_end();
+}
+
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;
     zt__stop_rule rule;
     ze_result_t opened;
-    double sample;
-    uint32_t i, taken = 0;
     int has_sample;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
@@ -392,19 +457,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
         zt__describe_series(result, bench.series, &bench.config);
     }
     if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
-        double *samples = bench.series->samples; /* free to use: the samples are in the result */
-        for (i = 0; i < bench.config.counter_runs; i++) {
-            ZT_PASSES(profiler) {
-                sample = zt__run_work(&bench, profiler);
-                if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                    samples[taken++] = sample;
-                }
-            }
-        }
-        result->counter_runs = bench.config.counter_runs;
-        result->region = zt__find_region(profiler, bench.region);
-        result->counter_median = zt__quantile(samples, taken, 0.5);
-        result->perturbation = result->counter_median / result->median;
+        zt__run_with_counters(&bench, result);
     }
     zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);

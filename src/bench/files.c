@@ -182,6 +182,7 @@ static int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *he
     bench->median = zt__number_of(median);
     bench->low = zt__number_of(zt__find_field(header, record, "low_ns"));
     bench->high = zt__number_of(zt__find_field(header, record, "high_ns"));
+    bench->min = zt__number_of(zt__find_field(header, record, "min_ns"));
     bench->mhz = zt__number_of(zt__find_field(header, record, "frequency_mhz"));
     if (file->count++ == 0) {
         file->date = zt__find_field(header, record, "date");

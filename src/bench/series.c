@@ -59,51 +59,47 @@ static uint32_t zt__collect_burst(const zt__series *series, uint32_t *next, doub
     return count;
 }
 
-/* Returns what the numbers of samples below the median in different bursts have in common: twice the sum of their
-   autocovariances, up to the first lag at which these are not positive (Geyer, "Practical Markov chain Monte Carlo",
-   1992). */
-static double zt__covariance_of_bursts(const double *excesses, uint32_t bursts) {
-    double sum = 0;
-    uint32_t lag, i;
-    for (lag = 1; lag <= bursts / 2; lag++) {
-        double covariance = 0;
-        for (i = lag; i < bursts; i++) {
-            covariance += excesses[i] * excesses[i - lag];
-        }
-        if (covariance <= 0) {
-            break;
-        }
-        sum += 2 * covariance;
-    }
-    return sum;
-}
-
-/* Returns how many independent samples would show the median as precisely as the bursts do.
-
-   The variance is that of the number of samples below the median. It is estimated from the bursts, of which there
-   are few: so it is increased as the quantiles of Student's distribution are, but not beyond that of bursts whose
-   samples are all alike. */
-static double zt__count_independent(const zt__series *series) {
-    enum { MOST_OF_BURST = 4 };
-    double samples[ZT_BENCH_SAMPLES], excesses[ZT_BENCH_SAMPLES];
-    double count = series->counting, variance = 0, least = 0, most = 0, few = 1;
-    uint32_t next = 0, bursts = 0, i, taken;
-    while (next < series->count) {
-        double excess = 0; /* of samples below the median, over half of the burst */
-        taken = zt__collect_burst(series, &next, samples);
-        for (i = 0; i < taken; i++) {
-            excess += samples[i] < series->median ? 0.5 : samples[i] > series->median ? -0.5 : 0;
+/* Returns the variance of the number of samples below the median, estimated from groups of bursts that follow each
+   other. `excesses` has how many more than half of each burst are below it. Because the groups are few, the estimate is
+   increased as the quantiles of Student's distribution are (the first terms of their expansion, for 97.5%). */
+static double zt__variance_of_groups(const double *excesses, uint32_t bursts, uint32_t groups) {
+    double variance = 0, freedom = groups - 1, few = 1;
+    uint32_t group, i = 0;
+    for (group = 1; group <= groups; group++) {
+        double excess = 0;
+        for (; i < bursts * group / groups; i++) {
+            excess += excesses[i];
         }
         variance += excess * excess;
+    }
+    if (groups > 1) {
+        few += (1.5 + 2.2 / freedom) / freedom;
+    }
+    return variance * few * few;
+}
+
+/* Returns how many independent samples would show the median as precisely as the bursts do. */
+static double zt__count_independent(const zt__series *series) {
+    enum { MOST_OF_BURST = 4, GROUPS = 5 };
+    double samples[ZT_BENCH_SAMPLES], excesses[ZT_BENCH_SAMPLES];
+    double count = series->counting, variance, of_groups, least = 0, most = 0;
+    uint32_t next = 0, bursts = 0, i, taken;
+    while (next < series->count) {
+        excesses[bursts] = 0;
+        taken = zt__collect_burst(series, &next, samples);
+        for (i = 0; i < taken; i++) {
+            excesses[bursts] += samples[i] < series->median ? 0.5 : samples[i] > series->median ? -0.5 : 0;
+        }
+        bursts += taken > 0;
         least += taken * (taken > MOST_OF_BURST ? (double)taken / MOST_OF_BURST : 1) / 4;
         most += (double)taken * taken / 4;
-        excesses[bursts++] = excess;
     }
-    if (bursts > 1) {
-        few += 1.5 / (bursts - 1);
+    variance = zt__variance_of_groups(excesses, bursts, bursts);
+    variance = variance < most ? variance : most; /* as if all samples of a burst were alike */
+    if (bursts >= GROUPS) {
+        of_groups = zt__variance_of_groups(excesses, bursts, GROUPS);
+        variance = variance > of_groups ? variance : of_groups;
     }
-    variance *= few * few;
-    variance = (variance < most ? variance : most) + zt__covariance_of_bursts(excesses, bursts);
     return count * count / (4 * (variance > least ? variance : least));
 }
 

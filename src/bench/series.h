@@ -45,9 +45,9 @@ ZT__PRIVATE int zt__is_set_aside(const zt__series *series, uint32_t sample);
    equal chance, so the ranks of the interval's ends follow from the binomial distribution. The ends are chosen
    for 97.5%: stopping when the interval is narrow lowers its coverage a little, so that at least 95% remain.
 
-   The test is of independent samples, but those of one burst resemble each other, and so may those of
-   neighbouring bursts. How much they do shows in the numbers of samples below the median: where these differ
-   between bursts by more than chance, n samples are worth fewer (the design effect of cluster samples; Kish,
-   "Survey sampling", 1965). Of a burst in which all samples are alike, all are worth one. No burst is worth
-   more than 4: ten bursts may miss what disturbs one in twenty. */
+   The test is of independent samples, but those of one burst resemble each other, and so do bursts if what
+   disturbs them lasts long. How much they do shows in the numbers of samples below the median: where these differ
+   between bursts, or between fifths of all bursts, by more than chance, n samples are worth fewer (the design
+   effect of cluster samples; Kish, "Survey sampling", 1965). Of a burst in which all samples are alike, all are
+   worth one. No burst is worth more than 4: ten bursts may miss what disturbs one in twenty. */
 ZT__PRIVATE void zt__evaluate_series(zt__series *series);

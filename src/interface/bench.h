@@ -34,7 +34,8 @@ struct zt_bench_config {
     double bytes_per_run;  /* Bytes that a run moves, by your own count. 0: the result has no such rate. */
     double items_per_run;  /* Items that a run works on. 0: likewise. */
     double tolerance;      /* zt_compare_benches calls a benchmark faster or slower if the whole interval of
-                              its change is beyond this share. Default: 0.02. */
+                              its change, and the change of its minimum, are beyond this share. Default:
+                              0.02. */
 };
 
 /* Which condition ended a benchmark. */
