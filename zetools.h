@@ -1561,7 +1561,7 @@ struct zt_bench_config {
     double bytes_per_run;  /* Bytes that a run moves, by your own count. 0: the result has no such rate. */
     double items_per_run;  /* Items that a run works on. 0: likewise. */
     double tolerance;      /* zt_compare_benches calls a benchmark faster or slower if the whole interval of
-                              its change, and the change of its minimum, are beyond this share. Default:
+                              its change, and the change of its first decile, are beyond this share. Default:
                               0.02. */
 };
 
@@ -1591,6 +1591,7 @@ struct zt_bench_result {
     uint32_t bursts; /* of the samples that count */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
+    double decile1;   /* a tenth of the samples take less */
     double quartile1, quartile3;
     double min, max;
     double precision;        /* half the interval, as a share of the median */
@@ -2386,6 +2387,7 @@ ZT__OFF void zt__clear_bench(zt_bench_result *result) {
     result->ended_by = "not run";
     result->median = result->low = result->high = result->quartile1 = result->quartile3 = NAN;
     result->min = result->max = result->precision = result->burst_spread = result->tolerance = NAN;
+    result->decile1 = NAN;
     result->bytes_per_second = result->items_per_second = result->frequency_mhz = NAN;
     result->counter_median = result->perturbation = NAN;
     for (i = 0; i < ZT_BENCH_SAMPLES; i++) {
@@ -38457,7 +38459,8 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     }
     memset(result, 0, sizeof *result);
     zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->median = result->low = result->high = result->decile1 = result->quartile1 = result->quartile3 =
+        zt__nan();
     result->min = result->max = result->precision = result->burst_spread = result->frequency_mhz = zt__nan();
     result->counter_median = result->perturbation = zt__nan();
     result->bytes_per_second = result->items_per_second = zt__nan();
@@ -38485,6 +38488,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
     result->low = series->low;
     result->high = series->high;
     result->precision = series->precision;
+    result->decile1 = zt__quantile(series->sorted, series->counting, 0.1);
     result->quartile1 = zt__quantile(series->sorted, series->counting, 0.25);
     result->quartile3 = zt__quantile(series->sorted, series->counting, 0.75);
     result->min = series->sorted[0];
@@ -38731,7 +38735,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
 /* A benchmark of an earlier run. Figures that are not known are NaN. */
 typedef struct zt__earlier_bench {
     const char *name;
-    double median, low, high, min, mhz;
+    double median, low, high, decile1, mhz;
     int is_compared;
 } zt__earlier_bench;
 
@@ -38771,7 +38775,7 @@ enum { ZT__BENCH_LAYOUT = 1 };
 static const char zt__bench_columns[] =
     "layout,results,name,samples,outliers,changed,ended_by,median_ns,low_ns,high_ns,quartile1_ns,"
     "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
-    "driver_version,core_clock_mhz,zetools\n";
+    "driver_version,core_clock_mhz,zetools,decile1_ns,set_aside,bursts,burst_spread\n";
 
 /* Writes results: a table, `room` columns wide, or CSV with a line for each result and the number of all, by
    which a reader notices that some are missing. Returns UNKNOWN, without a message, if `write` stopped it. */
@@ -38816,7 +38820,11 @@ static ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt
         if (profiler && profiler->facts.core_clock_mhz) {
             zt__print(&writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
         }
-        zt__write_text(&writer, "," ZETOOLS_VERSION "\n");
+        zt__write_text(&writer, "," ZETOOLS_VERSION ",");
+        zt__write_csv_number(&writer, result->decile1);
+        zt__print(&writer, ",%u,%u,", (unsigned)result->set_aside, (unsigned)result->bursts);
+        zt__write_csv_number(&writer, result->burst_spread);
+        zt__write_text(&writer, "\n");
     }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
@@ -38917,7 +38925,7 @@ static int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *he
     bench->median = zt__number_of(median);
     bench->low = zt__number_of(zt__find_field(header, record, "low_ns"));
     bench->high = zt__number_of(zt__find_field(header, record, "high_ns"));
-    bench->min = zt__number_of(zt__find_field(header, record, "min_ns"));
+    bench->decile1 = zt__number_of(zt__find_field(header, record, "decile1_ns"));
     bench->mhz = zt__number_of(zt__find_field(header, record, "frequency_mhz"));
     if (file->count++ == 0) {
         file->date = zt__find_field(header, record, "date");
@@ -39147,8 +39155,8 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   A change is one of the median and of the minimum. Other load may last longer than a benchmark, which then cannot
-   know of it; but it makes samples longer, and hardly ever all of them.
+   A change is one of the median and of the first decile. Other load may last longer than a benchmark, which then
+   cannot know of it; but it makes samples longer, and hardly ever all of them.
 
    The errors of the logarithms of the two medians are independent, so that of their difference has the sum of
    their squares (Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
@@ -39181,7 +39189,7 @@ static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
         double ratio = now->median / before->median, tolerance = now->tolerance;
-        double of_minimum = now->min / before->min; /* NaN: a file need not have it */
+        double of_decile = now->decile1 / before->decile1; /* NaN: a file need not have it */
         double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
         verdict = ZT__SAME;
         figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
@@ -39195,9 +39203,9 @@ static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before
             }
             figures[ZT__CHANGE_LOW] = (low - 1) * 100;
             figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
-            if (low > 1 + tolerance && !(of_minimum <= 1 + tolerance)) {
+            if (low > 1 + tolerance && !(of_decile <= 1 + tolerance)) {
                 verdict = ZT__SLOWER;
-            } else if (high < 1 - tolerance && !(of_minimum >= 1 - tolerance)) {
+            } else if (high < 1 - tolerance && !(of_decile >= 1 - tolerance)) {
                 verdict = ZT__FASTER;
             }
         }
@@ -44387,4 +44395,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: b5b7d196f809322c */
+/* Joined from src/ by src/join.py: 5ce1059767c10594 */

@@ -311,7 +311,8 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     }
     memset(result, 0, sizeof *result);
     zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->median = result->low = result->high = result->decile1 = result->quartile1 = result->quartile3 =
+        zt__nan();
     result->min = result->max = result->precision = result->burst_spread = result->frequency_mhz = zt__nan();
     result->counter_median = result->perturbation = zt__nan();
     result->bytes_per_second = result->items_per_second = zt__nan();
@@ -339,6 +340,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
     result->low = series->low;
     result->high = series->high;
     result->precision = series->precision;
+    result->decile1 = zt__quantile(series->sorted, series->counting, 0.1);
     result->quartile1 = zt__quantile(series->sorted, series->counting, 0.25);
     result->quartile3 = zt__quantile(series->sorted, series->counting, 0.75);
     result->min = series->sorted[0];

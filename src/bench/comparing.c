@@ -166,8 +166,8 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   A change is one of the median and of the minimum. Other load may last longer than a benchmark, which then cannot
-   know of it; but it makes samples longer, and hardly ever all of them.
+   A change is one of the median and of the first decile. Other load may last longer than a benchmark, which then
+   cannot know of it; but it makes samples longer, and hardly ever all of them.
 
    The errors of the logarithms of the two medians are independent, so that of their difference has the sum of
    their squares (Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
@@ -200,7 +200,7 @@ static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
         double ratio = now->median / before->median, tolerance = now->tolerance;
-        double of_minimum = now->min / before->min; /* NaN: a file need not have it */
+        double of_decile = now->decile1 / before->decile1; /* NaN: a file need not have it */
         double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
         verdict = ZT__SAME;
         figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
@@ -214,9 +214,9 @@ static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before
             }
             figures[ZT__CHANGE_LOW] = (low - 1) * 100;
             figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
-            if (low > 1 + tolerance && !(of_minimum <= 1 + tolerance)) {
+            if (low > 1 + tolerance && !(of_decile <= 1 + tolerance)) {
                 verdict = ZT__SLOWER;
-            } else if (high < 1 - tolerance && !(of_minimum >= 1 - tolerance)) {
+            } else if (high < 1 - tolerance && !(of_decile >= 1 - tolerance)) {
                 verdict = ZT__FASTER;
             }
         }

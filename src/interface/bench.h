@@ -34,7 +34,7 @@ struct zt_bench_config {
     double bytes_per_run;  /* Bytes that a run moves, by your own count. 0: the result has no such rate. */
     double items_per_run;  /* Items that a run works on. 0: likewise. */
     double tolerance;      /* zt_compare_benches calls a benchmark faster or slower if the whole interval of
-                              its change, and the change of its minimum, are beyond this share. Default:
+                              its change, and the change of its first decile, are beyond this share. Default:
                               0.02. */
 };
 
@@ -64,6 +64,7 @@ struct zt_bench_result {
     uint32_t bursts; /* of the samples that count */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
+    double decile1;   /* a tenth of the samples take less */
     double quartile1, quartile3;
     double min, max;
     double precision;        /* half the interval, as a share of the median */
