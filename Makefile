@@ -219,6 +219,11 @@ $(BUILD)/has_device: tests/has_device.c | deps-build
 examples: $(EXAMPLES:%=$(BUILD)/examples/%) $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate $(RUN_NEEDS) ## build all examples to build/examples/
 
 run-onednn: $(BUILD)/libzt_auto.so
+run-gather: $(BUILD)/examples/gather $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate $(RUN_NEEDS)
+	if tests/run-on-device.sh; then $(MAKE) --no-print-directory spirv; fi
+	cd $(RUN_IN) && for rank in 0 1 2 3; do '$(CURDIR)/tests/run-on-device.sh' env RANK=$$rank 'ZT_AUTO=run.%q{RANK}.zt' \
+	    LD_PRELOAD='$(abspath $(BUILD))/libzt_auto.so' '$(abspath $(BUILD))/examples/simulate' >/dev/null || exit 1; done
+	cd $(RUN_IN) && '$(abspath $<)' run.[0-3].zt - && '$(abspath $<)' run.[0-3].zt run.ranks.html
 run-%: $(BUILD)/examples/% $(RUN_NEEDS) ## build and run one example
 	if tests/run-on-device.sh; then $(MAKE) --no-print-directory spirv; fi
 	touch $(BUILD)/started
@@ -400,6 +405,7 @@ LOADED := $(BUILD)/libze_softgpu.so $(ALL_KERNELS:%=$(BUILD)/kernels/%.so) $(BUI
 RUN_BY_test_preload := libzt_auto.so simulate
 RUN_BY_test_perfetto := libzt_auto.so simulate
 RUN_BY_test_connectors := libzt_auto.so simulate $(addprefix programs/,itt itt_auto kokkos loops primitives)
+RUN_BY_test_gather := gather
 RUN_BY_test_watch := hang
 RUN_BY_test_hotspots := libzt_auto.so simulate hotspots
 RUN_BY_test_every_call := libzt_auto.so simulate $(filter-out bench_google hang onednn ranks,$(EXAMPLES))
@@ -476,7 +482,7 @@ matrix: | deps-test deps-matrix ## compile the header in every language, compile
 # or fail there as their deadlines are too short; that interrupt kernels by signals; that run other programs; and
 # test_process, whose child processes end with memory in use; and test_cost, whose malloc valgrind replaces.
 ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_connectors test_cost test_debug test_every test_every_call \
-    test_faults test_hotspots test_interrupted test_lists test_locks test_minute test_preload test_process test_reports \
+    test_faults test_gather test_hotspots test_interrupted test_lists test_locks test_minute test_preload test_process test_reports \
     test_sequences test_soak test_softgpu_debug test_softgpu_sampling test_timeline test_watch,$(TESTS))
 
 .PHONY: analysis

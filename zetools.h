@@ -215,8 +215,8 @@
                        distributions, a roofline, the timeline, and what was lost
        .json, .csv     all figures, for scripts; see JSON and CSV
        .pftrace        the timeline, with config.timeline, for Perfetto; .trace.json: for Chrome; see TRACE FILES
-       .instances.csv  a row for each sample, with config.timeline; see OTHER FILES
-       .folded         stacks for flame graphs; see OTHER FILES
+       .instances.csv  a row for each sample, with config.timeline; .folded: for flame graphs; see OTHER FILES
+       .zt             packed statistics, of a rank; see REQUESTED REPORTS
        .prom           text for Prometheus; see OPENMETRICS
        .txt, none, "-" a table; "-" is standard output
 
@@ -663,8 +663,8 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
 /* Writes a report to a file. The suffix chooses the format, in upper or lower case: .txt, .html or .htm,
-   .csv, .json, .pftrace, .trace.json, .instances.csv, .prom, .folded; see REPORTS. Without a suffix, or with
-   a number in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard
+   .csv, .json, .pftrace, .trace.json, .instances.csv, .prom, .folded, .zt; see REPORTS. Without a suffix, or
+   with a number in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard
    output, as wide as the terminal. Columns of config.columns that do not fit into a table follow in a second one
    below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
@@ -1218,7 +1218,8 @@ ZT_API void zt__end_passes(zt__pass_state *passes);
 
 /* zt_report, on the first screen, writes a report to a file. */
 
-/* Formats of reports; see REPORTS. Perfetto's own (.pftrace) is only chosen by a path, of zt_report. */
+/* Formats of reports; see REPORTS. Perfetto's own (.pftrace) and packed statistics (.zt) are only chosen by a path, of
+   zt_report. */
 typedef enum zt_format {
     ZT_FORMAT_TABLE,
     ZT_FORMAT_CSV,
@@ -1791,7 +1792,8 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot,
    On failure no figure has changed, but `into` may have new regions without samples. */
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
-/* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile, but
+/* Writes all statistics and counts into a buffer, as zt_report does into a file with the suffix .zt; see PACKED
+   STATISTICS. Nothing is collected meanwhile, but
    other threads may lose or drop samples between the counts of two regions.
    buffer  NULL: only `size` is set
    size    the size of the buffer in bytes; receives the size that is needed. What is collected between two
@@ -4298,12 +4300,19 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 
 /* Paths of files: names, suffixes and formats, lists of reports. */
 
+/* What a file has: a format that zt_write can write, too, or one that only a path chooses. */
+typedef enum zt__file_kind {
+    ZT__OF_FORMAT,
+    ZT__OF_PERFETTO, /* a trace in Perfetto's own format */
+    ZT__OF_PACK      /* packed statistics */
+} zt__file_kind;
+
 /* A suffix of reports, and what it stands for. */
 typedef struct zt__suffix {
     const char *text;
-    zt_format format;
+    zt_format format; /* of packed statistics: none */
     int shows_timeline;
-    int is_perfetto; /* of traces: Perfetto's own format */
+    zt__file_kind kind;
 } zt__suffix;
 
 /* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
@@ -4361,16 +4370,17 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
 #endif
     /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
-        {".instances.csv", ZT_FORMAT_INSTANCES, 1, 0},
-        {".folded", ZT_FORMAT_FOLDED, 0, 0},
-        {".trace.json", ZT_FORMAT_TRACE, 1, 0},
-        {".pftrace", ZT_FORMAT_TRACE, 1, 1},
-        {".json", ZT_FORMAT_JSON, 0, 0},
-        {".csv", ZT_FORMAT_CSV, 0, 0},
-        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE, 0},
-        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE, 0},
-        {".prom", ZT_FORMAT_OPENMETRICS, 0, 0},
-        {".txt", ZT_FORMAT_TABLE, 0, 0},
+        {".instances.csv", ZT_FORMAT_INSTANCES, 1, ZT__OF_FORMAT},
+        {".folded", ZT_FORMAT_FOLDED, 0, ZT__OF_FORMAT},
+        {".trace.json", ZT_FORMAT_TRACE, 1, ZT__OF_FORMAT},
+        {".pftrace", ZT_FORMAT_TRACE, 1, ZT__OF_PERFETTO},
+        {".json", ZT_FORMAT_JSON, 0, ZT__OF_FORMAT},
+        {".csv", ZT_FORMAT_CSV, 0, ZT__OF_FORMAT},
+        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE, ZT__OF_FORMAT},
+        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE, ZT__OF_FORMAT},
+        {".prom", ZT_FORMAT_OPENMETRICS, 0, ZT__OF_FORMAT},
+        {".txt", ZT_FORMAT_TABLE, 0, ZT__OF_FORMAT},
+        {".zt", ZT_FORMAT_TABLE, 0, ZT__OF_PACK},
     };
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {
@@ -5550,8 +5560,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json, .pftrace, .html, .htm, .prom, .folded and .instances.csv. Use one of "   \
-                      "these.")                                                                              \
+                      ".trace.json, .pftrace, .html, .htm, .prom, .folded, .instances.csv and .zt. Use one " \
+                      "of these.")                                                                           \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
     X(NO_PAGE, "%s: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "              \
                "compile the implementation without it.")                                                     \
@@ -17932,6 +17942,14 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
     return result;
 }
 
+/* ==== results/packing.h ================================================================================= */
+
+/* Packed statistics, for files. */
+
+/* Packs into memory of the allocator, which the caller frees. Failures are reported as those of `call`; then `*bytes` is
+   NULL. */
+ZT__PRIVATE ze_result_t zt__pack(zt_profiler *profiler, const char *call, uint8_t **bytes, size_t *size);
+
 /* ==== results/packing.c ================================================================================= */
 
 /* zt_pack and zt_unpack. */
@@ -18383,31 +18401,23 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     }
 }
 
-ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__packer packer = {0, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+/* Packs into a buffer of `*size` bytes. NULL: only `*size` is set. Returns INVALID_SIZE, which is not reported, if the
+   buffer is too small. */
+static ze_result_t zt__pack_into(zt_profiler *locked, const char *call, uint8_t *buffer, size_t *size) {
+    zt__packer packer = {0, buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
     uint32_t i, regions, paths, layout = ZT__PACK_LAYOUT;
     uint64_t packed_size, hash;
     int is_inside;
-    if (!profiler) {
-        if (size) {
-            *size = 0;
-        }
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!size) {
-        return zt__report_null(&locked->diagnostics, "zt_pack", "size");
-    }
     /* Nothing is collected meanwhile, so that the samples of all regions are of one moment. What other
        threads lose or drop meanwhile may be in the counts of a region alone, or in those of all regions
        alone. Inside a sample function this thread holds the collector already. */
     is_inside = zt__is_owner(&locked->collector);
     if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
-        return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
+        return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, call);
     }
     packer.size = buffer ? *size : 0;
-    paths = zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
-    regions = zt__get_region_count(profiler);
+    paths = zt__get_path_count(locked); /* before that of the regions, so that it has all their regions */
+    regions = zt__get_region_count(locked);
     zt__transfer_profiler(&packer, locked, &regions);
     zt__transfer_metrics(&packer, locked);
     for (i = 0; i < regions; i++) {
@@ -18429,8 +18439,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return ZE_RESULT_SUCCESS;
     }
     if (packer.used > packer.size) {
-        return zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned long long)packer.size, (unsigned long long)packer.used);
+        return ZE_RESULT_ERROR_INVALID_SIZE;
     }
     /* The header comes last, because it has the size and the checksum of the rest. */
     packed_size = packer.used;
@@ -18441,6 +18450,47 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     zt__transfer_u64(&packer, &packed_size, UINT64_MAX);
     zt__transfer_u64(&packer, &hash, UINT64_MAX);
     return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
+    zt_profiler *locked = zt__mutable(profiler);
+    size_t room;
+    ze_result_t result;
+    if (!profiler) {
+        if (size) {
+            *size = 0;
+        }
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!size) {
+        return zt__report_null(&locked->diagnostics, "zt_pack", "size");
+    }
+    room = *size;
+    result = zt__pack_into(locked, "zt_pack", (uint8_t *)buffer, size);
+    if (result == ZE_RESULT_ERROR_INVALID_SIZE) {
+        zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, result, (unsigned long long)room,
+                   (unsigned long long)*size);
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__pack(zt_profiler *profiler, const char *call, uint8_t **bytes, size_t *size) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
+    *bytes = NULL;
+    *size = ZT__PACK_HEADER_SIZE;
+    while (result ==
+           ZE_RESULT_ERROR_INVALID_SIZE) { /* at first, and when other threads have added regions since */
+        zt__free(allocator, *bytes);
+        *bytes = (uint8_t *)zt__allocate(allocator, *size, 1);
+        result = *bytes ? zt__pack_into(profiler, call, *bytes, size)
+                        : zt__report_no_memory(&profiler->diagnostics, call, "a report");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__free(allocator, *bytes);
+        *bytes = NULL;
+    }
+    return result;
 }
 
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
@@ -38769,6 +38819,24 @@ static ze_result_t zt__write_report(const void *content, FILE *file) {
     return zt__write_as(report->profiler, report->format, report->is_perfetto, zt__write_to_file, file);
 }
 
+/* Writes what zt_pack packs. */
+static ze_result_t zt__write_packed(const void *content, FILE *file) {
+    zt_profiler *profiler = zt__mutable(((const zt__report_content *)content)->profiler);
+    ze_result_t result;
+    uint8_t *bytes;
+    size_t size;
+    int reason;
+    zt__finish_power(profiler);
+    result = zt__pack(profiler, "zt_report", &bytes, &size);
+    if (result == ZE_RESULT_SUCCESS && zt__write_to_file(bytes, size, file) != 0) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    reason = errno;
+    zt__free(&profiler->config.allocator, bytes);
+    errno = reason; /* which the allocator may have changed */
+    return result;
+}
+
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__report_content content;
@@ -38786,7 +38854,10 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
     }
     suffix = zt__find_suffix(path);
-    content.is_perfetto = suffix && suffix->is_perfetto;
+    content.is_perfetto = suffix && suffix->kind == ZT__OF_PERFETTO;
+    if (suffix && suffix->kind == ZT__OF_PACK) {
+        output.write_content = zt__write_packed;
+    }
     output.allocator = &profiler->config.allocator;
     return zt__write_output(&output);
 }
@@ -45067,9 +45138,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    PACKED STATISTICS
 
-       The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
-       754, text is a u32 length and that many bytes. Times are in nanoseconds. Facts about program and
-       device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
+       The layout of what zt_pack writes, and of files with the suffix .zt. Little-endian; u32 and u64 are
+       unsigned, f64 is a double of IEEE 754, text is a u32 length and that many bytes. Times are in
+       nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
        zt_merge does not add them either.
 
            "ZTPK"; u32 layout: 11; u64 size of the whole; u64 checksum: FNV-1a of all that follows
@@ -45801,4 +45872,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: daeb60ee7d23a68e */
+/* Joined from src/ by src/join.py: 396b73a1d778cf84 */

@@ -157,6 +157,28 @@ static void test_a_file_by_the_environment(void **state) {
     assert_string_equal(text_of("output"), "");
 }
 
+/* A rank of a program: its statistics, which are the same after they were read back. */
+static void test_packed_statistics_by_the_environment(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_directory("run.%q{ZT_TEST_RANK}.zt"));
+    const program p = {
+        .work = launch_some, .environment = path, .calls = 1, .variables = {"ZT_TEST_RANK", "7"}};
+    expect_success(&p);
+    zt_profiler *profiler = NULL;
+    zt_region_info info;
+    static char bytes[1 << 19];
+    FILE *file = fopen(in_directory("run.7.zt"), "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    ok(zt_unpack(bytes, size, NULL, &profiler));
+    ok(zt_get_region(profiler, zt_find_path(profiler, "saxpy"), &info));
+    assert_int_equal(info.count, 7);
+    zt_close(profiler);
+    assert_string_equal(text_of("output"), "");
+}
+
 static void test_a_file_by_the_configuration(void **state) {
     char path[PATH_MAX];
     (void)state;
@@ -1481,6 +1503,7 @@ int main(void) {
         cmocka_unit_test(test_a_table_at_exit),
         cmocka_unit_test(test_an_exit_with_everything_open),
         cmocka_unit_test(test_a_file_by_the_environment),
+        cmocka_unit_test(test_packed_statistics_by_the_environment),
         cmocka_unit_test(test_a_file_by_the_configuration),
         cmocka_unit_test(test_turned_off_by_the_environment),
         cmocka_unit_test(test_any_number_of_contexts),

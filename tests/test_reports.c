@@ -2124,6 +2124,37 @@ static void test_format_by_suffix(void **state) {
     assert_int_equal(remove_entries(), 12); /* and nothing else was left there */
 }
 
+/* The suffix .zt: the file is what zt_pack packs. Without memory it is the one before. */
+static void test_packed_statistics(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    zt_profiler *back = NULL;
+    size_t size = 0;
+    config.allocator = scarce_allocator();
+    allocations_left = -1;
+    zt_profiler *profiler = measure_region(w, &config);
+    ok(zt_report(profiler, in_directory("run.ZT")));
+    ok(zt_pack(profiler, NULL, &size));
+    void *packed = malloc(size);
+    assert_non_null(packed);
+    ok(zt_pack(profiler, packed, &size));
+    allocations_left = 1; /* for the path; there is none for the statistics */
+    assert_result(zt_report(profiler, in_directory("run.ZT")), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    allocations_left = -1;
+    assert_contains(zt_get_info(profiler).error, "zt_report");
+    assert_non_null(read_whole(in_directory("run.ZT")));
+    assert_int_equal(second_buffer.size, size);
+    assert_memory_equal(second_buffer.bytes, packed, size);
+    ok(zt_unpack(second_buffer.bytes, size, NULL, &back));
+    ok(zt_report(back, in_directory("again.zt")));
+    assert_non_null(read_whole(in_directory("again.zt")));
+    assert_int_equal(second_buffer.size, size);
+    assert_memory_equal(second_buffer.bytes, packed, size);
+    assert_int_equal(remove_entries(), 2);
+    zt_close(back);
+    free(packed);
+}
+
 static void test_unknown_suffixes_are_refused(void **state) {
     world *w = *state;
     const char *names[] = {"run.xml", "run.csv.gz", "run.trace", ".json.x"};
@@ -2134,7 +2165,7 @@ static void test_unknown_suffixes_are_refused(void **state) {
         assert_contains(zt_get_info(profiler).error, names[i]);
         assert_contains(zt_get_info(profiler).error,
                         ".txt (or none: a table), .csv, .json, .trace.json, .pftrace, .html, .htm, "
-                        ".prom, .folded and .instances.csv");
+                        ".prom, .folded, .instances.csv and .zt");
     }
     assert_int_equal(remove_entries(), 0);
 }
@@ -2784,6 +2815,7 @@ int main(void) {
         IN_DIRECTORY(test_pages_while_samples_are_replaced),
         IN_DIRECTORY(test_page_of_many_samples),
         IN_DIRECTORY(test_format_by_suffix),
+        IN_DIRECTORY(test_packed_statistics),
         IN_DIRECTORY(test_unknown_suffixes_are_refused),
         IN_DIRECTORY(test_suffix_is_of_the_file),
         IN_DIRECTORY(test_a_trace_needs_a_timeline),

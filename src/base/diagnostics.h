@@ -106,8 +106,8 @@
     X(BAD_FORMAT, "zt_write: %d is not a zt_format. Pass one of ZT_FORMAT_TABLE, _CSV, _JSON, _TRACE, "      \
                   "_HTML, _OPENMETRICS, _INSTANCES and _FOLDED.")                                            \
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
-                      ".trace.json, .pftrace, .html, .htm, .prom, .folded and .instances.csv. Use one of "   \
-                      "these.")                                                                              \
+                      ".trace.json, .pftrace, .html, .htm, .prom, .folded, .instances.csv and .zt. Use one " \
+                      "of these.")                                                                           \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
     X(NO_PAGE, "%s: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "              \
                "compile the implementation without it.")                                                     \

@@ -24,16 +24,17 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
 #endif
     /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
-        {".instances.csv", ZT_FORMAT_INSTANCES, 1, 0},
-        {".folded", ZT_FORMAT_FOLDED, 0, 0},
-        {".trace.json", ZT_FORMAT_TRACE, 1, 0},
-        {".pftrace", ZT_FORMAT_TRACE, 1, 1},
-        {".json", ZT_FORMAT_JSON, 0, 0},
-        {".csv", ZT_FORMAT_CSV, 0, 0},
-        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE, 0},
-        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE, 0},
-        {".prom", ZT_FORMAT_OPENMETRICS, 0, 0},
-        {".txt", ZT_FORMAT_TABLE, 0, 0},
+        {".instances.csv", ZT_FORMAT_INSTANCES, 1, ZT__OF_FORMAT},
+        {".folded", ZT_FORMAT_FOLDED, 0, ZT__OF_FORMAT},
+        {".trace.json", ZT_FORMAT_TRACE, 1, ZT__OF_FORMAT},
+        {".pftrace", ZT_FORMAT_TRACE, 1, ZT__OF_PERFETTO},
+        {".json", ZT_FORMAT_JSON, 0, ZT__OF_FORMAT},
+        {".csv", ZT_FORMAT_CSV, 0, ZT__OF_FORMAT},
+        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE, ZT__OF_FORMAT},
+        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE, ZT__OF_FORMAT},
+        {".prom", ZT_FORMAT_OPENMETRICS, 0, ZT__OF_FORMAT},
+        {".txt", ZT_FORMAT_TABLE, 0, ZT__OF_FORMAT},
+        {".zt", ZT_FORMAT_TABLE, 0, ZT__OF_PACK},
     };
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(suffixes); i++) {

@@ -5,12 +5,19 @@
 #include "base/compiler.h"
 #include "base/system.h"
 
+/* What a file has: a format that zt_write can write, too, or one that only a path chooses. */
+typedef enum zt__file_kind {
+    ZT__OF_FORMAT,
+    ZT__OF_PERFETTO, /* a trace in Perfetto's own format */
+    ZT__OF_PACK      /* packed statistics */
+} zt__file_kind;
+
 /* A suffix of reports, and what it stands for. */
 typedef struct zt__suffix {
     const char *text;
-    zt_format format;
+    zt_format format; /* of packed statistics: none */
     int shows_timeline;
-    int is_perfetto; /* of traces: Perfetto's own format */
+    zt__file_kind kind;
 } zt__suffix;
 
 /* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */

@@ -1,6 +1,7 @@
 /* zt_report, on the first screen, writes a report to a file. */
 
-/* Formats of reports; see REPORTS. Perfetto's own (.pftrace) is only chosen by a path, of zt_report. */
+/* Formats of reports; see REPORTS. Perfetto's own (.pftrace) and packed statistics (.zt) are only chosen by a path, of
+   zt_report. */
 typedef enum zt_format {
     ZT_FORMAT_TABLE,
     ZT_FORMAT_CSV,

@@ -213,8 +213,8 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
 /* Writes a report to a file. The suffix chooses the format, in upper or lower case: .txt, .html or .htm,
-   .csv, .json, .pftrace, .trace.json, .instances.csv, .prom, .folded; see REPORTS. Without a suffix, or with
-   a number in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard
+   .csv, .json, .pftrace, .trace.json, .instances.csv, .prom, .folded, .zt; see REPORTS. Without a suffix, or
+   with a number in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard
    output, as wide as the terminal. Columns of config.columns that do not fit into a table follow in a second one
    below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic

@@ -215,8 +215,8 @@
                        distributions, a roofline, the timeline, and what was lost
        .json, .csv     all figures, for scripts; see JSON and CSV
        .pftrace        the timeline, with config.timeline, for Perfetto; .trace.json: for Chrome; see TRACE FILES
-       .instances.csv  a row for each sample, with config.timeline; see OTHER FILES
-       .folded         stacks for flame graphs; see OTHER FILES
+       .instances.csv  a row for each sample, with config.timeline; .folded: for flame graphs; see OTHER FILES
+       .zt             packed statistics, of a rank; see REQUESTED REPORTS
        .prom           text for Prometheus; see OPENMETRICS
        .txt, none, "-" a table; "-" is standard output
 

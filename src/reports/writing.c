@@ -22,6 +22,7 @@
 #include "reports/table.h"
 #include "reports/trace.h"
 #include "results/overlap.h"
+#include "results/packing.h"
 #include "results/phase_times.h"
 #include "results/results.h"
 #include "streams/power.h"
@@ -264,6 +265,24 @@ static ze_result_t zt__write_report(const void *content, FILE *file) {
     return zt__write_as(report->profiler, report->format, report->is_perfetto, zt__write_to_file, file);
 }
 
+/* Writes what zt_pack packs. */
+static ze_result_t zt__write_packed(const void *content, FILE *file) {
+    zt_profiler *profiler = zt__mutable(((const zt__report_content *)content)->profiler);
+    ze_result_t result;
+    uint8_t *bytes;
+    size_t size;
+    int reason;
+    zt__finish_power(profiler);
+    result = zt__pack(profiler, "zt_report", &bytes, &size);
+    if (result == ZE_RESULT_SUCCESS && zt__write_to_file(bytes, size, file) != 0) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    reason = errno;
+    zt__free(&profiler->config.allocator, bytes);
+    errno = reason; /* which the allocator may have changed */
+    return result;
+}
+
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt__report_content content;
@@ -281,7 +300,10 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
         return zt__report(diagnostics, UNKNOWN_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_report", path);
     }
     suffix = zt__find_suffix(path);
-    content.is_perfetto = suffix && suffix->is_perfetto;
+    content.is_perfetto = suffix && suffix->kind == ZT__OF_PERFETTO;
+    if (suffix && suffix->kind == ZT__OF_PACK) {
+        output.write_content = zt__write_packed;
+    }
     output.allocator = &profiler->config.allocator;
     return zt__write_output(&output);
 }

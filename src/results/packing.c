@@ -1,5 +1,6 @@
 /* zt_pack and zt_unpack. */
 
+#include "results/packing.h"
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/map.h"
@@ -468,31 +469,23 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
     }
 }
 
-ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__packer packer = {0, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+/* Packs into a buffer of `*size` bytes. NULL: only `*size` is set. Returns INVALID_SIZE, which is not reported, if the
+   buffer is too small. */
+static ze_result_t zt__pack_into(zt_profiler *locked, const char *call, uint8_t *buffer, size_t *size) {
+    zt__packer packer = {0, buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
     uint32_t i, regions, paths, layout = ZT__PACK_LAYOUT;
     uint64_t packed_size, hash;
     int is_inside;
-    if (!profiler) {
-        if (size) {
-            *size = 0;
-        }
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!size) {
-        return zt__report_null(&locked->diagnostics, "zt_pack", "size");
-    }
     /* Nothing is collected meanwhile, so that the samples of all regions are of one moment. What other
        threads lose or drop meanwhile may be in the counts of a region alone, or in those of all regions
        alone. Inside a sample function this thread holds the collector already. */
     is_inside = zt__is_owner(&locked->collector);
     if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
-        return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
+        return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, call);
     }
     packer.size = buffer ? *size : 0;
-    paths = zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
-    regions = zt__get_region_count(profiler);
+    paths = zt__get_path_count(locked); /* before that of the regions, so that it has all their regions */
+    regions = zt__get_region_count(locked);
     zt__transfer_profiler(&packer, locked, &regions);
     zt__transfer_metrics(&packer, locked);
     for (i = 0; i < regions; i++) {
@@ -514,8 +507,7 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return ZE_RESULT_SUCCESS;
     }
     if (packer.used > packer.size) {
-        return zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned long long)packer.size, (unsigned long long)packer.used);
+        return ZE_RESULT_ERROR_INVALID_SIZE;
     }
     /* The header comes last, because it has the size and the checksum of the rest. */
     packed_size = packer.used;
@@ -526,6 +518,47 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     zt__transfer_u64(&packer, &packed_size, UINT64_MAX);
     zt__transfer_u64(&packer, &hash, UINT64_MAX);
     return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
+    zt_profiler *locked = zt__mutable(profiler);
+    size_t room;
+    ze_result_t result;
+    if (!profiler) {
+        if (size) {
+            *size = 0;
+        }
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!size) {
+        return zt__report_null(&locked->diagnostics, "zt_pack", "size");
+    }
+    room = *size;
+    result = zt__pack_into(locked, "zt_pack", (uint8_t *)buffer, size);
+    if (result == ZE_RESULT_ERROR_INVALID_SIZE) {
+        zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, result, (unsigned long long)room,
+                   (unsigned long long)*size);
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__pack(zt_profiler *profiler, const char *call, uint8_t **bytes, size_t *size) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
+    *bytes = NULL;
+    *size = ZT__PACK_HEADER_SIZE;
+    while (result ==
+           ZE_RESULT_ERROR_INVALID_SIZE) { /* at first, and when other threads have added regions since */
+        zt__free(allocator, *bytes);
+        *bytes = (uint8_t *)zt__allocate(allocator, *size, 1);
+        result = *bytes ? zt__pack_into(profiler, call, *bytes, size)
+                        : zt__report_no_memory(&profiler->diagnostics, call, "a report");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__free(allocator, *bytes);
+        *bytes = NULL;
+    }
+    return result;
 }
 
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,

@@ -1,9 +1,9 @@
 /* ----------------------------------------------------------------------------------------------------------
    PACKED STATISTICS
 
-       The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
-       754, text is a u32 length and that many bytes. Times are in nanoseconds. Facts about program and
-       device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
+       The layout of what zt_pack writes, and of files with the suffix .zt. Little-endian; u32 and u64 are
+       unsigned, f64 is a double of IEEE 754, text is a u32 length and that many bytes. Times are in
+       nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
        zt_merge does not add them either.
 
            "ZTPK"; u32 layout: 11; u64 size of the whole; u64 checksum: FNV-1a of all that follows

@@ -1,0 +1,151 @@
+/* Packed statistics as a rank would write them, of times that the test chooses: by the page PACKED STATISTICS, and
+   without a device. */
+#ifndef TESTS_RANKS_H
+#define TESTS_RANKS_H
+
+#include "zetools.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANK_LAYOUT = 11, RANK_HEADER = 24, RANK_BUCKETS = 25 };
+
+/* A region or phase, of which the rank has one path or more. */
+typedef struct rank_region {
+    const char *name;
+    int is_phase;
+} rank_region;
+
+/* `count` samples on a path, which all take the same time. */
+typedef struct rank_path {
+    uint32_t outer; /* a path before this one, or UINT32_MAX */
+    uint32_t region;
+    uint64_t count;
+    double total_ns;
+} rank_path;
+
+typedef struct rank_pack {
+    unsigned char *bytes;
+    size_t size, room;
+} rank_pack;
+
+static inline void rank_put(rank_pack *pack, uint64_t value, size_t size) {
+    if (pack->size + size > pack->room) {
+        pack->room = 2 * pack->room + 4096;
+        pack->bytes = (unsigned char *)realloc(pack->bytes, pack->room);
+        if (!pack->bytes)
+            abort();
+    }
+    for (size_t i = 0; i < size; i++)
+        pack->bytes[pack->size++] = (unsigned char)(value >> 8 * i);
+}
+
+static inline void rank_put_u32(rank_pack *pack, uint32_t value) {
+    rank_put(pack, value, 4);
+}
+
+static inline void rank_put_u64(rank_pack *pack, uint64_t value) {
+    rank_put(pack, value, 8);
+}
+
+static inline void rank_put_f64(rank_pack *pack, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    rank_put_u64(pack, bits);
+}
+
+static inline void rank_put_zeros(rank_pack *pack, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        rank_put(pack, 0, 1);
+}
+
+static inline void rank_put_text(rank_pack *pack, const char *text) {
+    size_t length = strlen(text);
+    rank_put_u32(pack, (uint32_t)length);
+    for (size_t i = 0; i < length; i++)
+        rank_put(pack, (unsigned char)text[i], 1);
+}
+
+/* What a rank says about itself: it has measured times alone. */
+static inline void rank_put_facts(rank_pack *pack, uint32_t region_count) {
+    rank_put_u32(pack, 0); /* metrics */
+    rank_put_u32(pack, region_count);
+    rank_put_u32(pack, 1); /* passes */
+    rank_put_u32(pack, 1); /* tiles */
+    rank_put_u32(pack, 0); /* config.samples */
+    rank_put_u32(pack, 0); /* latencies are not kept */
+    rank_put_u32(pack, ZT_TIMES_BY_CHOICE);
+    for (int i = 0; i < 6; i++)
+        rank_put_text(pack, ""); /* why, device, driver version, UUID, PCI address, program */
+    rank_put_zeros(pack, 4 + 2 * 8);
+    rank_put_u32(pack, ZT_CAUSE_COUNT);
+    rank_put_zeros(pack, (ZT_CAUSE_COUNT + 1) * 8);
+    rank_put_zeros(pack, 4 + 8 * 8 + 2 * 4 + 5 * 8); /* memory */
+}
+
+static inline void rank_put_path(rank_pack *pack, const rank_region *regions, const rank_path *path) {
+    double mean = path->count ? path->total_ns / (double)path->count : 0;
+    rank_put_u32(pack, path->outer);
+    rank_put_u32(pack, path->region);
+    rank_put_zeros(pack, 3 * 8 + 2 * 4 + 4 * 8);          /* lost, dropped and so on, bytes */
+    rank_put_zeros(pack, 4 * 8 + 16 * 8 + 2 * 4 + 5 * 8); /* of phases: entries, power, memory */
+    rank_put_u64(pack, path->count);
+    if (path->count) {
+        rank_put_u64(pack, path->count);
+        rank_put_f64(pack, (double)path->count);
+        rank_put_f64(pack, path->total_ns);
+        rank_put_f64(pack, mean);
+        rank_put_f64(pack, 0);
+        rank_put_f64(pack, mean);
+        rank_put_f64(pack, mean);
+        rank_put_zeros(pack, 2 * 7 * 8); /* latencies */
+        rank_put_u64(pack, path->count); /* all in one bucket */
+        rank_put_zeros(pack, (RANK_BUCKETS - 1) * 8);
+    }
+    rank_put_u32(pack, 0); /* kept samples */
+    if (regions[path->region].is_phase)
+        rank_put_zeros(pack, 8 + 4); /* entries */
+}
+
+/* Writes size and checksum into the header. */
+static inline void rank_seal(rank_pack *pack) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    size_t size = pack->size;
+    for (size_t i = RANK_HEADER; i < size; i++)
+        hash = (hash ^ pack->bytes[i]) * UINT64_C(0x100000001b3);
+    memcpy(pack->bytes, "ZTPK", 4);
+    pack->size = 4;
+    rank_put_u32(pack, RANK_LAYOUT);
+    rank_put_u64(pack, size);
+    rank_put_u64(pack, hash);
+    pack->size = size;
+}
+
+/* The caller frees the bytes. */
+static inline rank_pack pack_rank(const rank_region *regions, uint32_t region_count, const rank_path *paths,
+                                  uint32_t path_count) {
+    rank_pack pack = {NULL, 0, 0};
+    rank_put_zeros(&pack, RANK_HEADER);
+    rank_put_facts(&pack, region_count);
+    for (uint32_t i = 0; i < region_count; i++) {
+        rank_put_text(&pack, regions[i].name);
+        rank_put_u32(&pack, (uint32_t)regions[i].is_phase);
+        rank_put_zeros(&pack, 2 * 8); /* lost, dropped */
+    }
+    rank_put_u32(&pack, path_count);
+    for (uint32_t i = 0; i < path_count; i++)
+        rank_put_path(&pack, regions, &paths[i]);
+    rank_seal(&pack);
+    return pack;
+}
+
+/* Returns whether the file could be written. */
+static inline int write_pack(const rank_pack *pack, const char *path) {
+    FILE *file = fopen(path, "wb");
+    int is_written = file && fwrite(pack->bytes, 1, pack->size, file) == pack->size;
+    return (file ? fclose(file) == 0 : 0) && is_written;
+}
+
+#endif

@@ -1,0 +1,269 @@
+/* examples/gather.c: files of ranks with times that are known, joined in each format; files that cannot be used. */
+#define _GNU_SOURCE
+#include "fixture.h"
+
+#include "ranks.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { ALL_USED = 0, NONE_USED = 1, SOME_USED = 2 };
+
+static const char *text_of(const char *name) {
+    static char texts[2][1 << 20];
+    static int next;
+    char *text = texts[next++ % 2];
+    FILE *file = fopen(in_directory(name), "rb");
+    if (!file)
+        fail_msg("there is no %s", in_directory(name));
+    text[fread(text, 1, sizeof texts[0] - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+/* Runs the example in the directory. Returns its exit status. */
+static int gather(const char *arguments) {
+    char program[PATH_MAX], command[3 * PATH_MAX];
+    int status;
+    find_file("build/examples-O0/gather", program, sizeof program);
+    snprintf(command, sizeof command, "cd '%s' && exec '%s' %s >output 2>errors", test_directory, program,
+             arguments);
+    status = system(command);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* What gather prints as a table, which all files that it is given have to be used for. */
+static const char *table_of(const char *files) {
+    char arguments[PATH_MAX];
+    snprintf(arguments, sizeof arguments, "%s -", files);
+    assert_int_equal(gather(arguments), ALL_USED);
+    assert_string_equal(text_of("errors"), "");
+    return text_of("output");
+}
+
+static void write_rank(const char *name, const rank_region *regions, uint32_t region_count,
+                       const rank_path *paths, uint32_t path_count) {
+    rank_pack pack = pack_rank(regions, region_count, paths, path_count);
+    assert_true(write_pack(&pack, in_directory(name)));
+    free(pack.bytes);
+}
+
+static const rank_region regions[] = {{"step", 1}, {"solve", 0}, {"<b>\"copy\" & \\ \t\xFF\xC3\xA9", 0}};
+enum { NONE = -1, STEP = 0, SOLVE, COPY, REGIONS };
+
+/* The rank of this name solves for so long inside its step and, unless it is 0, copies for so long outside. */
+static void write_solver(const char *name, double solve_ns, double copy_ns) {
+    const rank_path paths[] = {{UINT32_MAX, STEP, 2, solve_ns},
+                               {0, SOLVE, 2, solve_ns},
+                               {UINT32_MAX, COPY, copy_ns > 0 ? 5 : 0, copy_ns}};
+    write_rank(name, regions, REGIONS, paths, 3);
+}
+
+/* Four ranks: solving costs 3 of 8 ms, on rank 10; two of them copy. The time of the third one's steps is empty. */
+static void write_solvers(void) {
+    write_solver("run.0.zt", 4e6, 1e6);
+    write_solver("run.2.zt", 5e6, 2e6);
+    write_solver("run.9.zt", 3e6, 0);
+    write_solver("run.10.zt", 8e6, 0);
+}
+
+/* What was forged is what zt_unpack reads. */
+static void test_forged_statistics(void **state) {
+    const rank_path paths[] = {{UINT32_MAX, STEP, 2, 4e6}, {0, SOLVE, 2, 4e6}, {UINT32_MAX, SOLVE, 1, 7}};
+    rank_pack pack = pack_rank(regions, REGIONS, paths, 3);
+    zt_profiler *profiler = NULL;
+    zt_region_info info;
+    (void)state;
+    ok(zt_unpack(pack.bytes, pack.size, NULL, &profiler));
+    ok(zt_get_region(profiler, zt_find_path(profiler, "step;solve"), &info));
+    assert_true(info.count == 2 && info.total_ns == 4e6 && info.time_ns.mean == 2e6 && !info.is_phase);
+    ok(zt_get_region(profiler, zt_find_path(profiler, ";solve"), &info));
+    assert_true(info.count == 1 && info.total_ns == 7);
+    ok(zt_get_region(profiler, zt_find_path(profiler, ";step"), &info));
+    assert_true(info.is_phase && info.total_ns == 4e6);
+    zt_close(profiler);
+    free(pack.bytes);
+}
+
+/* Ranks are in the order of their numbers, rows in that of their cost. */
+static void test_a_table(void **state) {
+    (void)state;
+    write_solvers();
+    const char *table = table_of("run.*.zt");
+    assert_contains(table, "Ranks: 4\n");
+    assert_contains(table,
+                    "       3.000     37.5%        5.000        8.000     10        3.000      9      4"
+                    "          8  step (phase)\n"
+                    "       3.000     37.5%        5.000        8.000     10        3.000      9      4"
+                    "          8  step;solve\n"
+                    "       0.500     25.0%        1.500        2.000      2        1.000      0      2"
+                    "         10  <b>\"copy\" & \\ ??\xC3\xA9\n");
+}
+
+static void test_csv(void **state) {
+    (void)state;
+    write_solvers();
+    assert_int_equal(gather("run.*.zt ranks.csv"), ALL_USED);
+    assert_string_equal(text_of("ranks.csv"),
+                        "kind,path,ranks,samples,mean_ns,fastest_ns,fastest_rank,slowest_ns,slowest_rank,"
+                        "imbalance,cost_ns,reason\n"
+                        "phase,\"step\",4,8,5000000.000,3000000.000,9,8000000.000,10,0.375000,3000000.000,\n"
+                        "region,\"step;solve\",4,8,5000000.000,3000000.000,9,8000000.000,10,0.375000,"
+                        "3000000.000,\n"
+                        "region,\"<b>\"\"copy\"\" & \\ ??\xC3\xA9\",2,10,1500000.000,1000000.000,0,"
+                        "2000000.000,2,0.250000,500000.000,\n");
+}
+
+static void test_json(void **state) {
+    (void)state;
+    write_solvers();
+    assert_int_equal(gather("run.*.zt ranks.json"), ALL_USED);
+    const char *json = text_of("ranks.json");
+    assert_contains(json, "{\"ranks\":[\"0\",\"2\",\"9\",\"10\"],");
+    assert_contains(json, "{\"kind\":\"region\",\"path\":\"step;solve\",\"ranks\":4,\"samples\":8,"
+                          "\"mean_ns\":5000000.000,\"fastest_ns\":3000000.000,\"fastest_rank\":\"9\","
+                          "\"slowest_ns\":8000000.000,\"slowest_rank\":\"10\",\"imbalance\":0.375000,"
+                          "\"cost_ns\":3000000.000,"
+                          "\"times_ns\":[4000000.000,5000000.000,3000000.000,8000000.000]}");
+    assert_contains(json, "\"path\":\"<b>\\u0022copy\\u0022 & \\u005c \\u0009?\xC3\xA9\"");
+    assert_contains(json, "\"times_ns\":[1000000.000,2000000.000,null,null]}");
+    assert_contains(json, "\"unused\":[]}\n");
+}
+
+/* Names are escaped; a row has a picture, with a bar for each rank that has the path. */
+static void test_a_page(void **state) {
+    (void)state;
+    write_solvers();
+    assert_int_equal(gather("run.*.zt ranks.html"), ALL_USED);
+    const char *page = text_of("ranks.html");
+    assert_contains(page, "<td>step;solve</td><td>4</td><td>8</td><td>3.000</td><td>37.5%</td><td>5.000</td>"
+                          "<td>8.000</td><td>10</td><td>3.000</td><td>9</td>");
+    assert_contains(page, "aria-label=\"GPU time by rank, from 3.000 ms on rank 9 to 8.000 ms on rank 10\"");
+    assert_contains(page, "<path d=\"M0 1v-0.50h.8V1z\"/><path class=\"slowest\" d=\"M1 1v-1.00h.8V1z\"/>");
+    assert_contains(page, "<td>&#60;b&#62;&#34;copy&#34; &#38; \\ ??\xC3\xA9</td>");
+    assert_null(strstr(page, "<b>"));
+    assert_null(strstr(page, "http"));
+}
+
+/* Each is named with the reason, in each report, and the rest is joined. */
+static void test_files_that_cannot_be_used(void **state) {
+    const rank_path paths[] = {{UINT32_MAX, SOLVE, 1, 1e6}};
+    rank_pack pack = pack_rank(regions, REGIONS, paths, 1);
+    size_t whole = pack.size;
+    static const char *const formats[] = {"-", "ranks.csv", "ranks.json", "ranks.html"};
+    static const char *const reasons[][2] = {{"cut.1.zt", "the buffer is cut off"},
+                                             {"damaged.2.zt", "the buffer is damaged"},
+                                             {"other.3.zt", "layout 12"},
+                                             {"empty.4.zt", "the buffer is cut off"},
+                                             {"text.5.zt", "does not begin with ZTPK"},
+                                             {"forged.6.zt", "the contents of the buffer are invalid"},
+                                             {"missing.7.zt", "No such file or directory"}};
+    (void)state;
+    assert_true(write_pack(&pack, in_directory("good.0.zt")));
+    pack.size = whole - 1;
+    assert_true(write_pack(&pack, in_directory("cut.1.zt")));
+    pack.size = 0;
+    assert_true(write_pack(&pack, in_directory("empty.4.zt")));
+    pack.size = whole;
+    pack.bytes[RANK_HEADER] ^= 1;
+    assert_true(write_pack(&pack, in_directory("damaged.2.zt")));
+    rank_seal(&pack); /* as if it had a metric */
+    assert_true(write_pack(&pack, in_directory("forged.6.zt")));
+    pack.bytes[4]++;
+    assert_true(write_pack(&pack, in_directory("other.3.zt")));
+    pack.bytes[0]++;
+    assert_true(write_pack(&pack, in_directory("text.5.zt")));
+    free(pack.bytes);
+    for (int i = 0; i < 4; i++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments, "*.zt missing.7.zt %s", formats[i]);
+        assert_int_equal(gather(arguments), SOME_USED);
+        const char *errors = text_of("errors"), *report = text_of(i ? formats[i] : "output");
+        assert_contains(report, "solve");
+        assert_null(strstr(report, "good"));
+        for (size_t file = 0; file < sizeof reasons / sizeof *reasons; file++) {
+            assert_contains(errors, reasons[file][0]);
+            assert_contains(errors, reasons[file][1]);
+            assert_contains(report, reasons[file][0]);
+            assert_contains(report, reasons[file][1]);
+        }
+    }
+    assert_int_equal(gather("cut.1.zt . -"), NONE_USED);
+    assert_contains(text_of("output"), "Ranks: 0\n");
+    assert_contains(text_of("errors"), ". is not used: Is a directory");
+}
+
+/* Nothing is overwritten by a report whose name was forgotten. */
+static void test_wrong_arguments(void **state) {
+    (void)state;
+    write_solvers();
+    assert_int_equal(gather("run.0.zt run.2.zt"), NONE_USED);
+    assert_contains(text_of("errors"), "usage: gather");
+    assert_int_equal(gather("-"), NONE_USED);
+    assert_int_equal(gather("run.0.zt nowhere/ranks.csv"), NONE_USED);
+    assert_contains(text_of("errors"), "cannot write nowhere/ranks.csv: No such file or directory");
+    assert_contains(table_of("run.2.zt"), "Ranks: 1\n");
+}
+
+/* A rank without a number has its place; a rank with two devices has two files. */
+static void test_numbers(void **state) {
+    (void)state;
+    write_solver("a.zt", 1e6, 0);
+    write_solver("node12.zt", 4e6, 0);
+    write_solver("run.3.2.zt", 3e6, 0);
+    write_solver("run.3.zt", 2e6, 0);
+    assert_int_equal(gather("node12.zt run.3.2.zt run.3.zt a.zt ranks.json"), ALL_USED);
+    assert_contains(text_of("ranks.json"), "{\"ranks\":[\"3\",\"3\",\"3.2\",\"12\"],");
+    assert_contains(text_of("ranks.json"), "\"times_ns\":[2000000.000,1000000.000,3000000.000,4000000.000]}");
+}
+
+/* More paths than the first map has room for, of which each rank has others; more rows than table and page show. */
+static void test_many_paths(void **state) {
+    enum { PATHS = 3000 };
+    static char names[PATHS][16];
+    static rank_region many[PATHS];
+    static rank_path paths[PATHS];
+    (void)state;
+    for (int rank = 0; rank < 2; rank++) {
+        for (uint32_t i = 0; i < PATHS; i++) {
+            snprintf(names[i], sizeof names[i], "r%u", (unsigned)(rank ? PATHS + 1 - i : i));
+            many[i].name = names[i];
+            paths[i].outer = UINT32_MAX;
+            paths[i].region = i;
+            paths[i].count = 1;
+            paths[i].total_ns = 1e6 * (rank + 1);
+        }
+        write_rank(rank ? "run.1.zt" : "run.0.zt", many, PATHS, paths, PATHS);
+    }
+    assert_contains(table_of("run.*.zt"),
+                    "\nShown: 30 of 3002 rows. A report with the suffix .csv has all.\n");
+    assert_int_equal(gather("run.*.zt ranks.html"), ALL_USED);
+    assert_contains(text_of("ranks.html"),
+                    "<p>Shown: 200 of 3002 rows. A report with the suffix .csv has all.</p>");
+    assert_int_equal(gather("run.*.zt ranks.csv"), ALL_USED);
+    const char *csv = text_of("ranks.csv");
+    assert_contains(csv, "region,\"r2\",2,2,1500000.000,1000000.000,0,2000000.000,1,0.250000,500000.000,\n");
+    assert_contains(csv, "region,\"r1\",1,1,1000000.000,1000000.000,0,1000000.000,0,0.000000,0.000,\n");
+    assert_contains(csv, "region,\"r3001\",1,1,2000000.000,2000000.000,1,2000000.000,1,0.000000,0.000,\n");
+}
+
+#define IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forged_statistics),
+        IN_DIRECTORY(test_a_table),
+        IN_DIRECTORY(test_csv),
+        IN_DIRECTORY(test_json),
+        IN_DIRECTORY(test_a_page),
+        IN_DIRECTORY(test_files_that_cannot_be_used),
+        IN_DIRECTORY(test_wrong_arguments),
+        IN_DIRECTORY(test_numbers),
+        IN_DIRECTORY(test_many_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
