@@ -1112,10 +1112,10 @@ struct zt_limit_info {
 
     /* What the region reaches of what the device can do, from 0 to 1; NaN: not known */
     double bandwidth; /* memory traffic, of the peak bandwidth */
-    double
-        compute; /* the highest of: operations of zt_set_operations, of the peak operations; and for how much of
-                         the time each pipe of the vector engines executes */
-    double xmx;       /* for how much of the time the matrix engines execute */
+    /* the larger of: operations of zt_set_operations, of the peak operations; time in which the busiest pipe of the
+       vector engines executes */
+    double compute;
+    double xmx;       /* time in which the matrix engines execute */
     double occupancy; /* threads that are loaded, of those for which there is room */
 };
 
@@ -1243,10 +1243,10 @@ typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
    UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
-/* Starts the figures anew, so that those of a service are of the last minute: of regions, phases, metrics, calls and the
-   timeline, and what was lost or dropped and why. Samples on their way count as begun since. Names and their indices stay,
-   and so does what is not of samples: kernels, hot spots, memory in use, zt_info.power, streams, and how long the library
-   kept threads busy.
+/* Clears all figures of samples: of regions, phases, metrics and calls, the timeline, and what was lost or dropped and why.
+   Names and indices stay. Samples in flight count as begun since. A phase that is open counts from its next entry on. Not
+   cleared: kernels, hot spots, memory that is allocated and not freed, streams, zt_info.power, zt_info.launches, and how
+   long the library kept threads busy.
    Returns SUCCESS; HANDLE_OBJECT_IN_USE inside a sample function; NOT_READY if another thread still collects after
    config.wait_timeout_ns. */
 ZT_API ze_result_t zt_clear(zt_profiler *profiler);
@@ -9899,6 +9899,7 @@ struct zt_profiler {
     int takes_phases; /* phases are reported to it. Atomic */
     uint64_t
         listening_since_ns; /* host time since which they are to this one or others. Constant from then on */
+    uint64_t cleared_ns;    /* host time of the last zt_clear: entries that were begun before do not count */
     uint64_t moved_samples; /* submitted in another phase than appended in */
     zt__map list_map;       /* to lists */
     zt__map list_names;     /* of zt_name_list, to themselves; each stays until the profiler is closed */
@@ -10953,8 +10954,8 @@ static void zt__remove_if_over(zt_profiler *profiler, zt__entry *entry) {
     while (entry && !entry->is_open && entry->uses == 0) {
         zt__entry *outer = entry->outer;
         zt__map_remove(&profiler->entries, &entry->number, sizeof entry->number);
-        entry->path->incomplete += (uint64_t)entry->is_incomplete;
-        if (entry->has_work && !entry->is_incomplete) {
+        entry->path->incomplete += entry->is_incomplete && entry->begun_ns >= profiler->cleared_ns;
+        if (entry->has_work && !entry->is_incomplete && entry->begun_ns >= profiler->cleared_ns) {
             entry->next = profiler->ended_entries;
             profiler->ended_entries = entry;
         } else {
@@ -12137,7 +12138,9 @@ ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler) {
         has_room = zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->entry_layout,
                                        &entry->path->entries, 1);
         zt__lock(&profiler->mutex);
-        if (has_room) {
+        if (entry->begun_ns < profiler->cleared_ns) {
+            /* zt_clear was called since it ended */
+        } else if (has_room) {
             zt__add_sample(&profiler->entry_layout, &entry->path->entries, &entry->gpu_ns);
         } else {
             entry->path->incomplete++;
@@ -12871,7 +12874,7 @@ static zt__phase_frame *zt__get_top_entered(void) {
     return top;
 }
 
-/* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
+/* Notes in a profiler that a phase of this thread has ended, unless it was begun before zt_clear. An entry that is over then has its place in the statistics at
    once, unless another thread collects: then that thread sees to it. `is_traced`: a tracer was on all the time. */
 static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now, int is_traced) {
     zt__path *path;
@@ -12880,6 +12883,9 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     zt__find_or_add_path_of_phase(profiler, frame->phase);
     path = zt__known_path_of_phase(profiler, frame->phase);
     zt__end_entry(profiler, &frame->entry);
+    if (frame->begun_ns < profiler->cleared_ns) {
+        path = NULL;
+    }
     if (path) {
         path->entered++;
     }
@@ -15649,7 +15655,7 @@ ZT__PRIVATE void zt__clear_timeline(zt__timeline *timeline) {
             end_ns > timeline->replaced_until_ns ? end_ns : timeline->replaced_until_ns;
     }
     timeline->first = timeline->attributed = timeline->written;
-    timeline->missing_written = 0;
+    timeline->missing_written = timeline->executions_written = timeline->phases_written = 0;
     timeline->ambiguous = 0;
     timeline->changes++;
 }
@@ -19235,15 +19241,18 @@ static void zt__compare_with_peaks(const double figures[ZT__ROLE_COUNT], zt_limi
     const double least = 60; /* percent of a peak that may limit: [SOL] */
     double memory = figures[ZT__ROLE_MEMORY_SHARE], operations = figures[ZT__ROLE_OPERATIONS_SHARE];
     double nearest = zt__is_positive(operations - memory) ? operations : memory;
+    double compute =
+        100 * zt__list_peak_shares(figures).compute; /* also of the time in which a pipe executes */
     if (!zt__is_nan(memory) && memory < least) {
         zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ", memory,
                    zt__roles[ZT__ROLE_MEMORY_SHARE].name);
     }
-    if (!zt__is_nan(operations) && operations < least) {
+    if (!zt__is_nan(operations) && compute < least) {
         zt__append(info->text, sizeof info->text, "Not compute: %.0f%% %s. ", operations,
                    zt__roles[ZT__ROLE_OPERATIONS_SHARE].name);
     }
-    if (!zt__is_nan(memory) && !zt__is_nan(operations) && nearest < least && zt__is_positive(nearest)) {
+    if (!zt__is_nan(memory) && !zt__is_nan(operations) && compute < least && nearest < least &&
+        zt__is_positive(nearest)) {
         zt__append(info->text, sizeof info->text, "Below both peaks, it could run %.1f times as fast. ",
                    100 / nearest);
     }
@@ -27190,6 +27199,7 @@ ZT__PRIVATE void zt__clear_calls(zt__tracer *tracer) {
         zt__clear_statistics(&zt__call_layout, &tracer->by_appearance[i]->statistics);
         tracer->by_appearance[i]->errors = 0;
     }
+    tracer->span_count = 0;
     zt__unlock(&tracer->mutex);
 }
 
@@ -32528,7 +32538,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
 /* ==== reports/region_facts.h ============================================================================ */
 
 /* The list of what reports hold of a region, a phase or a path, beside statistics of times and metrics. Table, CSV, JSON
-   and OpenMetrics are written from it: a new figure is one line. */
+   and OpenMetrics are written from it: a new figure is a line here, and one in the page FIGURES OF REGIONS. */
 
 /* What has a figure, and where JSON has it. */
 typedef enum zt__fact_set {
@@ -32546,7 +32556,7 @@ typedef enum zt__fact_set {
 typedef enum zt__family_of { ZT__FAMILY_OF_NO, ZT__FAMILY_OF_REGION, ZT__FAMILY_OF_PHASE } zt__family_of;
 
 /* Columns: identifier; value; set; units; type and aggregation of the figure; names in CSV, in JSON and of the column of a
-   table, "" where a format does not have it; whether tables show the column unless it is chosen, and its rank; rows,
+   table, "" where a format does not have it; whether tables show the column by default, and its rank; rows,
    name and help in OpenMetrics. A share from 0 to 1 is in percent in CSV and tables. Columns of a table are in this
    order, and so are members in JSON. */
 /* clang-format off */
@@ -32655,7 +32665,8 @@ typedef struct zt__region_values {
 } zt__region_values;
 
 /* Returns the figures of the region, phase or path that was read last, by zt__read_region or zt__read_totals. After the
-   latter, those of ZT__FACTS_OF_TABLES and of ZT__FACTS_OF_PEAKS are not known. */
+   latter, those of ZT__FACTS_OF_TABLES are of the row that was read by zt__read_region before, and those of
+   ZT__FACTS_OF_PEAKS are not known until zt__read_peak_shares. */
 ZT__PRIVATE zt__region_values zt__list_region_values(const zt__document *document);
 
 /* Returns whether the row that was read last has figures of a set. */
@@ -32797,7 +32808,7 @@ typedef struct zt__csv_line {
     const zt_stats *stats;
     const char *tile, *pass;
     uint32_t differs;
-    const char *text; /* the last field; NULL: empty */
+    const char *text; /* NULL: empty */
 } zt__csv_line;
 
 static void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
@@ -34400,18 +34411,20 @@ static void zt__write_histograms(zt__document *document, zt__family family, zt__
     }
 }
 
-/* Writes the GPU time of the entries of phases. */
-static void zt__write_entry_times(zt__document *document) {
-    zt__family family = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
-                         "GPU time of what was submitted in one entry of a phase", 0};
+/* Writes summaries of a column of regions or, of phases, of the GPU times of their entries. */
+static void zt__write_summaries(zt__document *document, zt__family family, zt__family_of rows,
+                                uint32_t column) {
     const zt__nesting *row = NULL;
     zt_stats stats;
-    while ((row = zt__next_row_of(document, ZT__FAMILY_OF_PHASE, row)) != NULL) {
-        zt__family_labels labels = zt__labels_of_row(document, row);
+    while ((row = zt__next_row_of(document, rows, row)) != NULL) {
+        zt__family_labels labels;
         document->out_of_memory |= !zt__get_column(
-            document->profiler, zt__subject_at(document->profiler, row->index), 0, &stats, NULL, NULL);
-        zt__write_summary(&document->writer, &family, &labels, &stats);
-        zt__free(&document->profiler->config.allocator, labels.path);
+            document->profiler, zt__subject_at(document->profiler, row->index), column, &stats, NULL, NULL);
+        if (stats.count > 0) {
+            labels = zt__labels_of_row(document, row);
+            zt__write_summary(&document->writer, &family, &labels, &stats);
+            zt__free(&document->profiler->config.allocator, labels.path);
+        }
     }
 }
 
@@ -34714,6 +34727,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the submission of a region to its begin on the device", 0}};
     const zt__family time_histogram = {"zetools_region_gpu_time_histogram_seconds", "histogram", "seconds",
                                        "GPU time of the samples of a region, with regions inside it", 0};
+    const zt__family entry_times = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
+                                    "GPU time of what was submitted in one entry of a phase", 0};
     const zt__family entry_histogram = {"zetools_phase_entry_gpu_time_histogram_seconds", "histogram",
                                         "seconds", "GPU time of what was submitted in one entry of a phase",
                                         0};
@@ -34728,9 +34743,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt_counts counts = zt__get_counts(profiler);
     const uint32_t columns[] = {0, zt__latency_column(profiler, ZT__QUEUE_LATENCY),
                                 zt__latency_column(profiler, ZT__LAUNCH_LATENCY)};
-    const zt__nesting *row;
     uint32_t i, kind;
-    zt_stats stats;
 #ifdef ZETOOLS_TRACER
     zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
     zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
@@ -34765,16 +34778,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
-        for (row = zt__next_row_of(document, ZT__FAMILY_OF_REGION, NULL); row;
-             row = zt__next_row_of(document, ZT__FAMILY_OF_REGION, row)) {
-            document->out_of_memory |= !zt__get_column(profiler, zt__subject_at(profiler, row->index),
-                                                       columns[kind], &stats, NULL, NULL);
-            if (stats.count > 0) {
-                zt__family_labels labels = zt__labels_of_row(document, row);
-                zt__write_summary(writer, &times[kind], &labels, &stats);
-                zt__free(&profiler->config.allocator, labels.path);
-            }
-        }
+        zt__write_summaries(document, times[kind], ZT__FAMILY_OF_REGION, columns[kind]);
     }
     zt__write_histograms(document, time_histogram, ZT__FAMILY_OF_REGION);
     zt__prepare_figures(profiler, &document->advice);
@@ -34785,7 +34789,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
     zt__write_fact_families(document, ZT__FAMILY_OF_PHASE);
-    zt__write_entry_times(document);
+    zt__write_summaries(document, entry_times, ZT__FAMILY_OF_PHASE, 0);
     zt__write_histograms(document, entry_histogram, ZT__FAMILY_OF_PHASE);
 #ifdef ZETOOLS_TRACER
     zt__write_memory(document);
@@ -36424,7 +36428,7 @@ typedef struct zt__page_span {
 typedef struct zt__page_spans {
     zt__page_span *spans; /* sorted by queue, then by time */
     uint32_t count;
-    uint64_t samples; /* ever, also those that are not kept */
+    uint64_t samples; /* since zt_clear, also those that newer ones have replaced */
     uint64_t begin_ns, end_ns;
 } zt__page_spans;
 
@@ -40830,7 +40834,8 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 
 /* zt_clear: the figures of samples start anew. */
 
-/* Clears what was collected and counted on a path. What is allocated in a phase and not freed yet stays. */
+/* Clears what was collected and counted on a path. What is allocated in a phase and not freed yet stays, and so does that
+   its own time is not known. */
 static void zt__clear_path(const zt_profiler *profiler, zt__path *path) {
     uint32_t i;
     zt__clear_statistics(&profiler->layout, &path->statistics);
@@ -40840,34 +40845,66 @@ static void zt__clear_path(const zt_profiler *profiler, zt__path *path) {
     }
     path->lost = path->dropped = path->missing = path->kept = path->with_metrics = path->bytes = 0;
     path->bytes_ns = path->launch_error_ns = 0;
-    path->outlives_outer = path->is_own_unknown = 0;
+    path->outlives_outer = 0;
     path->entered = path->incomplete = path->host_ns = path->host_own_ns = 0;
     path->host_wait_ns = path->power_s = 0;
     memset(&path->power, 0, sizeof path->power);
-    path->memory.allocations = 0;
+    path->memory.allocations = path->memory.unfreed;
     path->memory.has_ended = 0;
+    path->memory.peak_bytes = path->memory.end_bytes = 0;
 }
 
-/* Counts again, on its path, what is not collected yet: samples on their way, and open regions. */
-static void zt__count_unfinished(zt_profiler *profiler) {
+/* Calls a function with the path of each sample that is on its way, and of each open region. */
+static void zt__visit_unfinished(zt_profiler *profiler, void (*visit)(zt__path *path)) {
     const zt__recording *recording;
     const zt__list *list;
     const zt__probe *probe;
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         for (probe = recording->first; probe; probe = probe->next) {
-            probe->path->missing += probe->is_due != 0;
+            if (probe->is_due) {
+                visit(probe->path);
+            }
         }
     }
     for (list = profiler->lists; list; list = list->next) {
         for (probe = list->innermost; probe; probe = probe->outer) {
-            probe->path->missing++;
+            visit(probe->path);
         }
     }
 }
 
+static void zt__count_unfinished(zt__path *path) {
+    path->missing++;
+}
+
+/* Samples inside of the one that is not finished may have been collected, and are cleared. */
+static void zt__mark_own_unknown(zt__path *path) {
+    const zt__path *inner;
+    for (inner = path->inner; inner; inner = inner->next_inner) {
+        path->is_own_unknown |= inner->statistics.count > 0;
+    }
+}
+
+/* Clears all paths. With the collector and the mutex held. */
+static void zt__clear_paths(zt_profiler *profiler) {
+    uint32_t i;
+    for (i = 0; i < profiler->path_count; i++) {
+        zt__path_at(profiler, i)->is_own_unknown = 0;
+    }
+    zt__visit_unfinished(profiler, zt__mark_own_unknown);
+    for (i = 0; i < profiler->path_count; i++) {
+        zt__clear_path(profiler, zt__path_at(profiler, i));
+    }
+    zt__clear_path(profiler, &profiler->root);
+    profiler->root.is_own_unknown = 0;
+    for (i = 0; i < profiler->region_count; i++) {
+        profiler->regions[i]->lost = profiler->regions[i]->dropped = 0;
+    }
+    zt__visit_unfinished(profiler, zt__count_unfinished);
+}
+
 ZT_API ze_result_t zt_clear(zt_profiler *profiler) {
     uint64_t in_flight;
-    uint32_t i;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -40886,14 +40923,8 @@ ZT_API ze_result_t zt_clear(zt_profiler *profiler) {
     memset(profiler->causes, 0, sizeof profiler->causes);
     profiler->counts.begun = in_flight;
     profiler->moved_samples = 0;
-    zt__clear_path(profiler, &profiler->root);
-    for (i = 0; i < profiler->path_count; i++) {
-        zt__clear_path(profiler, zt__path_at(profiler, i));
-    }
-    for (i = 0; i < profiler->region_count; i++) {
-        profiler->regions[i]->lost = profiler->regions[i]->dropped = 0;
-    }
-    zt__count_unfinished(profiler);
+    profiler->cleared_ns = zt__now_ns();
+    zt__clear_paths(profiler);
     if (profiler->timeline) {
         zt__clear_timeline(profiler->timeline);
     }
@@ -43778,7 +43809,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const others = rows.slice().sort((a, b) => timeOf(b) - timeOf(a)).slice(MOST_QUEUES);\n"
         "    const kept = rows.filter((row) => !others.includes(row));\n"
         "    if (others.length) {\n"
-        "        kept.push(rowOf(`${COUNT.format(others.length)} others`, sortByBegin(others.flatMap((row) => row.spans))));\n"
+        "        kept.push(rowOf(plural(others.length, \"other\"), sortByBegin(others.flatMap((row) => row.spans))));\n"
         "    }\n"
         "    return kept;\n"
         "}\n"
@@ -44155,13 +44186,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        return \"\";\n"
         "    }\n"
         "    const largest = timed.reduce((most, region) => region.ownShare > most.ownShare ? region : most);\n"
-        "    const limit = largest.limit.what ? `, limited by ${largest.limit.what}` : unknownLimit(largest.of_peak || {});\n"
+        "    const limit = largest.limit.what ? `; what limits it: ${largest.limit.what}` : unknownLimit(largest.of_peak || {});\n"
         "    const time = isNumber(largest.own_ns) ? quantity(largest.own_ns, \"ns\") : \"estimated\";\n"
         "    const own = `${percent(largest.ownShare)} (${time})`;\n"
         "    return `The largest own time is that of ${shortName(largest.name, nameLength())}: ${own}${limit}. `;\n"
         "}\n"
         "\n"
-        "/* Says that the limit of a region is not known and, where that is, how near it is to the peaks. */\n"
+        "/* Returns that the limit of a region is not known, and the shares of peaks that are. */\n"
         "function unknownLimit({bandwidth, compute}) {\n"
         "    const texts = [[bandwidth, \"the peak bandwidth\"], [compute, \"peak compute\"]]\n",
         "        .filter(([share]) => isNumber(share)).map(([share, peak]) => `${percent(share)} of ${peak}`);\n"
@@ -44181,7 +44212,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n"
         "    const texts = largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`);\n"
-        "    return `What limits it, where known: ${texts.join(\", \")}.`;\n"
+        "    return `Limits, by share: ${texts.join(\", \")}.`;\n"
         "}\n"
         "\n"
         "function showNotes() {\n"
@@ -44819,7 +44850,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        What reports have of a region, a phase or a path, beside the statistics of times and metrics. A line
        has the name in CSV, the member in JSON, the column of a table, and the family in OpenMetrics, which
-       begins with zetools_ and, where figures add up, ends with _total; "-": it is not there.
+       begins with zetools_ and, of a counter, ends with _total; "-": it is not there.
 
        CSV                     JSON                     table      OpenMetrics
 
@@ -44854,9 +44885,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        clock                   mhz                      -          -
        throttled               throttled                throttled  -
 
-       The shares, and "throttled", are from 0 to 1 in JSON and OpenMetrics, and in percent elsewhere. Times
-       are seconds in OpenMetrics. Those "of peak" are what zt_limit_info has: JSON has them as members of
-       "of_peak", if any is known. In JSON, those of phases are members of "phase".
+       Shares       "share", "throttled" and what is "of peak": from 0 to 1 in JSON and OpenMetrics, in percent
+                    in CSV and tables
+       Times        in nanoseconds in CSV and JSON, in seconds in OpenMetrics
+       "of peak"    as in zt_limit_info. In JSON these are members of "of_peak", if any is known
+       Of phases    from "entries" on, in JSON members of "phase"
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -44951,13 +44984,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        A file begins with the same facts about program and device as JSON. A region has a line for its GPU
        time, for each metric, also without samples, and for what FIGURES OF REGIONS lists: a number of samples,
-       entries or allocations is the `count`, what adds up is the `sum`, and the others are the `mean`. `tile`
+       entries or allocations is the `count`; times, bytes, energy and "share" are the `sum`; others are the `mean`. `tile`
        and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase", "path of
        region", "path of phase", "path of baseline" (see TWO RUNS), "kernel", "hotspot", "call" (of the host)
        or "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where
        they apply, there are lines with
 
        - "queue latency" and "launch latency" of a region
+       - the texts "limit" and "limit: reason" of each region, as in zt_limit_info
        - with config.power, "throttled: REASON" of a phase; the same, "energy", "power", "throttled" and
          "clock" of all, and the highest "temperature" of all as the max
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
@@ -45015,7 +45049,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, with a third of the bytes or fewer, and
        with more for its pages. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
-       Trace Event format; Perfetto shows it, too. Both have the same events.
+       Trace Event format; Perfetto shows it, too. Both have the same tracks and spans, with times of
+       CLOCK_MONOTONIC.
 
        The process for the device has
 
@@ -45023,8 +45058,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          samples that were submitted in it, also in phases inside. Entries whose samples run at once are on
          separate tracks
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
-         appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
+         on separate tracks. Arguments of a region are its metrics (in run.trace.json), its latencies and
+         the thread that has appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
          rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
@@ -45040,8 +45075,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        region, and from a phase to its span on the device.
 
        The span of a phase that is still open ends with the report on its thread, and with the last of its samples
-       on the device; both have the argument "open". Of
-       threads other than the one that writes the report, these are phases in which something was submitted.
+       on the device; both have the argument "open". Of threads other than the one that writes the report,
+       these are phases in which something was submitted.
 
        config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
        regions, up to eight are chosen: those that a table shows first.
@@ -45056,11 +45091,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "region ..." beside those of streams: a value holds from the begin of the region on, and shares and rates
        are 0 while none runs. A traced launch is of the category COMPUTE, with kernel_name, launch.grid_size,
        launch.workgroup_size, registers_per_thread, shared_mem_static and simd_width as arguments, for Perfetto's
-       page of compute kernels; the facts of the kernel are left out where several kernels have its name. Times
-       are of CLOCK_MONOTONIC.
+       page of compute kernels; the facts of the kernel are left out where several kernels have its name.
 
        Files of several processes of a machine, such as ranks, may be joined: "cat run.*.pftrace >all.pftrace".
-       Nothing of one is connected with another, and each has a GPU of its own, numbered at random.
+       Nothing of one is connected with another, and each has a GPU of its own, by a number of its own.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -45095,8 +45129,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                            "library_missing" ...) as labels
        region_gpu_time_seconds             a summary by region. The quantiles 0 and 1 are minimum and
                                            maximum
-       region_gpu_time_histogram_seconds   a histogram by region: of up to 1, 2, 5, 10 ... us, to 50 s. Those of
-                                           several processes can be added up, which summaries cannot
+       region_gpu_time_histogram_seconds   by region, with the bounds 1, 2, 5, 10 us ... 50 s. Histograms of
+                                           several processes add up, and Prometheus calculates quantiles of
+                                           any time from them
        region_pass_gpu_time_seconds_total  of the samples with metrics, which are to be divided by it: by
                                            region, and by pass if there are several
        region_queue_latency_seconds        and region_launch_latency_seconds: summaries by region; see
@@ -45119,6 +45154,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
                                            peak_host_memory_bytes; allocations_total,
                                            unwatched_allocations_total
+       open_seconds                        and library_busy_seconds_total: since the profiler was opened, and how
+                                           long the library kept threads of the program busy
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
@@ -45131,8 +45168,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Names of families are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
        are not combined are left out, and so are kernels and hot spots. Counters begin at 0 with each
-       profiler, and with zt_clear. A service that calls zt_clear after each scrape has summaries of the time
-       since the last one; histograms need no zt_clear, because Prometheus calculates quantiles of any time.
+       profiler; those of samples, phases and calls also with zt_clear. A region or a phase without samples has
+       no summary and no histogram. A service that calls zt_clear after each scrape has summaries of the time
+       since the last one.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -45872,4 +45910,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 396b73a1d778cf84 */
+/* Joined from src/ by src/join.py: 8deccd8a10388ad2 */

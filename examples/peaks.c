@@ -1,5 +1,5 @@
 /* Measures what the device can do at the most: bytes a second between it and its memory, by a copy and by a kernel
-   that copies; operations a second, by chains of multiply-adds. Prints the line that compares a program with them:
+   that copies; operations a second, by chains of multiply-adds. Prints ZT_PEAKS for the environment of a program:
 
        env $(build/examples/peaks) ./program
 
@@ -10,7 +10,7 @@
 #include "example.h"
 
 enum {
-    ELEMENTS = 1 << 24, /* of each vector: more than caches hold */
+    ELEMENTS = 1 << 24, /* of each vector: more than the caches of most devices hold */
     ITEMS = 1 << 18,    /* that multiply and add */
     STEPS = 256,
     OPERATIONS = 16, /* of a step */

@@ -102,6 +102,78 @@ static void test_phases(void **state) {
     close_profiler(w, profiler);
 }
 
+static void use_host(world *w, zt_profiler *profiler) {
+    run(w, profiler, "kernel");
+    collect_all(profiler);
+}
+
+/* A phase that is open counts from its next entry on. */
+static void test_an_open_phase(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeline(w);
+    zt_phase_begin("outer");
+    ZT_PHASE("inner")
+        use_host(w, profiler);
+    ok(zt_clear(profiler));
+    ZT_PHASE("inner")
+        use_host(w, profiler);
+    zt_phase_end();
+    zt_region_info outer = region_info(profiler, "outer"), inner = region_info(profiler, "inner");
+    assert_int_equal(outer.entered, 0);
+    assert_int_equal(outer.incomplete, 0);
+    assert_int_equal(outer.time_ns.count, 0);
+    assert_true(outer.host_ns <= 0);
+    assert_int_equal(outer.count, 1); /* but for the samples in it since */
+    assert_int_equal(inner.entered, 1);
+    assert_close(outer.total_ns, inner.total_ns);
+    ZT_PHASE("outer")
+        use_host(w, profiler);
+    outer = region_info(profiler, "outer");
+    assert_int_equal(outer.entered, 1);
+    assert_int_equal(outer.time_ns.count, 1);
+    close_profiler(w, profiler);
+}
+
+/* Phases from before are in no trace, and in no note about the device. */
+static void test_phases_of_a_trace(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeline(w);
+    use_host(w, profiler);
+    ZT_PHASE("old")
+        nap();
+    use_host(w, profiler);
+    ok(zt_clear(profiler));
+    ZT_PHASE("new")
+        use_host(w, profiler);
+    const char *trace = written_report(profiler, ZT_FORMAT_TRACE);
+    assert_contains(trace, "\"name\":\"new\"");
+    assert_null(strstr(trace, "\"name\":\"old\""));
+    assert_null(strstr(written_report(profiler, ZT_FORMAT_TABLE), "\"old\""));
+    close_profiler(w, profiler);
+}
+
+/* The own time of a region is not known if samples inside were cleared before it was collected. */
+static void test_inner_samples_before(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeline(w);
+    zt_region outer = zt_begin(profiler, w->immediate, "outer");
+    append(w, profiler, w->immediate, "inner");
+    finish_immediate(w, w->immediate);
+    zt_collect(profiler, 0);
+    assert_int_equal(zt_get_info(profiler).counts.collected, 1);
+    ok(zt_clear(profiler));
+    zt_end(&outer);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_true(isnan(region_info(profiler, "outer").own_ns));
+    ok(zt_clear(profiler));
+    run(w, profiler, "outer");
+    collect_all(profiler);
+    assert_true(region_info(profiler, "outer").own_ns > 0);
+    close_profiler(w, profiler);
+}
+
 /* Own times are known again, although samples inside were lost before. */
 static void test_what_was_lost(void **state) {
     world *w = *state;
@@ -248,6 +320,9 @@ int main(void) {
         TEST(test_regions),
         TEST(test_a_full_timeline),
         TEST(test_phases),
+        TEST(test_an_open_phase),
+        TEST(test_phases_of_a_trace),
+        TEST(test_inner_samples_before),
         TEST(test_what_was_lost),
         TEST(test_samples_on_their_way),
         TEST(test_a_recorded_list),

@@ -609,6 +609,36 @@ static void test_packed_and_merged(void **state) {
     zt_close(one);
 }
 
+/* ==== zt_clear ============================================================================================ */
+
+/* What is allocated stays; how much was in use before does not. */
+static void test_a_clear(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    zt_trace_config trace = {.memory = 1};
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    zt_phase_begin("step");
+    void *kept = allocate(w, DEVICE, 100), *large = allocate(w, DEVICE, 5000);
+    release(w, large);
+    zt_phase_end();
+    ok(zt_clear(profiler));
+    zt_region_info step = region_info(profiler, "step");
+    assert_int_equal(step.allocations, 1);
+    assert_int_equal(step.unfreed, 1);
+    assert_true(isnan(step.peak_bytes));
+    ZT_PHASE("step")
+        release(w, allocate(w, DEVICE, 200));
+    step = region_info(profiler, "step");
+    assert_int_equal(step.allocations, 2);
+    assert_true(step.peak_bytes == 300);
+    ok(zt_trace_stop(profiler));
+    ok(zt_trace_start(profiler, &trace)); /* what was allocated before counts no more */
+    assert_int_equal(region_info(profiler, "step").allocations, 1);
+    release(w, kept);
+}
+
 /* ==== reports ============================================================================================= */
 
 static void test_reports(void **state) {
@@ -711,6 +741,7 @@ int main(void) {
         TEST(test_many_allocations),
         TEST(test_without_memory),
         TEST(test_packed_and_merged),
+        TEST(test_a_clear),
         TEST(test_reports),
         TEST(test_the_last_change_of_many),
     };

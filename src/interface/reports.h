@@ -25,10 +25,10 @@ typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
    UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
-/* Starts the figures anew, so that those of a service are of the last minute: of regions, phases, metrics, calls and the
-   timeline, and what was lost or dropped and why. Samples on their way count as begun since. Names and their indices stay,
-   and so does what is not of samples: kernels, hot spots, memory in use, zt_info.power, streams, and how long the library
-   kept threads busy.
+/* Clears all figures of samples: of regions, phases, metrics and calls, the timeline, and what was lost or dropped and why.
+   Names and indices stay. Samples in flight count as begun since. A phase that is open counts from its next entry on. Not
+   cleared: kernels, hot spots, memory that is allocated and not freed, streams, zt_info.power, zt_info.launches, and how
+   long the library kept threads busy.
    Returns SUCCESS; HANDLE_OBJECT_IN_USE inside a sample function; NOT_READY if another thread still collects after
    config.wait_timeout_ns. */
 ZT_API ze_result_t zt_clear(zt_profiler *profiler);

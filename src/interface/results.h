@@ -346,10 +346,10 @@ struct zt_limit_info {
 
     /* What the region reaches of what the device can do, from 0 to 1; NaN: not known */
     double bandwidth; /* memory traffic, of the peak bandwidth */
-    double
-        compute; /* the highest of: operations of zt_set_operations, of the peak operations; and for how much of
-                         the time each pipe of the vector engines executes */
-    double xmx;       /* for how much of the time the matrix engines execute */
+    /* the larger of: operations of zt_set_operations, of the peak operations; time in which the busiest pipe of the
+       vector engines executes */
+    double compute;
+    double xmx;       /* time in which the matrix engines execute */
     double occupancy; /* threads that are loaded, of those for which there is room */
 };
 

@@ -80,7 +80,9 @@ ZT__PRIVATE void zt__add_ended_entries(zt_profiler *profiler) {
         has_room = zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->entry_layout,
                                        &entry->path->entries, 1);
         zt__lock(&profiler->mutex);
-        if (has_room) {
+        if (entry->begun_ns < profiler->cleared_ns) {
+            /* zt_clear was called since it ended */
+        } else if (has_room) {
             zt__add_sample(&profiler->entry_layout, &entry->path->entries, &entry->gpu_ns);
         } else {
             entry->path->incomplete++;

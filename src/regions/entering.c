@@ -127,7 +127,7 @@ static zt__phase_frame *zt__get_top_entered(void) {
     return top;
 }
 
-/* Notes in a profiler that a phase of this thread has ended. An entry that is over then has its place in the statistics at
+/* Notes in a profiler that a phase of this thread has ended, unless it was begun before zt_clear. An entry that is over then has its place in the statistics at
    once, unless another thread collects: then that thread sees to it. `is_traced`: a tracer was on all the time. */
 static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, uint64_t now, int is_traced) {
     zt__path *path;
@@ -136,6 +136,9 @@ static void zt__end_phase(zt_profiler *profiler, const zt__phase_frame *frame, u
     zt__find_or_add_path_of_phase(profiler, frame->phase);
     path = zt__known_path_of_phase(profiler, frame->phase);
     zt__end_entry(profiler, &frame->entry);
+    if (frame->begun_ns < profiler->cleared_ns) {
+        path = NULL;
+    }
     if (path) {
         path->entered++;
     }

@@ -197,8 +197,8 @@ static void zt__remove_if_over(zt_profiler *profiler, zt__entry *entry) {
     while (entry && !entry->is_open && entry->uses == 0) {
         zt__entry *outer = entry->outer;
         zt__map_remove(&profiler->entries, &entry->number, sizeof entry->number);
-        entry->path->incomplete += (uint64_t)entry->is_incomplete;
-        if (entry->has_work && !entry->is_incomplete) {
+        entry->path->incomplete += entry->is_incomplete && entry->begun_ns >= profiler->cleared_ns;
+        if (entry->has_work && !entry->is_incomplete && entry->begun_ns >= profiler->cleared_ns) {
             entry->next = profiler->ended_entries;
             profiler->ended_entries = entry;
         } else {

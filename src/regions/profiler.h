@@ -498,6 +498,7 @@ struct zt_profiler {
     int takes_phases; /* phases are reported to it. Atomic */
     uint64_t
         listening_since_ns; /* host time since which they are to this one or others. Constant from then on */
+    uint64_t cleared_ns;    /* host time of the last zt_clear: entries that were begun before do not count */
     uint64_t moved_samples; /* submitted in another phase than appended in */
     zt__map list_map;       /* to lists */
     zt__map list_names;     /* of zt_name_list, to themselves; each stays until the profiler is closed */

@@ -70,7 +70,7 @@ typedef struct zt__csv_line {
     const zt_stats *stats;
     const char *tile, *pass;
     uint32_t differs;
-    const char *text; /* the last field; NULL: empty */
+    const char *text; /* NULL: empty */
 } zt__csv_line;
 
 static void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {

@@ -299,18 +299,20 @@ static void zt__write_histograms(zt__document *document, zt__family family, zt__
     }
 }
 
-/* Writes the GPU time of the entries of phases. */
-static void zt__write_entry_times(zt__document *document) {
-    zt__family family = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
-                         "GPU time of what was submitted in one entry of a phase", 0};
+/* Writes summaries of a column of regions or, of phases, of the GPU times of their entries. */
+static void zt__write_summaries(zt__document *document, zt__family family, zt__family_of rows,
+                                uint32_t column) {
     const zt__nesting *row = NULL;
     zt_stats stats;
-    while ((row = zt__next_row_of(document, ZT__FAMILY_OF_PHASE, row)) != NULL) {
-        zt__family_labels labels = zt__labels_of_row(document, row);
+    while ((row = zt__next_row_of(document, rows, row)) != NULL) {
+        zt__family_labels labels;
         document->out_of_memory |= !zt__get_column(
-            document->profiler, zt__subject_at(document->profiler, row->index), 0, &stats, NULL, NULL);
-        zt__write_summary(&document->writer, &family, &labels, &stats);
-        zt__free(&document->profiler->config.allocator, labels.path);
+            document->profiler, zt__subject_at(document->profiler, row->index), column, &stats, NULL, NULL);
+        if (stats.count > 0) {
+            labels = zt__labels_of_row(document, row);
+            zt__write_summary(&document->writer, &family, &labels, &stats);
+            zt__free(&document->profiler->config.allocator, labels.path);
+        }
     }
 }
 
@@ -613,6 +615,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the submission of a region to its begin on the device", 0}};
     const zt__family time_histogram = {"zetools_region_gpu_time_histogram_seconds", "histogram", "seconds",
                                        "GPU time of the samples of a region, with regions inside it", 0};
+    const zt__family entry_times = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
+                                    "GPU time of what was submitted in one entry of a phase", 0};
     const zt__family entry_histogram = {"zetools_phase_entry_gpu_time_histogram_seconds", "histogram",
                                         "seconds", "GPU time of what was submitted in one entry of a phase",
                                         0};
@@ -627,9 +631,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt_counts counts = zt__get_counts(profiler);
     const uint32_t columns[] = {0, zt__latency_column(profiler, ZT__QUEUE_LATENCY),
                                 zt__latency_column(profiler, ZT__LAUNCH_LATENCY)};
-    const zt__nesting *row;
     uint32_t i, kind;
-    zt_stats stats;
 #ifdef ZETOOLS_TRACER
     zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
     zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
@@ -664,16 +666,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
-        for (row = zt__next_row_of(document, ZT__FAMILY_OF_REGION, NULL); row;
-             row = zt__next_row_of(document, ZT__FAMILY_OF_REGION, row)) {
-            document->out_of_memory |= !zt__get_column(profiler, zt__subject_at(profiler, row->index),
-                                                       columns[kind], &stats, NULL, NULL);
-            if (stats.count > 0) {
-                zt__family_labels labels = zt__labels_of_row(document, row);
-                zt__write_summary(writer, &times[kind], &labels, &stats);
-                zt__free(&profiler->config.allocator, labels.path);
-            }
-        }
+        zt__write_summaries(document, times[kind], ZT__FAMILY_OF_REGION, columns[kind]);
     }
     zt__write_histograms(document, time_histogram, ZT__FAMILY_OF_REGION);
     zt__prepare_figures(profiler, &document->advice);
@@ -684,7 +677,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
     zt__write_fact_families(document, ZT__FAMILY_OF_PHASE);
-    zt__write_entry_times(document);
+    zt__write_summaries(document, entry_times, ZT__FAMILY_OF_PHASE, 0);
     zt__write_histograms(document, entry_histogram, ZT__FAMILY_OF_PHASE);
 #ifdef ZETOOLS_TRACER
     zt__write_memory(document);

@@ -27,7 +27,7 @@ typedef struct zt__page_span {
 typedef struct zt__page_spans {
     zt__page_span *spans; /* sorted by queue, then by time */
     uint32_t count;
-    uint64_t samples; /* ever, also those that are not kept */
+    uint64_t samples; /* since zt_clear, also those that newer ones have replaced */
     uint64_t begin_ns, end_ns;
 } zt__page_spans;
 

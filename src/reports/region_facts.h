@@ -1,5 +1,5 @@
 /* The list of what reports hold of a region, a phase or a path, beside statistics of times and metrics. Table, CSV, JSON
-   and OpenMetrics are written from it: a new figure is one line. */
+   and OpenMetrics are written from it: a new figure is a line here, and one in the page FIGURES OF REGIONS. */
 
 #pragma once
 
@@ -23,7 +23,7 @@ typedef enum zt__fact_set {
 typedef enum zt__family_of { ZT__FAMILY_OF_NO, ZT__FAMILY_OF_REGION, ZT__FAMILY_OF_PHASE } zt__family_of;
 
 /* Columns: identifier; value; set; units; type and aggregation of the figure; names in CSV, in JSON and of the column of a
-   table, "" where a format does not have it; whether tables show the column unless it is chosen, and its rank; rows,
+   table, "" where a format does not have it; whether tables show the column by default, and its rank; rows,
    name and help in OpenMetrics. A share from 0 to 1 is in percent in CSV and tables. Columns of a table are in this
    order, and so are members in JSON. */
 /* clang-format off */
@@ -132,7 +132,8 @@ typedef struct zt__region_values {
 } zt__region_values;
 
 /* Returns the figures of the region, phase or path that was read last, by zt__read_region or zt__read_totals. After the
-   latter, those of ZT__FACTS_OF_TABLES and of ZT__FACTS_OF_PEAKS are not known. */
+   latter, those of ZT__FACTS_OF_TABLES are of the row that was read by zt__read_region before, and those of
+   ZT__FACTS_OF_PEAKS are not known until zt__read_peak_shares. */
 ZT__PRIVATE zt__region_values zt__list_region_values(const zt__document *document);
 
 /* Returns whether the row that was read last has figures of a set. */

@@ -242,15 +242,18 @@ static void zt__compare_with_peaks(const double figures[ZT__ROLE_COUNT], zt_limi
     const double least = 60; /* percent of a peak that may limit: [SOL] */
     double memory = figures[ZT__ROLE_MEMORY_SHARE], operations = figures[ZT__ROLE_OPERATIONS_SHARE];
     double nearest = zt__is_positive(operations - memory) ? operations : memory;
+    double compute =
+        100 * zt__list_peak_shares(figures).compute; /* also of the time in which a pipe executes */
     if (!zt__is_nan(memory) && memory < least) {
         zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ", memory,
                    zt__roles[ZT__ROLE_MEMORY_SHARE].name);
     }
-    if (!zt__is_nan(operations) && operations < least) {
+    if (!zt__is_nan(operations) && compute < least) {
         zt__append(info->text, sizeof info->text, "Not compute: %.0f%% %s. ", operations,
                    zt__roles[ZT__ROLE_OPERATIONS_SHARE].name);
     }
-    if (!zt__is_nan(memory) && !zt__is_nan(operations) && nearest < least && zt__is_positive(nearest)) {
+    if (!zt__is_nan(memory) && !zt__is_nan(operations) && compute < least && nearest < least &&
+        zt__is_positive(nearest)) {
         zt__append(info->text, sizeof info->text, "Below both peaks, it could run %.1f times as fast. ",
                    100 / nearest);
     }

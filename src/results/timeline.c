@@ -36,7 +36,7 @@ ZT__PRIVATE void zt__clear_timeline(zt__timeline *timeline) {
             end_ns > timeline->replaced_until_ns ? end_ns : timeline->replaced_until_ns;
     }
     timeline->first = timeline->attributed = timeline->written;
-    timeline->missing_written = 0;
+    timeline->missing_written = timeline->executions_written = timeline->phases_written = 0;
     timeline->ambiguous = 0;
     timeline->changes++;
 }

@@ -34,6 +34,7 @@ ZT__PRIVATE void zt__clear_calls(zt__tracer *tracer) {
         zt__clear_statistics(&zt__call_layout, &tracer->by_appearance[i]->statistics);
         tracer->by_appearance[i]->errors = 0;
     }
+    tracer->span_count = 0;
     zt__unlock(&tracer->mutex);
 }
 

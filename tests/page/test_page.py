@@ -413,7 +413,7 @@ def test_heading(page):
     assert "MetricsNo metric groups are requested." in page.text("#facts"), page.text("#facts")
     made = page.show("many")
     assert any(region["share"] > 0.0005 and not limit_of(region) for region in made["regions"])
-    assert "What limits it, where known: " in page.text("#summary") and not re.search("not known [0-9]", page.text("#summary")), page.text("#summary")
+    assert "Limits, by share: " in page.text("#summary") and not re.search("not known [0-9]", page.text("#summary")), page.text("#summary")
 
 
 def test_headline(page):
@@ -432,8 +432,8 @@ def test_headline(page):
         name, share, time, rest = found.groups()
         assert name == largest["name"] and share == f"{100 * largest['share']:.1f}", summary
         check_quantity(time, largest["own_ns"], "ns", summary)
-        assert rest == (f", limited by {limit}" if limit else "; what limits it is not known"), summary
-        assert bool(limit) == ("What limits it, where known: " in summary) == (change is None), summary
+        assert rest == (f"; what limits it: {limit}" if limit else "; what limits it is not known"), summary
+        assert bool(limit) == ("Limits, by share: " in summary) == (change is None), summary
 
 
 def test_losses(page):
@@ -553,7 +553,7 @@ def test_phases_of_library(page):
     check_quantity(summary.split(" of GPU time")[0], made["gpu_time_ns"], "ns", "summary")
     assert f"in {len(measured)} regions and 6 phases, " in summary, summary
     assert page.text("#shown") == f"{len(made['regions'])} rows", page.text("#shown")
-    for what, share in re.findall(r"([a-z][a-z -]*) ([0-9.]+) %", summary.split("What limits it, where known:")[-1]):
+    for what, share in re.findall(r"([a-z][a-z -]*) ([0-9.]+) %", summary.split("Limits, by share:")[-1]):
         assert float(share) <= 100.05, (what, summary)
     assert "Bold rows are phases" in page.text("#legend"), page.text("#legend")
     page.run(f"document.querySelectorAll('tr[data-region]')[{names.index('output')}].click()")

@@ -3,7 +3,7 @@
 
        What reports have of a region, a phase or a path, beside the statistics of times and metrics. A line
        has the name in CSV, the member in JSON, the column of a table, and the family in OpenMetrics, which
-       begins with zetools_ and, where figures add up, ends with _total; "-": it is not there.
+       begins with zetools_ and, of a counter, ends with _total; "-": it is not there.
 
        CSV                     JSON                     table      OpenMetrics
 
@@ -38,7 +38,9 @@
        clock                   mhz                      -          -
        throttled               throttled                throttled  -
 
-       The shares, and "throttled", are from 0 to 1 in JSON and OpenMetrics, and in percent elsewhere. Times
-       are seconds in OpenMetrics. Those "of peak" are what zt_limit_info has: JSON has them as members of
-       "of_peak", if any is known. In JSON, those of phases are members of "phase".
+       Shares       "share", "throttled" and what is "of peak": from 0 to 1 in JSON and OpenMetrics, in percent
+                    in CSV and tables
+       Times        in nanoseconds in CSV and JSON, in seconds in OpenMetrics
+       "of peak"    as in zt_limit_info. In JSON these are members of "of_peak", if any is known
+       Of phases    from "entries" on, in JSON members of "phase"
 */

@@ -3,13 +3,14 @@
 
        A file begins with the same facts about program and device as JSON. A region has a line for its GPU
        time, for each metric, also without samples, and for what FIGURES OF REGIONS lists: a number of samples,
-       entries or allocations is the `count`, what adds up is the `sum`, and the others are the `mean`. `tile`
+       entries or allocations is the `count`; times, bytes, energy and "share" are the `sum`; others are the `mean`. `tile`
        and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase", "path of
        region", "path of phase", "path of baseline" (see TWO RUNS), "kernel", "hotspot", "call" (of the host)
        or "profiler" (the whole). Names are demangled; `symbol`, the last column, has the mangled one. Where
        they apply, there are lines with
 
        - "queue latency" and "launch latency" of a region
+       - the texts "limit" and "limit: reason" of each region, as in zt_limit_info
        - with config.power, "throttled: REASON" of a phase; the same, "energy", "power", "throttled" and
          "clock" of all, and the highest "temperature" of all as the max
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples

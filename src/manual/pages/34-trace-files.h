@@ -3,7 +3,8 @@
 
        "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, with a third of the bytes or fewer, and
        with more for its pages. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
-       Trace Event format; Perfetto shows it, too. Both have the same events.
+       Trace Event format; Perfetto shows it, too. Both have the same tracks and spans, with times of
+       CLOCK_MONOTONIC.
 
        The process for the device has
 
@@ -11,8 +12,8 @@
          samples that were submitted in it, also in phases inside. Entries whose samples run at once are on
          separate tracks
        - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
-         appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
+         on separate tracks. Arguments of a region are its metrics (in run.trace.json), its latencies and
+         the thread that has appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
          rate, as far as the host knows them
        - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
          second, times as a share of the time
@@ -28,8 +29,8 @@
        region, and from a phase to its span on the device.
 
        The span of a phase that is still open ends with the report on its thread, and with the last of its samples
-       on the device; both have the argument "open". Of
-       threads other than the one that writes the report, these are phases in which something was submitted.
+       on the device; both have the argument "open". Of threads other than the one that writes the report,
+       these are phases in which something was submitted.
 
        config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
        regions, up to eight are chosen: those that a table shows first.
@@ -44,9 +45,8 @@
        "region ..." beside those of streams: a value holds from the begin of the region on, and shares and rates
        are 0 while none runs. A traced launch is of the category COMPUTE, with kernel_name, launch.grid_size,
        launch.workgroup_size, registers_per_thread, shared_mem_static and simd_width as arguments, for Perfetto's
-       page of compute kernels; the facts of the kernel are left out where several kernels have its name. Times
-       are of CLOCK_MONOTONIC.
+       page of compute kernels; the facts of the kernel are left out where several kernels have its name.
 
        Files of several processes of a machine, such as ranks, may be joined: "cat run.*.pftrace >all.pftrace".
-       Nothing of one is connected with another, and each has a GPU of its own, numbered at random.
+       Nothing of one is connected with another, and each has a GPU of its own, by a number of its own.
 */

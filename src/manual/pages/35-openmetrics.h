@@ -30,8 +30,9 @@
                                            "library_missing" ...) as labels
        region_gpu_time_seconds             a summary by region. The quantiles 0 and 1 are minimum and
                                            maximum
-       region_gpu_time_histogram_seconds   a histogram by region: of up to 1, 2, 5, 10 ... us, to 50 s. Those of
-                                           several processes can be added up, which summaries cannot
+       region_gpu_time_histogram_seconds   by region, with the bounds 1, 2, 5, 10 us ... 50 s. Histograms of
+                                           several processes add up, and Prometheus calculates quantiles of
+                                           any time from them
        region_pass_gpu_time_seconds_total  of the samples with metrics, which are to be divided by it: by
                                            region, and by pass if there are several
        region_queue_latency_seconds        and region_launch_latency_seconds: summaries by region; see
@@ -54,6 +55,8 @@
        memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
                                            peak_host_memory_bytes; allocations_total,
                                            unwatched_allocations_total
+       open_seconds                        and library_busy_seconds_total: since the profiler was opened, and how
+                                           long the library kept threads of the program busy
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
@@ -66,6 +69,7 @@
        Names of families are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
        are not combined are left out, and so are kernels and hot spots. Counters begin at 0 with each
-       profiler, and with zt_clear. A service that calls zt_clear after each scrape has summaries of the time
-       since the last one; histograms need no zt_clear, because Prometheus calculates quantiles of any time.
+       profiler; those of samples, phases and calls also with zt_clear. A region or a phase without samples has
+       no summary and no histogram. A service that calls zt_clear after each scrape has summaries of the time
+       since the last one.
 */

@@ -69,13 +69,13 @@ function headline() {
         return "";
     }
     const largest = timed.reduce((most, region) => region.ownShare > most.ownShare ? region : most);
-    const limit = largest.limit.what ? `, limited by ${largest.limit.what}` : unknownLimit(largest.of_peak || {});
+    const limit = largest.limit.what ? `; what limits it: ${largest.limit.what}` : unknownLimit(largest.of_peak || {});
     const time = isNumber(largest.own_ns) ? quantity(largest.own_ns, "ns") : "estimated";
     const own = `${percent(largest.ownShare)} (${time})`;
     return `The largest own time is that of ${shortName(largest.name, nameLength())}: ${own}${limit}. `;
 }
 
-/* Says that the limit of a region is not known and, where that is, how near it is to the peaks. */
+/* Returns that the limit of a region is not known, and the shares of peaks that are. */
 function unknownLimit({bandwidth, compute}) {
     const texts = [[bandwidth, "the peak bandwidth"], [compute, "peak compute"]]
         .filter(([share]) => isNumber(share)).map(([share, peak]) => `${percent(share)} of ${peak}`);
@@ -95,7 +95,7 @@ function limitsText() {
     }
     const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);
     const texts = largest.map(([what, share]) => `${what}\u00a0${percent(share)}`);
-    return `What limits it, where known: ${texts.join(", ")}.`;
+    return `Limits, by share: ${texts.join(", ")}.`;
 }
 
 function showNotes() {

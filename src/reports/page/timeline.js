@@ -48,7 +48,7 @@ function rowsOfQueues(queues) {
     const others = rows.slice().sort((a, b) => timeOf(b) - timeOf(a)).slice(MOST_QUEUES);
     const kept = rows.filter((row) => !others.includes(row));
     if (others.length) {
-        kept.push(rowOf(`${COUNT.format(others.length)} others`, sortByBegin(others.flatMap((row) => row.spans))));
+        kept.push(rowOf(plural(others.length, "other"), sortByBegin(others.flatMap((row) => row.spans))));
     }
     return kept;
 }
