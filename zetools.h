@@ -1599,11 +1599,11 @@ struct zt_bench_result {
     double bytes_per_second; /* at the median, of config.bytes_per_run */
     double items_per_second; /* at the median, of config.items_per_run */
     double tolerance;        /* that of the configuration */
-    double frequency_mhz;    /* median. NaN: not known */
-    uint32_t counter_runs;   /* runs with metrics, in each pass */
-    double counter_median;   /* their median */
-    double perturbation;     /* counter_median divided by median */
-    uint32_t region;         /* of the profiler, for zt_get_stats; UINT32_MAX: none */
+    double frequency_mhz; /* median; else that of the runs with metrics, if a metric has it. NaN: not known */
+    uint32_t counter_runs;                 /* runs with metrics, in each pass */
+    double counter_median;                 /* their median */
+    double perturbation;                   /* counter_median divided by median */
+    uint32_t region;                       /* of the profiler, for zt_get_stats; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };
@@ -1627,8 +1627,8 @@ struct zt_comparison {
     double ratio;     /* median of b divided by median of a */
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
-    char text[256];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
-                         1.2600): slower." "": nothing was compared */
+    char text[320];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
+                         1.2600): slower." A second sentence says it if their clocks differ. "": nothing was compared */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -38553,6 +38553,21 @@ static uint32_t zt__find_bench_path(const zt__bench *bench) {
     return found ? ZT_PATH(found->index) : index;
 }
 
+/* Returns the mean of the metric that has the frequency of the device in MHz, as AvgGpuCoreFrequencyMHz of Intel's driver;
+   NaN if there is none. */
+static double zt__frequency_by_metrics(const zt_profiler *profiler, uint32_t region) {
+    zt_stats stats;
+    uint32_t i;
+    for (i = 0; i < profiler->metric_count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        if (strcmp(metric->units, "MHz") == 0 && strstr(metric->name, "CoreFrequency") &&
+            zt_get_stats(profiler, region, i, &stats) == ZE_RESULT_SUCCESS && zt__is_positive(stats.mean)) {
+            return stats.mean;
+        }
+    }
+    return zt__nan();
+}
+
 /* Runs the work with metrics, in all passes. */
 static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
     double *samples = bench->series->samples; /* free to use: the samples are in the result */
@@ -38570,6 +38585,9 @@ static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
     result->region = zt__find_bench_path(bench);
     result->counter_median = zt__quantile(samples, taken, 0.5);
     result->perturbation = result->counter_median / result->median;
+    if (zt__is_nan(result->frequency_mhz) && result->region != UINT32_MAX) {
+        result->frequency_mhz = zt__frequency_by_metrics(bench->profiler, result->region);
+    }
     zt_phase_end();
 }
 
@@ -38618,6 +38636,11 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* The table of benchmarks. */
 
+/* Writes of how many bursts the samples of results are, how far apart these lie, and what is set aside; nothing if there
+   are no bursts. */
+ZT__PRIVATE void zt__write_bursts_note(zt__writer *writer, const zt_bench_result *results, uint32_t count,
+                                       size_t room);
+
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room);
@@ -38632,9 +38655,11 @@ enum {
     ZT__BENCH_INTERVAL,
     ZT__BENCH_MINIMUM,
     ZT__BENCH_BYTES,
+    ZT__BENCH_PEAK,
     ZT__BENCH_ITEMS,
     ZT__BENCH_COUNT,
     ZT__BENCH_OUTLIERS,
+    ZT__BENCH_APART,
     ZT__BENCH_CHANGED,
     ZT__BENCH_END,
     ZT__BENCH_MHZ,
@@ -38642,10 +38667,50 @@ enum {
     ZT__BENCH_FIGURES
 };
 
+/* A perturbation by the counters above this is one to warn of. */
+#define ZT__NOTABLE_PERTURBATION 1.1
+
+ZT__PRIVATE void zt__write_bursts_note(zt__writer *writer, const zt_bench_result *results, uint32_t count,
+                                       size_t room) {
+    uint32_t i, fewest = UINT32_MAX, most = 0, set_aside = 0, all_changed = 0;
+    double apart = 0;
+    zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
+    for (i = 0; i < count; i++) {
+        const zt_bench_result *result = &results[i];
+        if (result->bursts > 0) {
+            fewest = result->bursts < fewest ? result->bursts : fewest;
+            most = result->bursts > most ? result->bursts : most;
+            apart = result->burst_spread > apart ? result->burst_spread : apart;
+            set_aside += result->set_aside;
+            all_changed += result->changed > 0 && result->set_aside == 0;
+        }
+    }
+    if (most > 0) {
+        zt__add_text(&note, "The samples are of ");
+        if (fewest < most) {
+            zt__add_formatted(&note, "%u to ", (unsigned)fewest);
+        }
+        zt__add_formatted(&note, "%u bursts, whose medians lie up to %.1f%% apart. ", (unsigned)most,
+                          apart * 100);
+    }
+    if (set_aside > 0) {
+        zt__add_formatted(&note, "%u at another frequency %s set aside. ", (unsigned)set_aside,
+                          set_aside == 1 ? "is" : "are");
+    }
+    if (all_changed > 0) {
+        zt__add_formatted(&note,
+                          "Of %u benchmark%s at least half are at another frequency, so that all count.",
+                          (unsigned)all_changed, all_changed == 1 ? "" : "s");
+    }
+    zt__end_paragraph(&note);
+}
+
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
-    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = profiler ? profiler->metric_count : 0;
+    const double peak = profiler ? zt__get_peaks(zt__mutable(profiler)).bytes : 0;
+    uint32_t i, m, are_changed = 0, are_unknown = 0, are_slowed = 0,
+                   metrics = profiler ? profiler->metric_count : 0;
     uint32_t figure_count = ZT__BENCH_FIGURES + metrics + ZT__DERIVED_COLUMNS;
     double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
     zt__figure_table table;
@@ -38667,9 +38732,11 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         row[ZT__BENCH_INTERVAL] = result->precision * 100;
         row[ZT__BENCH_MINIMUM] = result->min;
         row[ZT__BENCH_BYTES] = result->bytes_per_second;
+        row[ZT__BENCH_PEAK] = peak > 0 ? result->bytes_per_second / peak * 100 : zt__nan();
         row[ZT__BENCH_ITEMS] = result->items_per_second;
         row[ZT__BENCH_COUNT] = result->count;
         row[ZT__BENCH_OUTLIERS] = result->outliers;
+        row[ZT__BENCH_APART] = result->burst_spread * 100;
         row[ZT__BENCH_CHANGED] = result->changed;
         row[ZT__BENCH_END] = (double)result->end;
         row[ZT__BENCH_MHZ] = result->frequency_mhz;
@@ -38689,6 +38756,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         table.rows[i].figures = row;
         table.row_count++;
         are_changed += result->changed > 0;
+        are_slowed += result->perturbation > ZT__NOTABLE_PERTURBATION;
         are_unknown += result->count > 0 && zt__is_nan(result->frequency_mhz);
     }
     if (is_complete) {
@@ -38697,14 +38765,17 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         zt__add_figures(&table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
         zt__add_figures(&table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
         zt__add_figures(&table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
+        zt__add_figures(&table, ZT__BENCH_PEAK, "of peak", "percent", 0, 1);
         zt__add_figures(&table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
         zt__add_figures(&table, ZT__BENCH_COUNT, "samples", "", 0, 0);
         zt__add_figures(&table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+        zt__add_figures(&table, ZT__BENCH_APART, "bursts apart", "percent", 0, 2);
         zt__add_texts(&table, ZT__BENCH_END, "ended by", zt__bench_ends);
-        zt__add_figures(&table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+        /* Columns that warn stay in a narrow table. */
+        zt__add_figures(&table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, are_slowed > 0 ? 0 : 2);
         zt__add_figures(&table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
         if (are_changed > 0) {
-            zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
+            zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 0);
         }
         if (metrics > 0) {
             zt__prepare_advice(profiler, &advice);
@@ -38714,6 +38785,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         zt__fit_columns(&table, room);
         zt__write_figures(writer, &table, room);
     }
+    zt__write_bursts_note(writer, results, count, room);
     if (are_unknown > 0) {
         note = zt__begin_paragraph(writer, room, 0, 0);
         zt__add_text(&note,
@@ -39008,6 +39080,7 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
 static void zt__describe_comparison(zt_comparison *result) {
+    double other_mhz = fabs(result->b.frequency_mhz / result->a.frequency_mhz - 1);
     const char *verdict = "no difference shown";
     if (result->differs) {
         verdict = result->ratio > 1 ? "slower" : "faster";
@@ -39016,6 +39089,10 @@ static void zt__describe_comparison(zt_comparison *result) {
         snprintf(result->text, sizeof result->text,
                  "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s.", result->b.name, result->ratio,
                  result->a.name, result->low, result->high, verdict);
+        if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE) {
+            zt__append(result->text, sizeof result->text, " The clocks differ: %.0f MHz and %.0f MHz.",
+                       result->b.frequency_mhz, result->a.frequency_mhz);
+        }
     }
 }
 
@@ -39133,6 +39210,8 @@ enum {
 /* Benchmarks, and how they changed since an earlier run. */
 typedef struct zt__changes {
     zt__bench_file file;
+    const zt_bench_result *results;
+    uint32_t result_count;
     zt__figure_row *rows;
     double *figures; /* of all rows */
     uint32_t row_count;
@@ -39280,6 +39359,7 @@ static ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
         zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
         zt__end_paragraph(&note);
     }
+    zt__write_bursts_note(&writer, changes->results, changes->result_count, room);
     if (counts->other_conditions) {
         note = zt__begin_paragraph(&writer, room, 0, 0);
         zt__add_text(&note, changes->conditions);
@@ -39320,6 +39400,8 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
                           report, ".txt or none");
     }
     memset(&all, 0, sizeof all);
+    all.results = results;
+    all.result_count = count;
     file->path = before;
     file->diagnostics = diagnostics;
     file->allocator = output.allocator;
@@ -44395,4 +44477,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5ce1059767c10594 */
+/* Joined from src/ by src/join.py: 43ebdf6e2d82f623 */

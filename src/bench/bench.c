@@ -405,6 +405,21 @@ static uint32_t zt__find_bench_path(const zt__bench *bench) {
     return found ? ZT_PATH(found->index) : index;
 }
 
+/* Returns the mean of the metric that has the frequency of the device in MHz, as AvgGpuCoreFrequencyMHz of Intel's driver;
+   NaN if there is none. */
+static double zt__frequency_by_metrics(const zt_profiler *profiler, uint32_t region) {
+    zt_stats stats;
+    uint32_t i;
+    for (i = 0; i < profiler->metric_count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        if (strcmp(metric->units, "MHz") == 0 && strstr(metric->name, "CoreFrequency") &&
+            zt_get_stats(profiler, region, i, &stats) == ZE_RESULT_SUCCESS && zt__is_positive(stats.mean)) {
+            return stats.mean;
+        }
+    }
+    return zt__nan();
+}
+
 /* Runs the work with metrics, in all passes. */
 static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
     double *samples = bench->series->samples; /* free to use: the samples are in the result */
@@ -422,6 +437,9 @@ static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
     result->region = zt__find_bench_path(bench);
     result->counter_median = zt__quantile(samples, taken, 0.5);
     result->perturbation = result->counter_median / result->median;
+    if (zt__is_nan(result->frequency_mhz) && result->region != UINT32_MAX) {
+        result->frequency_mhz = zt__frequency_by_metrics(bench->profiler, result->region);
+    }
     zt_phase_end();
 }
 

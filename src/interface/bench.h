@@ -72,11 +72,11 @@ struct zt_bench_result {
     double bytes_per_second; /* at the median, of config.bytes_per_run */
     double items_per_second; /* at the median, of config.items_per_run */
     double tolerance;        /* that of the configuration */
-    double frequency_mhz;    /* median. NaN: not known */
-    uint32_t counter_runs;   /* runs with metrics, in each pass */
-    double counter_median;   /* their median */
-    double perturbation;     /* counter_median divided by median */
-    uint32_t region;         /* of the profiler, for zt_get_stats; UINT32_MAX: none */
+    double frequency_mhz; /* median; else that of the runs with metrics, if a metric has it. NaN: not known */
+    uint32_t counter_runs;                 /* runs with metrics, in each pass */
+    double counter_median;                 /* their median */
+    double perturbation;                   /* counter_median divided by median */
+    uint32_t region;                       /* of the profiler, for zt_get_stats; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };
@@ -100,8 +100,8 @@ struct zt_comparison {
     double ratio;     /* median of b divided by median of a */
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
-    char text[256];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
-                         1.2600): slower." "": nothing was compared */
+    char text[320];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
+                         1.2600): slower." A second sentence says it if their clocks differ. "": nothing was compared */
 };
 
 #ifndef ZETOOLS_DISABLE
