@@ -886,6 +886,48 @@ static ze_result_t ZE_APICALL query_frequency(zes_freq_handle_t domain, zes_freq
     return management.state_result;
 }
 
+/* Work that a runtime launches: only a tracer sees it. */
+static int run_as_a_runtime(zt_profiler *profiler, void *user) {
+    job *of = (job *)user;
+    (void)profiler;
+    of->runs++;
+    for (int i = 0; i < of->launches; i++)
+        launch(of->w, of->w->immediate);
+    finish_immediate(of->w, of->w->immediate);
+    return 0;
+}
+
+static void test_work_through_a_runtime(void **state) {
+    world *w = *state;
+    static zt_bench_result result;
+    static zt_comparison both;
+    zt_region_info phase;
+    zt_profiler *profiler = open_two_passes(w);
+    job few = {w, 2, 0, 0, profiler, 0}, many = {w, 100, 0, 0, profiler, 0};
+    zt_bench_config config = config_of_job(&few), other = config_of_job(&many);
+    config.run = other.run = run_as_a_runtime;
+    config.name = "runtime";
+    assert_result(zt_bench(profiler, &config, &result), ZE_RESULT_NOT_READY); /* nobody sees it */
+    ok(zt_trace_start(profiler, NULL));
+    few.runs = 0;
+    ok(zt_bench(profiler, &config, &result));
+    assert_string_equal(result.name, "runtime");
+    assert_true(result.count >= 10 && result.median > 0);
+    assert_int_equal(few.runs,
+                     1 + 3 + result.count + 4 * 2); /* the first run shows that it begins no region */
+    ok(zt_get_region(profiler, result.region, &phase));
+    assert_string_equal(phase.name, "runtime");
+    assert_int_equal(phase.entered, few.runs - 1);
+    assert_int_equal(phase.count, 2 * (few.runs - 1)); /* launches */
+    config.name = "few";
+    other.name = "many";
+    ok(zt_compare(profiler, &config, &other, &both));
+    assert_true(both.differs && both.ratio > 1);
+    ok(zt_trace_stop(profiler));
+    assert_result(zt_bench(profiler, &config, &result), ZE_RESULT_NOT_READY);
+    check_work(w);
+}
+
 /* Returns the mean of the metric that has the frequency, of the runs with metrics. */
 static double frequency_by_metrics(const zt_profiler *profiler, const zt_bench_result *result) {
     zt_stats stats;
@@ -1776,7 +1818,7 @@ static void test_comparing_without_memory(void **state) {
 }
 
 static int start_with_directory(void **state) {
-    return make_directory(state) == 0 ? start(state) : -1;
+    return make_directory(state) == 0 ? start_traced(state) : -1;
 }
 
 int main(void) {
@@ -1807,6 +1849,7 @@ int main(void) {
         TEST(test_warnings_in_a_narrow_table),
         TEST(test_rates),
         TEST(test_two_variants_on_the_device),
+        TEST(test_work_through_a_runtime),
         TEST(test_frequencies_of_the_device),
         TEST(test_samples_while_it_throttles),
         TEST(test_frequencies_without_a_function),

@@ -8,8 +8,12 @@ struct zt_bench_config {
                                                       `profiler` around what is timed. `profiler` may be
                                                       another than that of zt_bench: begin regions with it
                                                       alone, and record lists anew in each run. zt_bench waits
-                                                      for the samples and collects them afterwards. Returns 0,
-                                                      or anything else if the work failed. */
+                                                      for the samples and collects them afterwards. Work that
+                                                      begins no region, as it launches through a runtime, needs
+                                                      zt_trace_start(profiler): then a sample is the GPU time of
+                                                      the launches in a phase of the benchmark's name, with the
+                                                      metrics of the profiler. Returns 0, or anything else if the
+                                                      work failed. */
     double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
                                       once and returns its time in nanoseconds; negative if it failed. */
     void *user;                    /* Is passed to these functions and to `frequency`. */
@@ -73,11 +77,12 @@ struct zt_bench_result {
     double items_per_second; /* at the median, of config.items_per_run */
     double tolerance;        /* that of the configuration */
     double frequency_mhz; /* median; else that of the runs with metrics, if a metric has it. NaN: not known */
-    uint32_t counter_runs;                 /* runs with metrics, in each pass */
-    double counter_median;                 /* their median */
-    double perturbation;                   /* counter_median divided by median */
-    uint32_t region;                       /* of the profiler, for zt_get_stats; UINT32_MAX: none */
-    double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
+    uint32_t counter_runs;            /* runs with metrics, in each pass */
+    double counter_median;            /* their median */
+    double perturbation;              /* counter_median divided by median */
+    uint32_t region;                  /* for zt_get_stats: ZT_PATH of the region in a phase of this name, in
+                                              which the runs with metrics are alone; UINT32_MAX: none */
+    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };
 
