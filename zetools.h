@@ -1590,9 +1590,8 @@ struct zt_bench_result {
     uint32_t outliers;    /* samples beyond a quartile by more than 1.5 times the interquartile range. They
                           count like any other */
     uint32_t changed;     /* samples at another frequency, or while the driver reported that it throttles */
-    uint32_t
-        set_aside; /* changed samples, which are in no figure. 0 if at least half are changed: then all count */
-    uint32_t bursts; /* of the samples that count */
+    uint32_t set_aside; /* changed samples, which are in no figure; 0 if at least half are: then all count */
+    uint32_t bursts;    /* of the samples that count */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
     double decile1;   /* a tenth of the samples take less */
@@ -1615,8 +1614,8 @@ struct zt_bench_result {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Benchmarks work; see BENCHMARKS. Warms up; then takes samples of the GPU time, without metrics, until one
-   of the conditions of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler
+/* Benchmarks work; see BENCHMARKS. Warms up; then takes samples of the GPU time, without metrics and in bursts,
+   until one of the conditions of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler
    collects. With config.measure the profiler may be NULL.
    Returns SUCCESS; NOT_READY if a run gave no sample in four attempts.
    Not by two threads at once. */
@@ -1633,7 +1632,8 @@ struct zt_comparison {
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
     char text[320];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
-                         1.2600): slower." A second sentence says it if their clocks differ. "": nothing was compared */
+                         1.2600): slower.", and another one if their clocks differ. "": nothing was
+                         compared */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -38308,7 +38308,7 @@ static const zt__phase *zt__name_phase(zt__bench *bench) {
     int is_known;
     snprintf(bench->phase_name, sizeof bench->phase_name, "%.64s", zt__bench_name(bench));
     do {
-        phase = zt__find_or_add_phase(zt__get_process(), outer, bench->phase_name);
+        phase = zt__find_or_add_phase(zt__get_process(), outer, zt__shown_name(bench->phase_name));
         zt__lock(&bench->profiler->mutex);
         is_known = phase != outer && zt__known_path_of_phase(bench->profiler, phase) != NULL;
         zt__unlock(&bench->profiler->mutex);
@@ -38373,7 +38373,8 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     }
     if (!bench->phase && bench->profiler->tracer && !zt__find_first_region(profiler)) {
         bench->phase = zt__name_phase(bench); /* it launches through a runtime: the next run is traced */
-        return zt__run_work(bench, bench->profiler);
+        return bench->phase ? zt__run_work(bench, bench->profiler)
+                            : zt__report_no_sample(bench, "it has no phase");
     }
     after = before;
     region = zt__find_timed(bench, profiler);
@@ -44540,4 +44541,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f2b7cff9df8c88d5 */
+/* Joined from src/ by src/join.py: b3428c67ea30be2c */

@@ -14,6 +14,7 @@
 #include "base/threads.h"
 #include "metrics/driver.h"
 #include "metrics/statistics.h"
+#include "regions/names.h"
 #include "regions/phases.h"
 #include "regions/profiler.h"
 #include "results/results.h"
@@ -153,7 +154,7 @@ static const zt__phase *zt__name_phase(zt__bench *bench) {
     int is_known;
     snprintf(bench->phase_name, sizeof bench->phase_name, "%.64s", zt__bench_name(bench));
     do {
-        phase = zt__find_or_add_phase(zt__get_process(), outer, bench->phase_name);
+        phase = zt__find_or_add_phase(zt__get_process(), outer, zt__shown_name(bench->phase_name));
         zt__lock(&bench->profiler->mutex);
         is_known = phase != outer && zt__known_path_of_phase(bench->profiler, phase) != NULL;
         zt__unlock(&bench->profiler->mutex);
@@ -218,7 +219,8 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     }
     if (!bench->phase && bench->profiler->tracer && !zt__find_first_region(profiler)) {
         bench->phase = zt__name_phase(bench); /* it launches through a runtime: the next run is traced */
-        return zt__run_work(bench, bench->profiler);
+        return bench->phase ? zt__run_work(bench, bench->profiler)
+                            : zt__report_no_sample(bench, "it has no phase");
     }
     after = before;
     region = zt__find_timed(bench, profiler);

@@ -63,9 +63,8 @@ struct zt_bench_result {
     uint32_t outliers;    /* samples beyond a quartile by more than 1.5 times the interquartile range. They
                           count like any other */
     uint32_t changed;     /* samples at another frequency, or while the driver reported that it throttles */
-    uint32_t
-        set_aside; /* changed samples, which are in no figure. 0 if at least half are changed: then all count */
-    uint32_t bursts; /* of the samples that count */
+    uint32_t set_aside; /* changed samples, which are in no figure; 0 if at least half are: then all count */
+    uint32_t bursts;    /* of the samples that count */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
     double decile1;   /* a tenth of the samples take less */
@@ -88,8 +87,8 @@ struct zt_bench_result {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Benchmarks work; see BENCHMARKS. Warms up; then takes samples of the GPU time, without metrics, until one
-   of the conditions of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler
+/* Benchmarks work; see BENCHMARKS. Warms up; then takes samples of the GPU time, without metrics and in bursts,
+   until one of the conditions of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler
    collects. With config.measure the profiler may be NULL.
    Returns SUCCESS; NOT_READY if a run gave no sample in four attempts.
    Not by two threads at once. */
@@ -106,7 +105,8 @@ struct zt_comparison {
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
     char text[320];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
-                         1.2600): slower." A second sentence says it if their clocks differ. "": nothing was compared */
+                         1.2600): slower.", and another one if their clocks differ. "": nothing was
+                         compared */
 };
 
 #ifndef ZETOOLS_DISABLE
