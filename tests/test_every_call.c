@@ -1939,11 +1939,11 @@ static void execute_example(const char *name, const char *calls_path) {
     setenv("ZET_ENABLE_METRICS", "1", 1);
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
     setenv("SOFTGPU_BEHAVE", "STALL_SAMPLING", 1);
-    const char *duration = strcmp(name, "stream") == 0  ? "1" /* second */
-                           : strcmp(name, "bench") == 0 ? "--time=1"
-                                                        : NULL;
+    const char *option = strcmp(name, "stream") == 0  ? "1" /* second */
+                         : strcmp(name, "bench") == 0 ? "--time=1"
+                                                      : NULL;
     if (chdir(test_directory) == 0)
-        execl(path, path, duration, (char *)NULL);
+        execl(path, path, option, (char *)NULL);
     _exit(127);
 }
 
