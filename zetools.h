@@ -268,10 +268,10 @@
 
    BENCHMARKS
 
-       zt_bench takes samples of the GPU time of a region until the interval of their median is narrow, and
-       then measures metrics in runs of their own. zt_compare takes samples of two variants in turn, so that
-       drift favours neither. Use it if both variants are in one program. Runs are compared with earlier
-       ones by a file (see BENCHMARK FILES):
+       zt_bench takes samples of the GPU time of a region in bursts, over half a second or more, until the
+       interval of their median is narrow; then it measures metrics in runs of their own. zt_compare takes
+       samples of two variants in one program in turn. BENCHMARK FILES has what the intervals cover, and how a
+       run is compared with an earlier one:
 
            zt_report_benches(profiler, results, count, "now.csv");
            result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
@@ -1536,8 +1536,12 @@ struct zt_bench_config {
                                                       `profiler` around what is timed. `profiler` may be
                                                       another than that of zt_bench: begin regions with it
                                                       alone, and record lists anew in each run. zt_bench waits
-                                                      for the samples and collects them afterwards. Returns 0,
-                                                      or anything else if the work failed. */
+                                                      for the samples and collects them afterwards. Work that
+                                                      begins no region, as it launches through a runtime, needs
+                                                      zt_trace_start(profiler): then a sample is the GPU time of
+                                                      the launches in a phase of the benchmark's name, with the
+                                                      metrics of the profiler. Returns 0, or anything else if the
+                                                      work failed. */
     double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
                                       once and returns its time in nanoseconds; negative if it failed. */
     void *user;                    /* Is passed to these functions and to `frequency`. */
@@ -1587,9 +1591,8 @@ struct zt_bench_result {
     uint32_t outliers;    /* samples beyond a quartile by more than 1.5 times the interquartile range. They
                           count like any other */
     uint32_t changed;     /* samples at another frequency, or while the driver reported that it throttles */
-    uint32_t
-        set_aside; /* changed samples, which are in no figure. 0 if at least half are changed: then all count */
-    uint32_t bursts; /* of the samples that count */
+    uint32_t set_aside; /* changed samples, which are in no figure; 0 if at least half are: then all count */
+    uint32_t bursts;    /* of the samples that count */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
     double decile1;   /* a tenth of the samples take less */
@@ -1600,19 +1603,20 @@ struct zt_bench_result {
     double bytes_per_second; /* at the median, of config.bytes_per_run */
     double items_per_second; /* at the median, of config.items_per_run */
     double tolerance;        /* that of the configuration */
-    double frequency_mhz;    /* median. NaN: not known */
-    uint32_t counter_runs;   /* runs with metrics, in each pass */
-    double counter_median;   /* their median */
-    double perturbation;     /* counter_median divided by median */
-    uint32_t region;         /* of the profiler, for zt_get_stats; UINT32_MAX: none */
-    double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
+    double frequency_mhz; /* median; else that of the runs with metrics, if a metric has it. NaN: not known */
+    uint32_t counter_runs;            /* runs with metrics, in each pass */
+    double counter_median;            /* their median */
+    double perturbation;              /* counter_median divided by median */
+    uint32_t region;                  /* for zt_get_stats: ZT_PATH of the region in a phase of this name, in
+                                              which the runs with metrics are alone; UINT32_MAX: none */
+    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };
 
 #ifndef ZETOOLS_DISABLE
 
-/* Benchmarks work; see BENCHMARKS. Warms up; then takes samples of the GPU time, without metrics, until one
-   of the conditions of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler
+/* Benchmarks work; see BENCHMARKS. Warms up; then takes samples of the GPU time, without metrics and in bursts,
+   until one of the conditions of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler
    collects. With config.measure the profiler may be NULL.
    Returns SUCCESS; NOT_READY if a run gave no sample in four attempts.
    Not by two threads at once. */
@@ -1628,8 +1632,9 @@ struct zt_comparison {
     double ratio;     /* median of b divided by median of a */
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
-    char text[256];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
-                         1.2600): slower." "": nothing was compared */
+    char text[320];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
+                         1.2600): slower.", and another one if their clocks differ. "": nothing was
+                         compared */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -39570,6 +39575,8 @@ typedef struct zt__bench {
     const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
+    char phase_name[80];      /* of the benchmark's own phase; "": none yet */
+    const zt__phase *phase;   /* not NULL: `run` begins no region, so its launches in this phase are timed */
     zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
     zt__series *series;
 } zt__bench;
@@ -39723,6 +39730,18 @@ static uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
     return record ? record->index : UINT32_MAX;
 }
 
+/* Returns the name of the first region that is no phase, or NULL. */
+static const char *zt__find_first_region(zt_profiler *profiler) {
+    const char *name = NULL;
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < profiler->region_count && !name; i++) {
+        name = profiler->regions[i]->is_phase ? NULL : profiler->regions[i]->name;
+    }
+    zt__unlock(&profiler->mutex);
+    return name;
+}
+
 static const char *zt__bench_name(const zt__bench *bench) {
     if (bench->config.name) {
         return bench->config.name;
@@ -39737,24 +39756,68 @@ static double zt__report_no_sample(const zt__bench *bench, const char *why) {
     return zt__nan();
 }
 
+/* Chooses a name for the phase of the benchmark, under which the profiler knows none yet: "copy", "copy (2)" and so on.
+   What is measured in it is of this benchmark alone, whatever regions it shares with others. Returns the phase. */
+static const zt__phase *zt__name_phase(zt__bench *bench) {
+    const zt__phase_frame *around = zt__get_top_frame();
+    const zt__phase *outer = around ? around->phase : NULL, *phase;
+    uint32_t number = 1;
+    int is_known;
+    snprintf(bench->phase_name, sizeof bench->phase_name, "%.64s", zt__bench_name(bench));
+    do {
+        phase = zt__find_or_add_phase(zt__get_process(), outer, zt__shown_name(bench->phase_name));
+        zt__lock(&bench->profiler->mutex);
+        is_known = phase != outer && zt__known_path_of_phase(bench->profiler, phase) != NULL;
+        zt__unlock(&bench->profiler->mutex);
+        if (is_known) {
+            snprintf(bench->phase_name, sizeof bench->phase_name, "%.64s (%u)", zt__bench_name(bench),
+                     (unsigned)++number);
+        }
+    } while (is_known);
+    return phase;
+}
+
+/* Returns what is timed: the region of the benchmark, or ZT_PATH of its phase. UINT32_MAX: there is none yet. */
+static uint32_t zt__find_timed(const zt__bench *bench, zt_profiler *profiler) {
+    const zt__path *path;
+    if (!bench->phase) {
+        return zt__find_region(profiler, bench->region);
+    }
+    zt__lock(&profiler->mutex);
+    path = zt__known_path_of_phase(profiler, bench->phase);
+    zt__unlock(&profiler->mutex);
+    return path ? ZT_PATH(path->index) : UINT32_MAX;
+}
+
+/* Runs the work once, in its phase if that is timed. Returns 0 if it failed. */
+static int zt__call_run(const zt__bench *bench, zt_profiler *profiler) {
+    int failed;
+    if (!bench->phase) {
+        return bench->config.run(profiler, bench->config.user) == 0;
+    }
+    zt_phase_begin(bench->phase_name);
+    failed = bench->config.run(profiler, bench->config.user) != 0;
+    zt_phase_end();
+    return !failed;
+}
+
 /* Runs the work once with a profiler. Returns the GPU time of its region in this run. If a sample is missing,
    reports that and returns NaN. */
 static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt__get_counts(profiler), counts;
-    uint32_t region = zt__find_region(profiler, bench->region);
+    uint32_t region = zt__find_timed(bench, profiler);
     ze_result_t result;
-    int failed;
+    int is_done;
     memset(&before, 0, sizeof before);
     if (region != UINT32_MAX) {
         zt_get_region(profiler, region, &before);
     }
-    failed = bench->config.run(profiler, bench->config.user) != 0;
-    if (!bench->region && zt__get_region_count(profiler) > 0) {
-        zt_get_region(profiler, 0, &after);
-        bench->region = after.name;
+    is_done = zt__call_run(bench, profiler);
+    if (!bench->phase && !bench->region) {
+        bench->region = zt__find_first_region(profiler);
     }
-    if (failed) {
+    if (!is_done) {
         return zt__report_no_sample(bench, "it failed");
     }
     result = zt_collect(profiler, profiler->config.wait_timeout_ns);
@@ -39765,8 +39828,13 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
         return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
     }
+    if (!bench->phase && bench->profiler->tracer && !zt__find_first_region(profiler)) {
+        bench->phase = zt__name_phase(bench); /* it launches through a runtime: the next run is traced */
+        return bench->phase ? zt__run_work(bench, bench->profiler)
+                            : zt__report_no_sample(bench, "it has no phase");
+    }
     after = before;
-    region = zt__find_region(profiler, bench->region);
+    region = zt__find_timed(bench, profiler);
     if (region != UINT32_MAX) {
         zt_get_region(profiler, region, &after);
     }
@@ -39780,7 +39848,7 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
 static double zt__measure_once(zt__bench *bench) {
     double sample;
     if (!bench->config.measure) {
-        return zt__run_work(bench, bench->stopwatch);
+        return zt__run_work(bench, bench->phase ? bench->profiler : bench->stopwatch);
     }
     sample = bench->config.measure(bench->config.user);
     return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
@@ -39968,27 +40036,6 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 
 /* ---- zt_bench ------------------------------------------------------------------------------------------ */
 
-/* Begins a phase of the benchmark's name that the profiler does not know yet: "copy", "copy (2)" and so on. Its counters
-   are those of this benchmark alone, whatever regions it shares with others. */
-static void zt__begin_bench_phase(const zt__bench *bench) {
-    const zt__phase_frame *around = zt__get_top_frame();
-    const zt__phase *outer = around ? around->phase : NULL, *phase;
-    char name[64 + 16];
-    uint32_t number = 1;
-    int is_known;
-    snprintf(name, sizeof name, "%.64s", zt__bench_name(bench));
-    do {
-        phase = zt__find_or_add_phase(zt__get_process(), outer, name);
-        zt__lock(&bench->profiler->mutex);
-        is_known = phase != outer && zt__known_path_of_phase(bench->profiler, phase) != NULL;
-        zt__unlock(&bench->profiler->mutex);
-        if (is_known) {
-            snprintf(name, sizeof name, "%.64s (%u)", zt__bench_name(bench), (unsigned)++number);
-        }
-    } while (is_known);
-    zt_phase_begin(name);
-}
-
 /* Returns ZT_PATH of the benchmark's region in the phase that the calling thread is in, the outermost if there are
    several. Without memory, returns its region. */
 static uint32_t zt__find_bench_path(const zt__bench *bench) {
@@ -40010,11 +40057,29 @@ static uint32_t zt__find_bench_path(const zt__bench *bench) {
     return found ? ZT_PATH(found->index) : index;
 }
 
+/* Returns the mean of the metric that has the frequency of the device in MHz, as AvgGpuCoreFrequencyMHz of Intel's driver;
+   NaN if there is none. */
+static double zt__frequency_by_metrics(const zt_profiler *profiler, uint32_t region) {
+    zt_stats stats;
+    uint32_t i;
+    for (i = 0; i < profiler->metric_count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        if (strcmp(metric->units, "MHz") == 0 && strstr(metric->name, "CoreFrequency") &&
+            zt_get_stats(profiler, region, i, &stats) == ZE_RESULT_SUCCESS && zt__is_positive(stats.mean)) {
+            return stats.mean;
+        }
+    }
+    return zt__nan();
+}
+
 /* Runs the work with metrics, in all passes. */
 static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
     double *samples = bench->series->samples; /* free to use: the samples are in the result */
     uint32_t i, taken = 0;
-    zt__begin_bench_phase(bench);
+    if (!bench->phase) {
+        zt__name_phase(bench);
+        zt_phase_begin(bench->phase_name);
+    }
     for (i = 0; i < bench->config.counter_runs; i++) {
         ZT_PASSES(bench->profiler) {
             double sample = zt__run_work(bench, bench->profiler);
@@ -40024,10 +40089,15 @@ static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
         }
     }
     result->counter_runs = bench->config.counter_runs;
-    result->region = zt__find_bench_path(bench);
+    result->region = bench->phase ? zt__find_timed(bench, bench->profiler) : zt__find_bench_path(bench);
     result->counter_median = zt__quantile(samples, taken, 0.5);
     result->perturbation = result->counter_median / result->median;
-    zt_phase_end();
+    if (zt__is_nan(result->frequency_mhz) && result->region != UINT32_MAX) {
+        result->frequency_mhz = zt__frequency_by_metrics(bench->profiler, result->region);
+    }
+    if (!bench->phase) {
+        zt_phase_end();
+    }
 }
 
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
@@ -40075,6 +40145,11 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* The table of benchmarks. */
 
+/* Writes of how many bursts the samples of results are, how far apart these lie, and what is set aside; nothing if there
+   are no bursts. */
+ZT__PRIVATE void zt__write_bursts_note(zt__writer *writer, const zt_bench_result *results, uint32_t count,
+                                       size_t room);
+
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room);
@@ -40089,9 +40164,11 @@ enum {
     ZT__BENCH_INTERVAL,
     ZT__BENCH_MINIMUM,
     ZT__BENCH_BYTES,
+    ZT__BENCH_PEAK,
     ZT__BENCH_ITEMS,
     ZT__BENCH_COUNT,
     ZT__BENCH_OUTLIERS,
+    ZT__BENCH_APART,
     ZT__BENCH_CHANGED,
     ZT__BENCH_END,
     ZT__BENCH_MHZ,
@@ -40099,10 +40176,50 @@ enum {
     ZT__BENCH_FIGURES
 };
 
+/* A perturbation by the counters above this is one to warn of. */
+#define ZT__NOTABLE_PERTURBATION 1.1
+
+ZT__PRIVATE void zt__write_bursts_note(zt__writer *writer, const zt_bench_result *results, uint32_t count,
+                                       size_t room) {
+    uint32_t i, fewest = UINT32_MAX, most = 0, set_aside = 0, all_changed = 0;
+    double apart = 0;
+    zt__paragraph note = zt__begin_paragraph(writer, room, 0, 0);
+    for (i = 0; i < count; i++) {
+        const zt_bench_result *result = &results[i];
+        if (result->bursts > 0) {
+            fewest = result->bursts < fewest ? result->bursts : fewest;
+            most = result->bursts > most ? result->bursts : most;
+            apart = result->burst_spread > apart ? result->burst_spread : apart;
+            set_aside += result->set_aside;
+            all_changed += result->changed > 0 && result->set_aside == 0;
+        }
+    }
+    if (most > 0) {
+        zt__add_text(&note, "The samples are of ");
+        if (fewest < most) {
+            zt__add_formatted(&note, "%u to ", (unsigned)fewest);
+        }
+        zt__add_formatted(&note, "%u bursts, whose medians lie up to %.1f%% apart. ", (unsigned)most,
+                          apart * 100);
+    }
+    if (set_aside > 0) {
+        zt__add_formatted(&note, "%u at another frequency %s set aside. ", (unsigned)set_aside,
+                          set_aside == 1 ? "is" : "are");
+    }
+    if (all_changed > 0) {
+        zt__add_formatted(&note,
+                          "Of %u benchmark%s at least half are at another frequency, so that all count.",
+                          (unsigned)all_changed, all_changed == 1 ? "" : "s");
+    }
+    zt__end_paragraph(&note);
+}
+
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
-    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = profiler ? profiler->metric_count : 0;
+    const double peak = profiler ? zt__get_peaks(zt__mutable(profiler)).bytes : 0;
+    uint32_t i, m, are_changed = 0, are_unknown = 0, are_slowed = 0,
+                   metrics = profiler ? profiler->metric_count : 0;
     uint32_t figure_count = ZT__BENCH_FIGURES + metrics + ZT__DERIVED_COLUMNS;
     double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
     zt__figure_table table;
@@ -40124,9 +40241,11 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         row[ZT__BENCH_INTERVAL] = result->precision * 100;
         row[ZT__BENCH_MINIMUM] = result->min;
         row[ZT__BENCH_BYTES] = result->bytes_per_second;
+        row[ZT__BENCH_PEAK] = peak > 0 ? result->bytes_per_second / peak * 100 : zt__nan();
         row[ZT__BENCH_ITEMS] = result->items_per_second;
         row[ZT__BENCH_COUNT] = result->count;
         row[ZT__BENCH_OUTLIERS] = result->outliers;
+        row[ZT__BENCH_APART] = result->burst_spread * 100;
         row[ZT__BENCH_CHANGED] = result->changed;
         row[ZT__BENCH_END] = (double)result->end;
         row[ZT__BENCH_MHZ] = result->frequency_mhz;
@@ -40146,6 +40265,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         table.rows[i].figures = row;
         table.row_count++;
         are_changed += result->changed > 0;
+        are_slowed += result->perturbation > ZT__NOTABLE_PERTURBATION;
         are_unknown += result->count > 0 && zt__is_nan(result->frequency_mhz);
     }
     if (is_complete) {
@@ -40154,14 +40274,17 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         zt__add_figures(&table, ZT__BENCH_INTERVAL, "95% +-", "percent", 0, 0);
         zt__add_figures(&table, ZT__BENCH_MINIMUM, "minimum", "ns", 1, 0);
         zt__add_figures(&table, ZT__BENCH_BYTES, "bytes", "bytes/s", 1, 1);
+        zt__add_figures(&table, ZT__BENCH_PEAK, "of peak", "percent", 0, 1);
         zt__add_figures(&table, ZT__BENCH_ITEMS, "items", "/s", 1, 1);
         zt__add_figures(&table, ZT__BENCH_COUNT, "samples", "", 0, 0);
         zt__add_figures(&table, ZT__BENCH_OUTLIERS, "outliers", "", 0, 2);
+        zt__add_figures(&table, ZT__BENCH_APART, "bursts apart", "percent", 0, 2);
         zt__add_texts(&table, ZT__BENCH_END, "ended by", zt__bench_ends);
-        zt__add_figures(&table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, 2);
+        /* Columns that warn stay in a narrow table. */
+        zt__add_figures(&table, ZT__BENCH_SLOWDOWN, "with counters", "times", 0, are_slowed > 0 ? 0 : 2);
         zt__add_figures(&table, ZT__BENCH_MHZ, "frequency", "MHz", 0, 2);
         if (are_changed > 0) {
-            zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
+            zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 0);
         }
         if (metrics > 0) {
             zt__prepare_advice(profiler, &advice);
@@ -40171,6 +40294,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         zt__fit_columns(&table, room);
         zt__write_figures(writer, &table, room);
     }
+    zt__write_bursts_note(writer, results, count, room);
     if (are_unknown > 0) {
         note = zt__begin_paragraph(writer, room, 0, 0);
         zt__add_text(&note,
@@ -40465,6 +40589,7 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
 static void zt__describe_comparison(zt_comparison *result) {
+    double other_mhz = fabs(result->b.frequency_mhz / result->a.frequency_mhz - 1);
     const char *verdict = "no difference shown";
     if (result->differs) {
         verdict = result->ratio > 1 ? "slower" : "faster";
@@ -40473,6 +40598,10 @@ static void zt__describe_comparison(zt_comparison *result) {
         snprintf(result->text, sizeof result->text,
                  "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s.", result->b.name, result->ratio,
                  result->a.name, result->low, result->high, verdict);
+        if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE) {
+            zt__append(result->text, sizeof result->text, " The clocks differ: %.0f MHz and %.0f MHz.",
+                       result->b.frequency_mhz, result->a.frequency_mhz);
+        }
     }
 }
 
@@ -40590,6 +40719,8 @@ enum {
 /* Benchmarks, and how they changed since an earlier run. */
 typedef struct zt__changes {
     zt__bench_file file;
+    const zt_bench_result *results;
+    uint32_t result_count;
     zt__figure_row *rows;
     double *figures; /* of all rows */
     uint32_t row_count;
@@ -40737,6 +40868,7 @@ static ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
         zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
         zt__end_paragraph(&note);
     }
+    zt__write_bursts_note(&writer, changes->results, changes->result_count, room);
     if (counts->other_conditions) {
         note = zt__begin_paragraph(&writer, room, 0, 0);
         zt__add_text(&note, changes->conditions);
@@ -40777,6 +40909,8 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
                           report, ".txt or none");
     }
     memset(&all, 0, sizeof all);
+    all.results = results;
+    all.result_count = count;
     file->path = before;
     file->diagnostics = diagnostics;
     file->allocator = output.allocator;
@@ -45216,18 +45350,30 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    BENCHMARK FILES
 
+       Samples are taken in bursts of up to 16, which begin at regular times: at least 10 over
+       zt_bench_config.min_time_ns, and more until one of the conditions of zt_bench_end holds. The interval of
+       the median is one of ranks (sign test). It counts as many samples as are independent of each other, by
+       how much bursts, and fifths of all bursts, differ: noise and drift that last for milliseconds up to the
+       whole benchmark make it wider. zt_bench_result.burst_spread is how far apart the medians of bursts lie.
+
+       Samples are changed if the frequency of the device differs from the median by more than
+       zt_bench_config.max_change, or if the driver reports a reason for throttling. They are set aside: counted,
+       marked, and in no figure. If at least half are changed, all count, and the table says so.
+
        zt_report_benches writes a line of CSV for each result. "layout" is 1, and "results" the number of
-       lines below the first. Times are in nanoseconds, rates in units a second; what is not known is empty.
-       Each line has the date (UTC), the device, its driver version and core clock, and the version of the
-       library.
+       lines below the first. Times are in nanoseconds, rates in units a second, shares from 0 to 1; what is
+       not known is empty. Each line has the date (UTC), the device, its driver version and core clock, and the
+       version of the library. A later version may add columns at the end.
 
        zt_compare_benches writes a row for each benchmark, with the change of its median and an interval
-       that contains the true change with a probability of at least 95%. A benchmark is slower or faster if
-       the whole interval is beyond its zt_bench_config.tolerance. Without a positive median it counts as
-       not measured. A note reports a device, driver or clock that is not the one in the file.
+       that contains the true change with a probability of at least 95%. It is computed from the logarithms, so
+       that it ends at -100%. A benchmark is slower or faster if the whole interval, and the change of its first
+       decile, are beyond its zt_bench_config.tolerance. Without a positive median it counts as not measured.
+       A note reports a device, driver or clock that is not the one in the file.
 
-       The interval does not include what differs between runs of the same program: placement in memory,
-       temperature, other users of the device. The tolerance has to cover them.
+       The first decile is there because no interval includes what differs between runs of the same program for
+       longer than a run: placement in memory, temperature, other users of the device. Other users make samples
+       longer, but hardly ever all of them. What remains, the tolerance has to cover.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -45910,4 +46056,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8deccd8a10388ad2 */
+/* Joined from src/ by src/join.py: b4f05f6705b51d5f */

@@ -41,7 +41,7 @@ static void *load(void *unused) {
 /* Runs the example twice, and adds the verdicts of the second run about the first. */
 static void compare_example(zt_profiler *profiler, const char *file, zt_bench_changes *sum) {
     static zt_bench_result results[MOST_RESULTS];
-    const options once = {NULL, NULL, NULL, 0, 1};
+    const options once = {NULL, NULL, NULL, 0, 1, 0};
     zt_bench_changes changes;
     uint32_t count = run_all(profiler, &once, results);
     CHECK(zt_report_benches(profiler, results, count, file));

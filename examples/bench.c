@@ -1,9 +1,10 @@
 /* A small harness to copy: benchmarks by name, with honest intervals, kept in a file, and compared with that
    of an earlier run.
 
-     bench [--filter=PART] [--list] [--repetitions=N] [--output=run.csv] [--baseline=before.csv]
+     bench [--filter=PART] [--list] [--repetitions=N] [--time=MS] [--output=run.csv] [--baseline=before.csv]
 
-   The exit status is 1 if a benchmark fails, is slower than in the baseline, or is missing. */
+   Each benchmark takes its samples over at least MS milliseconds: 500, if nothing else is given. The exit status
+   is 1 if a benchmark fails, is slower than in the baseline, or is missing. */
 #define ZETOOLS_IMPLEMENTATION
 #include "zetools.h"
 
@@ -90,15 +91,16 @@ static void bench_close(bench *b) {
 
 typedef struct options {
     const char *filter, *output, *baseline;
-    int list, repetitions;
+    int list, repetitions, time_ms;
 } options;
 
-static int run_one(zt_profiler *profiler, job *j, zt_bench_result *result) {
+static int run_one(zt_profiler *profiler, const options *o, job *j, zt_bench_result *result) {
     zt_bench_config config;
     memset(&config, 0, sizeof config);
     config.run = run;
     config.user = j;
     config.region = j->name;
+    config.min_time_ns = (uint64_t)o->time_ms * 1000000;
     config.max_time_ns = 5000000000;
     config.bytes_per_run = j->elements * sizeof(float) * (j->copies ? 2.0 : 3.0); /* read and written */
     config.items_per_run = j->elements;
@@ -118,7 +120,7 @@ static uint32_t run_all(zt_profiler *profiler, const options *o, zt_bench_result
             if (o->filter && !strstr(jobs[i].name, o->filter))
                 continue;
             fprintf(stderr, "[repetition %d of %d] %s ...\n", repetition, o->repetitions, jobs[i].name);
-            if (!run_one(profiler, &jobs[i], &results[count++]))
+            if (!run_one(profiler, o, &jobs[i], &results[count++]))
                 return 0;
         }
     if (count == 0)
@@ -166,12 +168,14 @@ static int parse(int argc, char **argv, options *o) {
             o->baseline = argv[i] + 11;
         else if (strncmp(argv[i], "--repetitions=", 14) == 0)
             o->repetitions = atoi(argv[i] + 14);
+        else if (strncmp(argv[i], "--time=", 7) == 0)
+            o->time_ms = atoi(argv[i] + 7);
         else if (strcmp(argv[i], "--list") == 0)
             o->list = 1;
         else
             return 0;
     }
-    return o->repetitions > 0;
+    return o->repetitions > 0 && o->time_ms >= 0;
 }
 
 int main(int argc, char **argv) {
@@ -182,7 +186,7 @@ int main(int argc, char **argv) {
 
     if (!parse(argc, argv, &o)) {
         fprintf(stderr,
-                "usage: %s [--filter=PART] [--list] [--repetitions=N] [--output=run.csv] "
+                "usage: %s [--filter=PART] [--list] [--repetitions=N] [--time=MS] [--output=run.csv] "
                 "[--baseline=before.csv]\n",
                 argv[0]);
         return EXIT_FAILURE;

@@ -339,6 +339,8 @@ static void test_a_median_that_falls_to_zero(void **state) {
     assert_true(result.median == 0 && isnan(result.precision));
 }
 
+static zt_bench_result result_of(const char *name, double median);
+
 /* ==== results ============================================================================================= */
 
 static double take_no_time(void *user) {
@@ -479,6 +481,30 @@ static double fail_always(void *user) {
     return -1;
 }
 
+/* A comparison of two clocks says so. */
+static double slow_clock(void *user) {
+    (void)user;
+    return 1500;
+}
+
+static double fast_clock(void *user) {
+    (void)user;
+    return 2000;
+}
+
+static void test_a_comparison_of_two_clocks(void **state) {
+    (void)state;
+    static zt_comparison result;
+    work one = work_of(NORMAL, 0.001, 1, 1), other = work_of(NORMAL, 0.001, 1, 2);
+    zt_bench_config a = config_for(&one), b = config_for(&other);
+    a.frequency = b.frequency = fast_clock;
+    ok(zt_compare(NULL, &a, &b, &result));
+    assert_null(strstr(result.text, "MHz"));
+    b.frequency = slow_clock;
+    ok(zt_compare(NULL, &a, &b, &result));
+    assert_contains(result.text, ". The clocks differ: 1500 MHz and 2000 MHz.");
+}
+
 static void test_failing_work(void **state) {
     (void)state;
     static zt_bench_result result;
@@ -500,8 +526,6 @@ static void test_failing_work(void **state) {
     assert_result(zt_compare(NULL, &config, &config, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_contains(zt_last_error(NULL), "zt_compare");
 }
-
-static zt_bench_result result_of(const char *name, double median);
 
 static double fail_later(void *user) {
     return ++*(int *)user > 8 ? -1 : 1000;
@@ -691,9 +715,12 @@ static void test_results_for_people(void **state) {
     assert_string_equal(result.name, "the benchmark");
     written.used = 0;
     ok(zt_write_benches(NULL, &result, 1, keep_text, &written));
-    assert_contains(written.bytes, "               median   95%  minimum                       ended\n"
-                                   "benchmark          us  +- %       us  samples  outliers       by\n");
-    assert_contains(written.bytes, "\nthe benchmark       1     0        1      160         0  precise\n");
+    assert_contains(written.bytes,
+                    "               median   95%  minimum                      bursts    ended\n"
+                    "benchmark          us  +- %       us  samples  outliers  apart %       by\n");
+    assert_contains(written.bytes,
+                    "\nthe benchmark       1     0        1      160         0        0  precise\n");
+    assert_contains(written.bytes, "The samples are of 10 bursts, whose medians lie up to 0.0% apart.\n");
     assert_contains(written.bytes, "config.frequency");
     assert_contains(written.bytes, "ZES_ENABLE_SYSMAN=1");
 
@@ -732,6 +759,42 @@ static void test_a_table_of_results(void **state) {
     assert_int_equal(written.used, 0);
     assert_result(zt_write_benches(NULL, NULL, 2, keep_text, &written), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_write_benches(NULL, results, 2, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+}
+
+/* What warns stays in a narrow table, and notes say what is set aside. */
+static void test_warnings_in_a_narrow_table(void **state) {
+    world *w = *state;
+    static zt_bench_result results[2];
+    static kept_text written;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ok(zt_set_peaks(profiler, 40e9, 1e12, "the test"));
+    results[0] = result_of("steady", 1000);
+    results[0].bursts = 10;
+    results[0].burst_spread = 0.01;
+    results[0].bytes_per_second = 10e9;
+    results[1] = results[0];
+    ok(zt_write_benches(profiler, results, 2, keep_text, &written));
+    assert_null(strstr(written.bytes, "counters"));
+    assert_null(strstr(written.bytes, "another"));
+    assert_contains(written.bytes, "  peak %  ");
+    assert_contains(written.bytes, "     10      25  "); /* of 40 GB/s */
+    assert_contains(written.bytes, "10 bursts, whose medians lie up to 1.0% apart.");
+    strcpy(results[1].name, "a name that is so long that it leaves hardly any room for columns");
+    results[1].bursts = 14;
+    results[1].burst_spread = 0.125;
+    results[1].perturbation = 2;
+    results[1].changed = results[1].set_aside = 1;
+    written.used = 0;
+    ok(zt_write_benches(profiler, results, 2, keep_text, &written));
+    assert_contains(written.bytes, "counters");
+    assert_contains(written.bytes, "another");
+    assert_contains(written.bytes, "10 to 14 bursts, whose medians lie up to 12.5% apart. 1 at");
+    results[1].changed = 12;
+    results[1].set_aside = 0;
+    written.used = 0;
+    ok(zt_write_benches(profiler, results, 2, keep_text, &written));
+    assert_contains(written.bytes,
+                    "Of 1\nbenchmark at least half are at another frequency, so that all count.");
 }
 
 /* Each rate is relative to the GPU time of its own pass. */
@@ -823,7 +886,56 @@ static ze_result_t ZE_APICALL query_frequency(zes_freq_handle_t domain, zes_freq
     return management.state_result;
 }
 
-/* The frequency is that of the GPU's domain. What is not known does not end the benchmark. */
+/* Work that a runtime launches: only a tracer sees it. */
+static int run_as_a_runtime(zt_profiler *profiler, void *user) {
+    job *of = (job *)user;
+    (void)profiler;
+    of->runs++;
+    for (int i = 0; i < of->launches; i++)
+        launch(of->w, of->w->immediate);
+    finish_immediate(of->w, of->w->immediate);
+    return 0;
+}
+
+static void test_work_through_a_runtime(void **state) {
+    world *w = *state;
+    static zt_bench_result result;
+    static zt_comparison both;
+    zt_region_info phase;
+    zt_profiler *profiler = open_two_passes(w);
+    job few = {w, 2, 0, 0, profiler, 0}, many = {w, 100, 0, 0, profiler, 0};
+    zt_bench_config config = config_of_job(&few), other = config_of_job(&many);
+    config.run = other.run = run_as_a_runtime;
+    config.name = "runtime";
+    assert_result(zt_bench(profiler, &config, &result), ZE_RESULT_NOT_READY); /* nobody sees it */
+    ok(zt_trace_start(profiler, NULL));
+    few.runs = 0;
+    ok(zt_bench(profiler, &config, &result));
+    assert_string_equal(result.name, "runtime");
+    assert_true(result.count >= 10 && result.median > 0);
+    assert_int_equal(few.runs,
+                     1 + 3 + result.count + 4 * 2); /* the first run shows that it begins no region */
+    ok(zt_get_region(profiler, result.region, &phase));
+    assert_string_equal(phase.name, "runtime");
+    assert_int_equal(phase.entered, few.runs - 1);
+    assert_int_equal(phase.count, 2 * (few.runs - 1)); /* launches */
+    config.name = "few";
+    other.name = "many";
+    ok(zt_compare(profiler, &config, &other, &both));
+    assert_true(both.differs && both.ratio > 1);
+    ok(zt_trace_stop(profiler));
+    assert_result(zt_bench(profiler, &config, &result), ZE_RESULT_NOT_READY);
+    check_work(w);
+}
+
+/* Returns the mean of the metric that has the frequency, of the runs with metrics. */
+static double frequency_by_metrics(const zt_profiler *profiler, const zt_bench_result *result) {
+    zt_stats stats;
+    ok(zt_get_stats(profiler, result->region, zt_find_metric(profiler, "AvgGpuCoreFrequencyMHz"), &stats));
+    return stats.mean;
+}
+
+/* The frequency is that of the GPU's domain; else that of the metrics. What is not known does not end the benchmark. */
 static void test_frequencies_of_the_device(void **state) {
     const ze_result_t good = ZE_RESULT_SUCCESS, bad = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     const struct {
@@ -831,7 +943,7 @@ static void test_frequencies_of_the_device(void **state) {
         uint32_t listed, filled, of_gpu, unknown;
         ze_result_t state_result;
         double mhz[3];
-        double median; /* 0: not known */
+        double median; /* 0: not known, but by metrics */
         uint32_t changed;
     } cases[] = {
         {good, 2, 2, 2, 0, good, {2000, 2000, 2000}, 2000, 0},
@@ -867,7 +979,8 @@ static void test_frequencies_of_the_device(void **state) {
         memcpy(management.mhz, cases[i].mhz, sizeof management.mhz);
         ok(zt_bench(profiler, &config, &result));
         assert_int_equal(result.count, 30);
-        if (cases[i].median > 0 ? result.frequency_mhz != cases[i].median : !isnan(result.frequency_mhz))
+        double expected = cases[i].median > 0 ? cases[i].median : frequency_by_metrics(profiler, &result);
+        if (result.frequency_mhz != expected)
             fail_msg("case %zu: %g MHz", i, result.frequency_mhz);
         assert_int_equal(result.changed, cases[i].changed);
         assert_no_noted_failure();
@@ -914,7 +1027,7 @@ static void test_frequencies_without_a_function(void **state) {
         config.min_samples = config.max_samples = 10;
         ok(zt_bench(profiler, &config, &result));
         assert_int_equal(result.count, 10);
-        assert_true(isnan(result.frequency_mhz));
+        assert_true(result.frequency_mhz == frequency_by_metrics(profiler, &result));
         close_profiler(w, profiler);
     }
     check_work(w);
@@ -1705,7 +1818,7 @@ static void test_comparing_without_memory(void **state) {
 }
 
 static int start_with_directory(void **state) {
-    return make_directory(state) == 0 ? start(state) : -1;
+    return make_directory(state) == 0 ? start_traced(state) : -1;
 }
 
 int main(void) {
@@ -1725,6 +1838,7 @@ int main(void) {
         TEST(test_samples_at_a_changed_frequency),
         TEST(test_samples_that_are_set_aside),
         TEST(test_frequencies_that_are_not_known),
+        TEST(test_a_comparison_of_two_clocks),
         TEST(test_failing_work),
         TEST(test_work_that_fails_later),
         TEST(test_work_on_the_device),
@@ -1732,8 +1846,10 @@ int main(void) {
         TEST(test_very_short_times),
         TEST(test_results_for_people),
         TEST(test_a_table_of_results),
+        TEST(test_warnings_in_a_narrow_table),
         TEST(test_rates),
         TEST(test_two_variants_on_the_device),
+        TEST(test_work_through_a_runtime),
         TEST(test_frequencies_of_the_device),
         TEST(test_samples_while_it_throttles),
         TEST(test_frequencies_without_a_function),

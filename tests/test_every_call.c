@@ -1939,8 +1939,11 @@ static void execute_example(const char *name, const char *calls_path) {
     setenv("ZET_ENABLE_METRICS", "1", 1);
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
     setenv("SOFTGPU_BEHAVE", "STALL_SAMPLING", 1);
-    if (chdir(test_directory) == 0) /* the only one with a duration has a second */
-        execl(path, path, strcmp(name, "stream") == 0 ? "1" : NULL, (char *)NULL);
+    const char *option = strcmp(name, "stream") == 0  ? "1" /* second */
+                         : strcmp(name, "bench") == 0 ? "--time=1"
+                                                      : NULL;
+    if (chdir(test_directory) == 0)
+        execl(path, path, option, (char *)NULL);
     _exit(127);
 }
 

@@ -14,6 +14,7 @@
 #include "base/threads.h"
 #include "metrics/driver.h"
 #include "metrics/statistics.h"
+#include "regions/names.h"
 #include "regions/phases.h"
 #include "regions/profiler.h"
 #include "results/results.h"
@@ -118,6 +119,18 @@ static uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
     return record ? record->index : UINT32_MAX;
 }
 
+/* Returns the name of the first region that is no phase, or NULL. */
+static const char *zt__find_first_region(zt_profiler *profiler) {
+    const char *name = NULL;
+    uint32_t i;
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < profiler->region_count && !name; i++) {
+        name = profiler->regions[i]->is_phase ? NULL : profiler->regions[i]->name;
+    }
+    zt__unlock(&profiler->mutex);
+    return name;
+}
+
 static const char *zt__bench_name(const zt__bench *bench) {
     if (bench->config.name) {
         return bench->config.name;
@@ -132,24 +145,68 @@ static double zt__report_no_sample(const zt__bench *bench, const char *why) {
     return zt__nan();
 }
 
+/* Chooses a name for the phase of the benchmark, under which the profiler knows none yet: "copy", "copy (2)" and so on.
+   What is measured in it is of this benchmark alone, whatever regions it shares with others. Returns the phase. */
+static const zt__phase *zt__name_phase(zt__bench *bench) {
+    const zt__phase_frame *around = zt__get_top_frame();
+    const zt__phase *outer = around ? around->phase : NULL, *phase;
+    uint32_t number = 1;
+    int is_known;
+    snprintf(bench->phase_name, sizeof bench->phase_name, "%.64s", zt__bench_name(bench));
+    do {
+        phase = zt__find_or_add_phase(zt__get_process(), outer, zt__shown_name(bench->phase_name));
+        zt__lock(&bench->profiler->mutex);
+        is_known = phase != outer && zt__known_path_of_phase(bench->profiler, phase) != NULL;
+        zt__unlock(&bench->profiler->mutex);
+        if (is_known) {
+            snprintf(bench->phase_name, sizeof bench->phase_name, "%.64s (%u)", zt__bench_name(bench),
+                     (unsigned)++number);
+        }
+    } while (is_known);
+    return phase;
+}
+
+/* Returns what is timed: the region of the benchmark, or ZT_PATH of its phase. UINT32_MAX: there is none yet. */
+static uint32_t zt__find_timed(const zt__bench *bench, zt_profiler *profiler) {
+    const zt__path *path;
+    if (!bench->phase) {
+        return zt__find_region(profiler, bench->region);
+    }
+    zt__lock(&profiler->mutex);
+    path = zt__known_path_of_phase(profiler, bench->phase);
+    zt__unlock(&profiler->mutex);
+    return path ? ZT_PATH(path->index) : UINT32_MAX;
+}
+
+/* Runs the work once, in its phase if that is timed. Returns 0 if it failed. */
+static int zt__call_run(const zt__bench *bench, zt_profiler *profiler) {
+    int failed;
+    if (!bench->phase) {
+        return bench->config.run(profiler, bench->config.user) == 0;
+    }
+    zt_phase_begin(bench->phase_name);
+    failed = bench->config.run(profiler, bench->config.user) != 0;
+    zt_phase_end();
+    return !failed;
+}
+
 /* Runs the work once with a profiler. Returns the GPU time of its region in this run. If a sample is missing,
    reports that and returns NaN. */
 static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt__get_counts(profiler), counts;
-    uint32_t region = zt__find_region(profiler, bench->region);
+    uint32_t region = zt__find_timed(bench, profiler);
     ze_result_t result;
-    int failed;
+    int is_done;
     memset(&before, 0, sizeof before);
     if (region != UINT32_MAX) {
         zt_get_region(profiler, region, &before);
     }
-    failed = bench->config.run(profiler, bench->config.user) != 0;
-    if (!bench->region && zt__get_region_count(profiler) > 0) {
-        zt_get_region(profiler, 0, &after);
-        bench->region = after.name;
+    is_done = zt__call_run(bench, profiler);
+    if (!bench->phase && !bench->region) {
+        bench->region = zt__find_first_region(profiler);
     }
-    if (failed) {
+    if (!is_done) {
         return zt__report_no_sample(bench, "it failed");
     }
     result = zt_collect(profiler, profiler->config.wait_timeout_ns);
@@ -160,8 +217,13 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
         return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
     }
+    if (!bench->phase && bench->profiler->tracer && !zt__find_first_region(profiler)) {
+        bench->phase = zt__name_phase(bench); /* it launches through a runtime: the next run is traced */
+        return bench->phase ? zt__run_work(bench, bench->profiler)
+                            : zt__report_no_sample(bench, "it has no phase");
+    }
     after = before;
-    region = zt__find_region(profiler, bench->region);
+    region = zt__find_timed(bench, profiler);
     if (region != UINT32_MAX) {
         zt_get_region(profiler, region, &after);
     }
@@ -175,7 +237,7 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
 static double zt__measure_once(zt__bench *bench) {
     double sample;
     if (!bench->config.measure) {
-        return zt__run_work(bench, bench->stopwatch);
+        return zt__run_work(bench, bench->phase ? bench->profiler : bench->stopwatch);
     }
     sample = bench->config.measure(bench->config.user);
     return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
@@ -363,27 +425,6 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 
 /* ---- zt_bench ------------------------------------------------------------------------------------------ */
 
-/* Begins a phase of the benchmark's name that the profiler does not know yet: "copy", "copy (2)" and so on. Its counters
-   are those of this benchmark alone, whatever regions it shares with others. */
-static void zt__begin_bench_phase(const zt__bench *bench) {
-    const zt__phase_frame *around = zt__get_top_frame();
-    const zt__phase *outer = around ? around->phase : NULL, *phase;
-    char name[64 + 16];
-    uint32_t number = 1;
-    int is_known;
-    snprintf(name, sizeof name, "%.64s", zt__bench_name(bench));
-    do {
-        phase = zt__find_or_add_phase(zt__get_process(), outer, name);
-        zt__lock(&bench->profiler->mutex);
-        is_known = phase != outer && zt__known_path_of_phase(bench->profiler, phase) != NULL;
-        zt__unlock(&bench->profiler->mutex);
-        if (is_known) {
-            snprintf(name, sizeof name, "%.64s (%u)", zt__bench_name(bench), (unsigned)++number);
-        }
-    } while (is_known);
-    zt_phase_begin(name);
-}
-
 /* Returns ZT_PATH of the benchmark's region in the phase that the calling thread is in, the outermost if there are
    several. Without memory, returns its region. */
 static uint32_t zt__find_bench_path(const zt__bench *bench) {
@@ -405,11 +446,29 @@ static uint32_t zt__find_bench_path(const zt__bench *bench) {
     return found ? ZT_PATH(found->index) : index;
 }
 
+/* Returns the mean of the metric that has the frequency of the device in MHz, as AvgGpuCoreFrequencyMHz of Intel's driver;
+   NaN if there is none. */
+static double zt__frequency_by_metrics(const zt_profiler *profiler, uint32_t region) {
+    zt_stats stats;
+    uint32_t i;
+    for (i = 0; i < profiler->metric_count; i++) {
+        const zt_metric *metric = &profiler->metrics[i];
+        if (strcmp(metric->units, "MHz") == 0 && strstr(metric->name, "CoreFrequency") &&
+            zt_get_stats(profiler, region, i, &stats) == ZE_RESULT_SUCCESS && zt__is_positive(stats.mean)) {
+            return stats.mean;
+        }
+    }
+    return zt__nan();
+}
+
 /* Runs the work with metrics, in all passes. */
 static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
     double *samples = bench->series->samples; /* free to use: the samples are in the result */
     uint32_t i, taken = 0;
-    zt__begin_bench_phase(bench);
+    if (!bench->phase) {
+        zt__name_phase(bench);
+        zt_phase_begin(bench->phase_name);
+    }
     for (i = 0; i < bench->config.counter_runs; i++) {
         ZT_PASSES(bench->profiler) {
             double sample = zt__run_work(bench, bench->profiler);
@@ -419,10 +478,15 @@ static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
         }
     }
     result->counter_runs = bench->config.counter_runs;
-    result->region = zt__find_bench_path(bench);
+    result->region = bench->phase ? zt__find_timed(bench, bench->profiler) : zt__find_bench_path(bench);
     result->counter_median = zt__quantile(samples, taken, 0.5);
     result->perturbation = result->counter_median / result->median;
-    zt_phase_end();
+    if (zt__is_nan(result->frequency_mhz) && result->region != UINT32_MAX) {
+        result->frequency_mhz = zt__frequency_by_metrics(bench->profiler, result->region);
+    }
+    if (!bench->phase) {
+        zt_phase_end();
+    }
 }
 
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {

@@ -29,6 +29,8 @@ typedef struct zt__bench {
     const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
+    char phase_name[80];      /* of the benchmark's own phase; "": none yet */
+    const zt__phase *phase;   /* not NULL: `run` begins no region, so its launches in this phase are timed */
     zes_freq_handle_t domain; /* whose frequency is the GPU's, or NULL */
     zt__series *series;
 } zt__bench;

@@ -13,12 +13,14 @@
 #include "base/writer.h"
 #include "bench/bench.h"
 #include "bench/files.h"
+#include "bench/tables.h"
 #include "regions/profiler.h"
 #include "reports/writing.h"
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
 static void zt__describe_comparison(zt_comparison *result) {
+    double other_mhz = fabs(result->b.frequency_mhz / result->a.frequency_mhz - 1);
     const char *verdict = "no difference shown";
     if (result->differs) {
         verdict = result->ratio > 1 ? "slower" : "faster";
@@ -27,6 +29,10 @@ static void zt__describe_comparison(zt_comparison *result) {
         snprintf(result->text, sizeof result->text,
                  "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s.", result->b.name, result->ratio,
                  result->a.name, result->low, result->high, verdict);
+        if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE) {
+            zt__append(result->text, sizeof result->text, " The clocks differ: %.0f MHz and %.0f MHz.",
+                       result->b.frequency_mhz, result->a.frequency_mhz);
+        }
     }
 }
 
@@ -144,6 +150,8 @@ enum {
 /* Benchmarks, and how they changed since an earlier run. */
 typedef struct zt__changes {
     zt__bench_file file;
+    const zt_bench_result *results;
+    uint32_t result_count;
     zt__figure_row *rows;
     double *figures; /* of all rows */
     uint32_t row_count;
@@ -291,6 +299,7 @@ static ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
         zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
         zt__end_paragraph(&note);
     }
+    zt__write_bursts_note(&writer, changes->results, changes->result_count, room);
     if (counts->other_conditions) {
         note = zt__begin_paragraph(&writer, room, 0, 0);
         zt__add_text(&note, changes->conditions);
@@ -331,6 +340,8 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
                           report, ".txt or none");
     }
     memset(&all, 0, sizeof all);
+    all.results = results;
+    all.result_count = count;
     file->path = before;
     file->diagnostics = diagnostics;
     file->allocator = output.allocator;

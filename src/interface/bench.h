@@ -8,8 +8,12 @@ struct zt_bench_config {
                                                       `profiler` around what is timed. `profiler` may be
                                                       another than that of zt_bench: begin regions with it
                                                       alone, and record lists anew in each run. zt_bench waits
-                                                      for the samples and collects them afterwards. Returns 0,
-                                                      or anything else if the work failed. */
+                                                      for the samples and collects them afterwards. Work that
+                                                      begins no region, as it launches through a runtime, needs
+                                                      zt_trace_start(profiler): then a sample is the GPU time of
+                                                      the launches in a phase of the benchmark's name, with the
+                                                      metrics of the profiler. Returns 0, or anything else if the
+                                                      work failed. */
     double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
                                       once and returns its time in nanoseconds; negative if it failed. */
     void *user;                    /* Is passed to these functions and to `frequency`. */
@@ -59,9 +63,8 @@ struct zt_bench_result {
     uint32_t outliers;    /* samples beyond a quartile by more than 1.5 times the interquartile range. They
                           count like any other */
     uint32_t changed;     /* samples at another frequency, or while the driver reported that it throttles */
-    uint32_t
-        set_aside; /* changed samples, which are in no figure. 0 if at least half are changed: then all count */
-    uint32_t bursts; /* of the samples that count */
+    uint32_t set_aside; /* changed samples, which are in no figure; 0 if at least half are: then all count */
+    uint32_t bursts;    /* of the samples that count */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
     double decile1;   /* a tenth of the samples take less */
@@ -72,19 +75,20 @@ struct zt_bench_result {
     double bytes_per_second; /* at the median, of config.bytes_per_run */
     double items_per_second; /* at the median, of config.items_per_run */
     double tolerance;        /* that of the configuration */
-    double frequency_mhz;    /* median. NaN: not known */
-    uint32_t counter_runs;   /* runs with metrics, in each pass */
-    double counter_median;   /* their median */
-    double perturbation;     /* counter_median divided by median */
-    uint32_t region;         /* of the profiler, for zt_get_stats; UINT32_MAX: none */
-    double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
+    double frequency_mhz; /* median; else that of the runs with metrics, if a metric has it. NaN: not known */
+    uint32_t counter_runs;            /* runs with metrics, in each pass */
+    double counter_median;            /* their median */
+    double perturbation;              /* counter_median divided by median */
+    uint32_t region;                  /* for zt_get_stats: ZT_PATH of the region in a phase of this name, in
+                                              which the runs with metrics are alone; UINT32_MAX: none */
+    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };
 
 #ifndef ZETOOLS_DISABLE
 
-/* Benchmarks work; see BENCHMARKS. Warms up; then takes samples of the GPU time, without metrics, until one
-   of the conditions of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler
+/* Benchmarks work; see BENCHMARKS. Warms up; then takes samples of the GPU time, without metrics and in bursts,
+   until one of the conditions of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler
    collects. With config.measure the profiler may be NULL.
    Returns SUCCESS; NOT_READY if a run gave no sample in four attempts.
    Not by two threads at once. */
@@ -100,8 +104,9 @@ struct zt_comparison {
     double ratio;     /* median of b divided by median of a */
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
-    char text[256];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
-                         1.2600): slower." "": nothing was compared */
+    char text[320];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
+                         1.2600): slower.", and another one if their clocks differ. "": nothing was
+                         compared */
 };
 
 #ifndef ZETOOLS_DISABLE

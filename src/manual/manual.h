@@ -268,10 +268,10 @@
 
    BENCHMARKS
 
-       zt_bench takes samples of the GPU time of a region until the interval of their median is narrow, and
-       then measures metrics in runs of their own. zt_compare takes samples of two variants in turn, so that
-       drift favours neither. Use it if both variants are in one program. Runs are compared with earlier
-       ones by a file (see BENCHMARK FILES):
+       zt_bench takes samples of the GPU time of a region in bursts, over half a second or more, until the
+       interval of their median is narrow; then it measures metrics in runs of their own. zt_compare takes
+       samples of two variants in one program in turn. BENCHMARK FILES has what the intervals cover, and how a
+       run is compared with an earlier one:
 
            zt_report_benches(profiler, results, count, "now.csv");
            result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
