@@ -23,6 +23,7 @@ typedef struct rank_path {
     uint32_t outer; /* a path before this one, or UINT32_MAX */
     uint32_t region;
     uint64_t count;
+    uint32_t kept; /* of these */
     double total_ns;
 } rank_path;
 
@@ -54,6 +55,12 @@ static inline void rank_put_f64(rank_pack *pack, double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     rank_put_u64(pack, bits);
+}
+
+static inline void rank_put_f32(rank_pack *pack, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    rank_put_u32(pack, bits);
 }
 
 static inline void rank_put_zeros(rank_pack *pack, size_t size) {
@@ -104,7 +111,9 @@ static inline void rank_put_path(rank_pack *pack, const rank_region *regions, co
         rank_put_u64(pack, path->count); /* all in one bucket */
         rank_put_zeros(pack, (RANK_BUCKETS - 1) * 8);
     }
-    rank_put_u32(pack, 0); /* kept samples */
+    rank_put_u32(pack, path->kept);
+    for (uint32_t i = 0; i < path->kept; i++)
+        rank_put_f32(pack, (float)mean);
     if (regions[path->region].is_phase)
         rank_put_zeros(pack, 8 + 4); /* entries */
 }

@@ -57,9 +57,9 @@ enum { NONE = -1, STEP = 0, SOLVE, COPY, REGIONS };
 
 /* The rank of this name solves for so long inside its step and, unless it is 0, copies for so long outside. */
 static void write_solver(const char *name, double solve_ns, double copy_ns) {
-    const rank_path paths[] = {{UINT32_MAX, STEP, 2, solve_ns},
-                               {0, SOLVE, 2, solve_ns},
-                               {UINT32_MAX, COPY, copy_ns > 0 ? 5 : 0, copy_ns}};
+    const rank_path paths[] = {{UINT32_MAX, STEP, 2, 0, solve_ns},
+                               {0, SOLVE, 2, 0, solve_ns},
+                               {UINT32_MAX, COPY, copy_ns > 0 ? 5 : 0, 0, copy_ns}};
     write_rank(name, regions, REGIONS, paths, 3);
 }
 
@@ -73,7 +73,8 @@ static void write_solvers(void) {
 
 /* What was forged is what zt_unpack reads. */
 static void test_forged_statistics(void **state) {
-    const rank_path paths[] = {{UINT32_MAX, STEP, 2, 4e6}, {0, SOLVE, 2, 4e6}, {UINT32_MAX, SOLVE, 1, 7}};
+    const rank_path paths[] = {
+        {UINT32_MAX, STEP, 2, 0, 4e6}, {0, SOLVE, 2, 1, 4e6}, {UINT32_MAX, SOLVE, 1, 0, 7}};
     rank_pack pack = pack_rank(regions, REGIONS, paths, 3);
     zt_profiler *profiler = NULL;
     zt_region_info info;
@@ -151,7 +152,7 @@ static void test_a_page(void **state) {
 
 /* Each is named with the reason, in each report, and the rest is joined. */
 static void test_files_that_cannot_be_used(void **state) {
-    const rank_path paths[] = {{UINT32_MAX, SOLVE, 1, 1e6}};
+    const rank_path paths[] = {{UINT32_MAX, SOLVE, 1, 0, 1e6}};
     rank_pack pack = pack_rank(regions, REGIONS, paths, 1);
     size_t whole = pack.size;
     static const char *const formats[] = {"-", "ranks.csv", "ranks.json", "ranks.html"};
