@@ -26,7 +26,7 @@ static void write_file(const char *path, int file) {
         paths[i].count = paths[i].kept = SAMPLES;
         paths[i].total_ns = 1e6 + 1e3 * (file * (int)i % 97);
     }
-    pack = pack_rank(regions, PATHS, paths, PATHS);
+    pack = pack_rank(NULL, regions, PATHS, paths, PATHS);
     NEED(write_pack(&pack, path));
     printf("# %d ranks with a file of %.1f MB\n", RANKS / FILES, (double)pack.size / 1e6);
     free(pack.bytes);

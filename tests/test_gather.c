@@ -47,7 +47,7 @@ static const char *table_of(const char *files) {
 
 static void write_rank(const char *name, const rank_region *regions, uint32_t region_count,
                        const rank_path *paths, uint32_t path_count) {
-    rank_pack pack = pack_rank(regions, region_count, paths, path_count);
+    rank_pack pack = pack_rank(NULL, regions, region_count, paths, path_count);
     assert_true(write_pack(&pack, in_directory(name)));
     free(pack.bytes);
 }
@@ -75,7 +75,7 @@ static void write_solvers(void) {
 static void test_forged_statistics(void **state) {
     const rank_path paths[] = {
         {UINT32_MAX, STEP, 2, 0, 4e6}, {0, SOLVE, 2, 1, 4e6}, {UINT32_MAX, SOLVE, 1, 0, 7}};
-    rank_pack pack = pack_rank(regions, REGIONS, paths, 3);
+    rank_pack pack = pack_rank(NULL, regions, REGIONS, paths, 3);
     zt_profiler *profiler = NULL;
     zt_region_info info;
     (void)state;
@@ -153,7 +153,7 @@ static void test_a_page(void **state) {
 /* Each is named with the reason, in each report, and the rest is joined. */
 static void test_files_that_cannot_be_used(void **state) {
     const rank_path paths[] = {{UINT32_MAX, SOLVE, 1, 0, 1e6}};
-    rank_pack pack = pack_rank(regions, REGIONS, paths, 1);
+    rank_pack pack = pack_rank(NULL, regions, REGIONS, paths, 1);
     size_t whole = pack.size;
     static const char *const formats[] = {"-", "ranks.csv", "ranks.json", "ranks.html"};
     static const char *const reasons[][2] = {{"cut.1.zt", "the buffer is cut off"},
@@ -196,6 +196,21 @@ static void test_files_that_cannot_be_used(void **state) {
     assert_int_equal(gather("cut.1.zt . -"), NONE_USED);
     assert_contains(text_of("output"), "Ranks: 0\n");
     assert_contains(text_of("errors"), ". is not used: Is a directory");
+}
+
+/* Ranks need not have measured the same, because their times are compared. */
+static void test_other_metrics(void **state) {
+    const rank_path paths[] = {{UINT32_MAX, SOLVE, 4, 0, 4e6}};
+    static const char *const metrics[] = {"L3_HIT", "XVE_ACTIVE", NULL};
+    static const char *const names[] = {"run.0.zt", "run.1.zt", "run.2.zt"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        rank_pack pack = pack_rank(metrics[i], regions, REGIONS, paths, 1);
+        assert_true(write_pack(&pack, in_directory(names[i])));
+        free(pack.bytes);
+    }
+    assert_int_equal(gather("run.*.zt ranks.json"), ALL_USED);
+    assert_contains(text_of("ranks.json"), "\"ranks\":3,\"samples\":12,\"mean_ns\":4000000.000");
 }
 
 /* Nothing is overwritten by a report whose name was forgotten. */
@@ -262,6 +277,7 @@ int main(void) {
         IN_DIRECTORY(test_json),
         IN_DIRECTORY(test_a_page),
         IN_DIRECTORY(test_files_that_cannot_be_used),
+        IN_DIRECTORY(test_other_metrics),
         IN_DIRECTORY(test_wrong_arguments),
         IN_DIRECTORY(test_numbers),
         IN_DIRECTORY(test_many_paths),
