@@ -1549,18 +1549,21 @@ struct zt_bench_config {
     uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
     uint32_t min_samples;  /* The fewest samples, however long they take. Default, and minimum: 10. */
     uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
+    uint64_t min_time_ns;  /* The time over which the samples are spread, in nanoseconds: they are taken in at
+                              least 10 bursts that begin at regular times. Default: 500 milliseconds. */
     uint64_t max_time_ns;  /* The most time for the warm-up, and again for the samples, in nanoseconds. The
-                              first three runs of the warm-up and min_samples are taken in any case. Default:
-                              10 seconds. */
+                              first three runs of the warm-up and min_samples are taken in any case. It is also
+                              the most for min_time_ns. Default: 10 seconds. */
     double precision;      /* Sampling stops when half the interval of the median is less than this share of
                               it. Default: 0.01. */
     double max_change;     /* Samples whose frequency differs from the median by more than this share are
-                              marked. Default: 0.02. */
+                              changed. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
     double bytes_per_run;  /* Bytes that a run moves, by your own count. 0: the result has no such rate. */
     double items_per_run;  /* Items that a run works on. 0: likewise. */
     double tolerance;      /* zt_compare_benches calls a benchmark faster or slower if the whole interval of
-                              its change is beyond this share. Default: 0.02. */
+                              its change, and the change of its first decile, are beyond this share. Default:
+                              0.02. */
 };
 
 /* Which condition ended a benchmark. */
@@ -1583,20 +1586,25 @@ struct zt_bench_result {
     uint32_t count;       /* samples */
     uint32_t outliers;    /* samples beyond a quartile by more than 1.5 times the interquartile range. They
                           count like any other */
-    uint32_t changed;     /* samples at another frequency. They count like any other */
+    uint32_t changed;     /* samples at another frequency, or while the driver reported that it throttles */
+    uint32_t
+        set_aside; /* changed samples, which are in no figure. 0 if at least half are changed: then all count */
+    uint32_t bursts; /* of the samples that count */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
+    double decile1;   /* a tenth of the samples take less */
     double quartile1, quartile3;
     double min, max;
-    double precision;                      /* half the interval, as a share of the median */
-    double bytes_per_second;               /* at the median, of config.bytes_per_run */
-    double items_per_second;               /* at the median, of config.items_per_run */
-    double tolerance;                      /* that of the configuration */
-    double frequency_mhz;                  /* median. NaN: not known */
-    uint32_t counter_runs;                 /* runs with metrics, in each pass */
-    double counter_median;                 /* their median */
-    double perturbation;                   /* counter_median divided by median */
-    uint32_t region;                       /* of the profiler, for zt_get_stats; UINT32_MAX: none */
+    double precision;        /* half the interval, as a share of the median */
+    double burst_spread;     /* from the least median of a burst to the greatest, as a share of the median */
+    double bytes_per_second; /* at the median, of config.bytes_per_run */
+    double items_per_second; /* at the median, of config.items_per_run */
+    double tolerance;        /* that of the configuration */
+    double frequency_mhz;    /* median. NaN: not known */
+    uint32_t counter_runs;   /* runs with metrics, in each pass */
+    double counter_median;   /* their median */
+    double perturbation;     /* counter_median divided by median */
+    uint32_t region;         /* of the profiler, for zt_get_stats; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };
@@ -2380,7 +2388,8 @@ ZT__OFF void zt__clear_bench(zt_bench_result *result) {
     result->region = UINT32_MAX;
     result->ended_by = "not run";
     result->median = result->low = result->high = result->quartile1 = result->quartile3 = NAN;
-    result->min = result->max = result->precision = result->tolerance = NAN;
+    result->min = result->max = result->precision = result->burst_spread = result->tolerance = NAN;
+    result->decile1 = NAN;
     result->bytes_per_second = result->items_per_second = result->frequency_mhz = NAN;
     result->counter_median = result->perturbation = NAN;
     for (i = 0; i < ZT_BENCH_SAMPLES; i++) {
@@ -15606,8 +15615,9 @@ ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt_
 /* Releases the timeline and the data of the streams, which are detached. */
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
 
-/* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
-ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
+/* Stores the index of the oldest sample that is kept, and of the one behind the newest. Returns how many older ones newer
+   ones have replaced. */
+ZT__PRIVATE uint64_t zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
 
 /* Copies a sample, with times of the host, and its row of values. Returns 0 if a newer one has replaced it. */
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
@@ -15895,15 +15905,18 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
 
 /* ---- for reports: kept samples and rows ------------------------------------------------------------------ */
 
-ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
+ZT__PRIVATE uint64_t zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
     const zt__timeline *timeline = profiler->timeline;
+    uint64_t replaced = 0;
     *first = *end = 0;
     if (timeline) {
         zt__lock(&profiler->mutex);
         *end = timeline->written;
         *first = zt__oldest_sample(timeline);
+        replaced = *first - timeline->first;
         zt__unlock(&profiler->mutex);
     }
+    return replaced;
 }
 
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
@@ -16218,11 +16231,10 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     if (!profiler || !profiler->timeline) {
         return info;
     }
-    zt__get_kept_samples(locked, &first, &end);
+    info.lost_samples = zt__get_kept_samples(locked, &first, &end);
     info.samples = end - first;
     zt__lock(&locked->mutex);
-    info.lost_samples =
-        first - locked->timeline->first + locked->timeline->ambiguous; /* newer ones replaced these */
+    info.lost_samples += locked->timeline->ambiguous;
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
     while ((data = zt__next_attached_stream(locked, data)) != NULL) {
@@ -33285,6 +33297,8 @@ ZT__PRIVATE void zt__write_instances(zt__document *document) {
 /* Writes `"name":"text"`, after a comma unless it is the first member. */
 ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const char *text);
 
+ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count);
+
 /* Writes what became of the samples of all regions. */
 ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts);
 
@@ -33318,7 +33332,7 @@ ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const
     zt__write_json_string(writer, text);
 }
 
-static void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
+ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
     zt__write_comma(writer);
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
@@ -36450,14 +36464,14 @@ static int zt__copy_page_spans(zt__document *document, zt__page_spans *spans) {
     uint64_t first, end, i;
     zt__timeline_sample sample;
     double *values;
-    zt__get_kept_samples(profiler, &first, &end);
+    spans->samples = zt__get_kept_samples(profiler, &first, &end);
     if (first == end) {
         return 1;
     }
+    spans->samples += end - first;
     first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
     values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first), sizeof *spans->spans);
-    spans->samples = end;
     spans->begin_ns = UINT64_MAX;
     for (i = first; i < end && spans->spans && values; i++) {
         zt__page_span *span = &spans->spans[spans->count];
@@ -36710,8 +36724,7 @@ static int zt__copy_timeline(zt__trace *trace) {
     int has_memory = means && values &&
                      zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
                                               profiler->selection.group_count > 1, &trace->columns);
-    zt__get_kept_samples(profiler, &first, &end);
-    trace->replaced = first;
+    trace->replaced = zt__get_kept_samples(profiler, &first, &end);
     room = (size_t)(end - first) + 1;
     width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
@@ -39320,24 +39333,229 @@ ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler) {
 
 #endif
 
-/* ==== bench/bench.h ===================================================================================== */
+/* ==== bench/series.h ==================================================================================== */
 
-/* zt_bench: samples until their median is known well. */
+/* Samples in bursts: which of them count, and their median with its interval. */
 
 typedef struct zt__series {
     uint32_t count;
-    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
-    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
-    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
+    uint32_t burst_count;              /* bursts that are over */
+    double samples[ZT_BENCH_SAMPLES];  /* in the order in which they were taken */
+    double mhz[ZT_BENCH_SAMPLES];      /* the device's frequency after each; NaN: unknown */
+    uint32_t bursts[ZT_BENCH_SAMPLES]; /* in which burst each was taken, from 0 */
+    unsigned char is_throttled[ZT_BENCH_SAMPLES];
+    /* Figures of the samples so far: */
+    unsigned char is_changed[ZT_BENCH_SAMPLES];
+    uint32_t changed, set_aside;
+    double sorted[ZT_BENCH_SAMPLES]; /* the samples that count, in ascending order */
+    uint32_t counting;               /* how many there are */
+    uint32_t measured_bursts;        /* bursts that have some */
+    double frequency_mhz;            /* median */
+    double median, low, high;
+    double precision;    /* half the interval as a share of the median; NaN if the median is 0 */
+    double burst_spread; /* the same of what is between the least and the greatest median of a burst */
 } zt__series;
 
 /* The default of zt_bench_config.max_change. */
 #define ZT__MAX_FREQUENCY_CHANGE 0.02
 
+/* Adds a sample of the last burst, which is the first one at the beginning. There must be room. */
+ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz, int is_throttled);
+
+/* Finds the changed samples: throttled ones, and those whose frequency differs from the median by more than the
+   share `max_change`. They are set aside, unless they are at least half. */
+ZT__PRIVATE void zt__find_changed_samples(zt__series *series, double max_change);
+
+/* Sets changed samples aside, unless they are at least half. */
+ZT__PRIVATE void zt__set_changed_aside(zt__series *series);
+
+ZT__PRIVATE int zt__is_set_aside(const zt__series *series, uint32_t sample);
+
+/* Computes the figures of the samples that count: those that are not set aside.
+
+   The interval of the median is that of the sign test: a sample lies on either side of the true median with
+   equal chance, so the ranks of the interval's ends follow from the binomial distribution. The ends are chosen
+   for 97.5%: stopping when the interval is narrow lowers its coverage a little, so that at least 95% remain.
+
+   The test is of independent samples, but those of one burst resemble each other, and so do bursts if what
+   disturbs them lasts long. How much they do shows in the numbers of samples below the median: where these differ
+   between bursts, or between fifths of all bursts, by more than chance, n samples are worth fewer (the design
+   effect of cluster samples; Kish, "Survey sampling", 1965). Of a burst in which all samples are alike, all are
+   worth one. No burst is worth more than 4: ten bursts may miss what disturbs one in twenty. */
+ZT__PRIVATE void zt__evaluate_series(zt__series *series);
+
+/* ==== bench/series.c ==================================================================================== */
+
+/* Samples in bursts: which of them count, and their median with its interval. */
+
+ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz, int is_throttled) {
+    uint32_t i = series->count++;
+    series->samples[i] = sample;
+    series->mhz[i] = mhz;
+    series->bursts[i] = series->burst_count;
+    series->is_throttled[i] = is_throttled != 0;
+}
+
+ZT__PRIVATE void zt__find_changed_samples(zt__series *series, double max_change) {
+    uint32_t i, known = 0;
+    for (i = 0; i < series->count; i++) {
+        if (!zt__is_nan(series->mhz[i])) {
+            series->sorted[known++] = series->mhz[i];
+        }
+    }
+    series->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
+    for (i = 0; i < series->count; i++) {
+        double change = fabs(series->mhz[i] / series->frequency_mhz - 1);
+        series->is_changed[i] = series->is_throttled[i] || (!zt__is_nan(change) && change > max_change);
+    }
+    zt__set_changed_aside(series);
+}
+
+ZT__PRIVATE void zt__set_changed_aside(zt__series *series) {
+    uint32_t i;
+    series->changed = 0;
+    for (i = 0; i < series->count; i++) {
+        series->changed += series->is_changed[i];
+    }
+    series->set_aside = series->changed * 2 < series->count ? series->changed : 0;
+}
+
+ZT__PRIVATE int zt__is_set_aside(const zt__series *series, uint32_t i) {
+    return series->is_changed[i] && series->set_aside > 0;
+}
+
+/* For qsort */
+static int zt__compare_samples(const void *a, const void *b) {
+    double one = *(const double *)a, other = *(const double *)b;
+    return one < other ? -1 : one > other;
+}
+
+/* Collects the samples that count, from `*next` to the end of its burst. Returns how many there are. */
+static uint32_t zt__collect_burst(const zt__series *series, uint32_t *next, double *samples) {
+    uint32_t burst = series->bursts[*next], count = 0;
+    for (; *next < series->count && series->bursts[*next] == burst; ++*next) {
+        if (!zt__is_set_aside(series, *next)) {
+            samples[count++] = series->samples[*next];
+        }
+    }
+    return count;
+}
+
+/* Returns the variance of the number of samples below the median, estimated from groups of bursts that follow each
+   other. `excesses` has how many more than half of each burst are below it. Because the groups are few, the estimate is
+   increased as the quantiles of Student's distribution are (the first terms of their expansion, for 97.5%). */
+static double zt__variance_of_groups(const double *excesses, uint32_t bursts, uint32_t groups) {
+    double variance = 0, freedom = groups - 1, few = 1;
+    uint32_t group, i = 0;
+    for (group = 1; group <= groups; group++) {
+        double excess = 0;
+        for (; i < bursts * group / groups; i++) {
+            excess += excesses[i];
+        }
+        variance += excess * excess;
+    }
+    if (groups > 1) {
+        few += (1.5 + 2.2 / freedom) / freedom;
+    }
+    return variance * few * few;
+}
+
+/* Returns how many independent samples would show the median as precisely as the bursts do. */
+static double zt__count_independent(const zt__series *series) {
+    enum { MOST_OF_BURST = 4, GROUPS = 5 };
+    double samples[ZT_BENCH_SAMPLES], excesses[ZT_BENCH_SAMPLES];
+    double count = series->counting, variance, of_groups, least = 0, most = 0;
+    uint32_t next = 0, bursts = 0, i, taken;
+    while (next < series->count) {
+        excesses[bursts] = 0;
+        taken = zt__collect_burst(series, &next, samples);
+        for (i = 0; i < taken; i++) {
+            excesses[bursts] += samples[i] < series->median ? 0.5 : samples[i] > series->median ? -0.5 : 0;
+        }
+        bursts += taken > 0;
+        least += taken * (taken > MOST_OF_BURST ? (double)taken / MOST_OF_BURST : 1) / 4;
+        most += (double)taken * taken / 4;
+    }
+    variance = zt__variance_of_groups(excesses, bursts, bursts);
+    variance = variance < most ? variance : most; /* as if all samples of a burst were alike */
+    if (bursts >= GROUPS) {
+        of_groups = zt__variance_of_groups(excesses, bursts, GROUPS);
+        variance = variance > of_groups ? variance : of_groups;
+    }
+    return count * count / (4 * (variance > least ? variance : least));
+}
+
+/* Returns the rank, from 1, of the lower end of the interval among so many independent samples. 0: there is none. */
+static uint32_t zt__rank_of_low(uint32_t count) {
+    double term = 1, below = 0;
+    uint32_t i, rank = 0;
+    for (i = 0; i < count; i++) {
+        term /= 2; /* 2^-1000 at the least, which a double still holds */
+    }
+    /* `term` is the chance that i samples lie below the true median, and `below` that of at most i. */
+    for (i = 0; i < count / 2; i++) {
+        below += term;
+        if (below > 0.0125) {
+            break;
+        }
+        rank = i + 1;
+        term = term * (count - i) / (i + 1);
+    }
+    return rank;
+}
+
+static double zt__share_of_median(const zt__series *series, double width) {
+    return series->median > 0 ? width / series->median : zt__nan();
+}
+
+ZT__PRIVATE void zt__evaluate_series(zt__series *series) {
+    double scratch[ZT_BENCH_SAMPLES], least = 0, greatest = 0;
+    uint32_t next, taken, independent, rank, end = 0;
+    series->counting = series->measured_bursts = 0;
+    for (next = 0; next < series->count;) {
+        taken = zt__collect_burst(series, &next, series->sorted + series->counting);
+        if (taken > 0) {
+            double median;
+            memcpy(scratch, series->sorted + series->counting, taken * sizeof *scratch);
+            median = zt__quantile(scratch, taken, 0.5);
+            least = series->measured_bursts == 0 || median < least ? median : least;
+            greatest = series->measured_bursts == 0 || median > greatest ? median : greatest;
+            series->counting += taken;
+            series->measured_bursts++;
+        }
+    }
+    qsort(series->sorted, series->counting, sizeof *series->sorted, zt__compare_samples);
+    series->median = zt__quantile(series->sorted, series->counting, 0.5);
+    series->burst_spread = zt__share_of_median(series, greatest - least);
+
+    /* Each independent sample stands for count / independent neighbours of the sorted samples: the end of the interval
+       is in the middle of those of its rank. */
+    independent = (uint32_t)(zt__count_independent(series) + 1e-6);
+    rank = zt__rank_of_low(independent);
+    if (rank > 0) {
+        end = (uint32_t)((rank - 0.5) * series->counting / independent - 0.5);
+    }
+    series->low = series->sorted[end];
+    series->high = series->sorted[series->counting - 1 - end];
+    series->precision = zt__share_of_median(series, (series->high - series->low) / 2);
+}
+
+/* ==== bench/bench.h ===================================================================================== */
+
+/* zt_bench: samples until their median is known well. */
+
+/* The fewest bursts of a benchmark. */
+enum { ZT__LEAST_BURSTS = 10 };
+
+/* When samples are taken: in bursts that begin at regular times, until a condition of zt_bench_end holds. */
 typedef struct zt__stop_rule {
     const zt_bench_config *limits;
-    uint64_t deadline;
+    uint64_t slot_ns; /* from the begin of a burst to that of the next */
+    uint64_t burst_begin, deadline;
+    uint32_t first;                         /* sample of the burst */
+    uint32_t least_of_burst, most_of_burst; /* samples */
     uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
+    int was_precise;       /* at the last comparison */
     uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
     double half_precision; /* the precision of half as many samples; NaN: not compared yet */
 } zt__stop_rule;
@@ -39352,26 +39570,23 @@ typedef struct zt__bench {
     zt__series *series;
 } zt__bench;
 
-/* Adds a sample, also to those that are sorted. There must be room. */
-ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz);
-
-/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
-   the median, or NaN if the median is 0.
-
-   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
-   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
-   narrow lowers its coverage a little, so that at least 95% remain. */
-ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high);
-
 ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits);
 
-/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
+/* Returns whether a burst is over: it lasts for half of its slot, unless it has the most samples before. */
+ZT__PRIVATE int zt__is_burst_over(const zt__stop_rule *rule, const zt__series *series);
+
+/* Called after a burst that is evaluated. Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are
+   needed.
 
    The interval is compared with config.precision only when there are a quarter more samples than at the last
-   comparison: one that is compared after every sample is at times narrow by chance, which would end the
-   benchmark too early. Twice as many samples should narrow it by 29%. If they narrow it by less than 5%, the
-   rest is noise that more samples do not remove. */
-ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series);
+   comparison, and has to be narrow enough at two comparisons that follow each other: at times it is narrow by
+   chance, which would end the benchmark too early. Twice as many samples should narrow it by 29%. If they narrow
+   it by less than 5%, the rest is noise that more samples do not remove. The first comparison of this kind is
+   that of 20 bursts with 40, as noise may last longer than 10. */
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__series *series);
+
+/* Sleeps until the next burst begins. */
+ZT__PRIVATE void zt__await_next_burst(zt__stop_rule *rule, const zt__series *series);
 
 /* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
    0 if the last attempt fails, too. */
@@ -39394,8 +39609,7 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed);
 
-/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
-   `series->sorted` is overwritten. */
+/* Fills in a result, of a series that is evaluated, and marks samples that are outliers or changed. */
 ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
                                      const zt_bench_config *config);
 
@@ -39405,38 +39619,6 @@ ZT__PRIVATE const char *zt__bench_end_name(zt_bench_end end);
 
 /* zt_bench: samples until their median is known well. */
 
-/* ---- samples --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
-    uint32_t i = series->count++;
-    series->samples[i] = sample;
-    series->mhz[i] = mhz;
-    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
-        series->sorted[i] = series->sorted[i - 1];
-    }
-    series->sorted[i] = sample;
-}
-
-ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
-    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
-    uint32_t i, rank = 0;
-    for (i = 0; i < count; i++) {
-        term /= 2; /* 2^-1000 at the least, which a double still holds */
-    }
-    /* `term` is the chance that i samples lie below the true median, and `below` that of at most i. */
-    for (i = 0; i < count / 2; i++) {
-        below += term;
-        if (below > 0.0125) {
-            break;
-        }
-        rank = i + 1;
-        term = term * (count - i) / (i + 1);
-    }
-    *low = sorted[rank ? rank - 1 : 0];
-    *high = sorted[count - (rank ? rank : 1)];
-    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
-}
-
 /* ---- the stopping rule ----------------------------------------------------------------------------------- */
 
 static uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
@@ -39444,41 +39626,84 @@ static uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
 }
 
 ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
-    enum { NOISE_FROM = 64 };
+    enum { NOISE_FROM = 64, MOST_OF_BURST = 16 };
+    uint64_t time_ns = limits->min_time_ns < limits->max_time_ns ? limits->min_time_ns : limits->max_time_ns;
     zt__stop_rule rule;
+    memset(&rule, 0, sizeof rule);
     rule.limits = limits;
+    rule.slot_ns = time_ns / ZT__LEAST_BURSTS;
+    rule.burst_begin = zt__now_ns();
     rule.deadline = zt__deadline(limits->max_time_ns);
-    rule.next_precise = limits->min_samples;
+    rule.least_of_burst = (limits->min_samples + ZT__LEAST_BURSTS - 1) / ZT__LEAST_BURSTS;
+    rule.most_of_burst = rule.least_of_burst > MOST_OF_BURST ? rule.least_of_burst : (uint32_t)MOST_OF_BURST;
+    if (rule.most_of_burst > limits->max_samples / ZT__LEAST_BURSTS) {
+        rule.most_of_burst = limits->max_samples / ZT__LEAST_BURSTS;
+    }
+    rule.next_precise = limits->min_samples - limits->min_samples / 5;
     rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
     rule.half_precision = zt__nan();
     return rule;
 }
 
-ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
-    uint32_t count = series->count;
-    double low, high, precision;
-    if (count < rule->limits->min_samples) {
+ZT__PRIVATE int zt__is_burst_over(const zt__stop_rule *rule, const zt__series *series) {
+    uint32_t taken = series->count - rule->first;
+    uint64_t now = zt__now_ns();
+    if (taken >= rule->most_of_burst || series->count == rule->limits->max_samples) {
+        return 1;
+    }
+    return (taken >= rule->least_of_burst && now - rule->burst_begin >= rule->slot_ns / 2) ||
+           (series->count >= rule->limits->min_samples && now >= rule->deadline);
+}
+
+/* Returns whether the interval is narrow enough, as it was at the last comparison. */
+static int zt__is_precise(zt__stop_rule *rule, const zt__series *series) {
+    int was_precise = rule->was_precise;
+    if (series->count < rule->next_precise || series->burst_count < ZT__LEAST_BURSTS * 4 / 5) {
+        return 0;
+    }
+    rule->next_precise = series->count + (series->count + 3) / 4;
+    rule->was_precise = !zt__is_nan(series->precision) && series->precision < rule->limits->precision;
+    return was_precise && rule->was_precise;
+}
+
+/* Returns whether twice the samples did not make the interval narrower. */
+static int zt__is_noise(zt__stop_rule *rule, const zt__series *series) {
+    double before = rule->half_precision;
+    if (series->count < rule->next_noise || series->burst_count < 2 * ZT__LEAST_BURSTS) {
+        return 0;
+    }
+    rule->next_noise = series->count * 2;
+    rule->half_precision = series->precision;
+    return !zt__is_nan(before) && !zt__is_nan(series->precision) && series->precision > 0.95 * before;
+}
+
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__series *series) {
+    int is_precise = zt__is_precise(rule, series);
+    if (series->count < rule->limits->min_samples) {
         return ZT_BENCH_NOT_RUN;
     }
-    precision = zt__median_interval(series->sorted, count, &low, &high);
-    if (count >= rule->next_precise) {
-        rule->next_precise = count + count / 4 + 1;
-        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
-            return ZT_BENCH_PRECISE;
-        }
+    if (is_precise && series->burst_count >= ZT__LEAST_BURSTS) {
+        return ZT_BENCH_PRECISE;
     }
-    if (count >= rule->next_noise) {
-        double before = rule->half_precision;
-        rule->next_noise = count * 2;
-        rule->half_precision = precision;
-        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
-            return ZT_BENCH_NOISE;
-        }
+    if (zt__is_noise(rule, series)) {
+        return ZT_BENCH_NOISE;
     }
-    if (count == rule->limits->max_samples) {
+    if (series->count == rule->limits->max_samples) {
         return ZT_BENCH_FULL;
     }
     return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
+}
+
+ZT__PRIVATE void zt__await_next_burst(zt__stop_rule *rule, const zt__series *series) {
+    uint64_t now = zt__now_ns();
+    rule->first = series->count;
+    rule->burst_begin += rule->slot_ns;
+    if (now > rule->burst_begin) {
+        rule->burst_begin = now;
+    }
+    for (; now < rule->burst_begin; now = zt__now_ns()) {
+        zt__sleep(rule->burst_begin - now);
+    }
 }
 
 /* ---- taking samples -------------------------------------------------------------------------------------- */
@@ -39561,7 +39786,7 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     enum { TRIES = 4 };
     zes_freq_state_t state;
     double sample = zt__nan(), mhz = zt__nan();
-    int i;
+    int i, is_known, is_throttled;
     for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
         sample = zt__measure_once(bench);
     }
@@ -39570,13 +39795,15 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     }
     memset(&state, 0, sizeof state);
     state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    is_known = bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS;
+    is_throttled = is_known && state.throttleReasons != 0;
     if (bench->config.frequency) {
         mhz = bench->config.frequency(bench->config.user);
-    } else if (bench->domain &&
-               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+    } else if (is_known) {
         mhz = state.actual; /* negative: not known; 0: the device sleeps already */
     }
-    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan());
+    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan(), is_throttled);
     return 1;
 }
 
@@ -39616,6 +39843,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     complete->max_samples = zt__clamp(complete->max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
     complete->min_samples = zt__clamp(config->min_samples, LEAST_SAMPLES, complete->max_samples);
     complete->max_time_ns = config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000);
+    complete->min_time_ns = config->min_time_ns ? config->min_time_ns : UINT64_C(500000000);
     complete->precision = zt__is_positive(config->precision) ? config->precision : 0.01;
     complete->max_change =
         zt__is_positive(config->max_change) ? config->max_change : ZT__MAX_FREQUENCY_CHANGE;
@@ -39684,8 +39912,9 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     }
     memset(result, 0, sizeof *result);
     zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
-    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->median = result->low = result->high = result->decile1 = result->quartile1 = result->quartile3 =
+        zt__nan();
+    result->min = result->max = result->precision = result->burst_spread = result->frequency_mhz = zt__nan();
     result->counter_median = result->perturbation = zt__nan();
     result->bytes_per_second = result->items_per_second = zt__nan();
     result->region = UINT32_MAX;
@@ -39700,51 +39929,107 @@ static double zt__rate_of_run(double amount, double ns) {
 
 ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
                                      const zt_bench_config *config) {
-    uint32_t i, known = 0, count = series->count;
+    uint32_t i, count = series->count;
     double spread;
-    if (count == 0) {
-        return;
-    }
     result->count = count;
+    result->bursts = series->measured_bursts;
+    result->burst_spread = series->burst_spread;
+    result->changed = series->changed;
+    result->set_aside = series->set_aside;
     result->ended_by = zt__bench_end_name(result->end);
-    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
-    result->median = zt__quantile(series->sorted, count, 0.5);
-    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
-    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
+    result->median = series->median;
+    result->low = series->low;
+    result->high = series->high;
+    result->precision = series->precision;
+    result->decile1 = zt__quantile(series->sorted, series->counting, 0.1);
+    result->quartile1 = zt__quantile(series->sorted, series->counting, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, series->counting, 0.75);
     result->min = series->sorted[0];
-    result->max = series->sorted[count - 1];
+    result->max = series->sorted[series->counting - 1];
     result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
     result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
     result->tolerance = config->tolerance;
-    for (i = 0; i < count; i++) {
-        if (!zt__is_nan(series->mhz[i])) {
-            series->sorted[known++] = series->mhz[i];
-        }
-    }
-    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
+    result->frequency_mhz = series->frequency_mhz;
     spread = 1.5 * (result->quartile3 - result->quartile1);
     for (i = 0; i < count; i++) {
-        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
+        double sample = series->samples[i];
+        int is_outlier = !zt__is_set_aside(series, i) &&
+                         (sample < result->quartile1 - spread || sample > result->quartile3 + spread);
         result->samples[i] = sample;
-        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
-            result->marks[i] |= ZT_BENCH_OUTLIER;
-            result->outliers++;
-        }
-        if (!zt__is_nan(change) && change > config->max_change) {
-            result->marks[i] |= ZT_BENCH_CHANGED;
-            result->changed++;
-        }
+        result->marks[i] = (unsigned char)((is_outlier ? ZT_BENCH_OUTLIER : 0) |
+                                           (series->is_changed[i] ? ZT_BENCH_CHANGED : 0));
+        result->outliers += (uint32_t)is_outlier;
     }
 }
 
 /* ---- zt_bench ------------------------------------------------------------------------------------------ */
 
+/* Begins a phase of the benchmark's name that the profiler does not know yet: "copy", "copy (2)" and so on. Its counters
+   are those of this benchmark alone, whatever regions it shares with others. */
+static void zt__begin_bench_phase(const zt__bench *bench) {
+    const zt__phase_frame *around = zt__get_top_frame();
+    const zt__phase *outer = around ? around->phase : NULL, *phase;
+    char name[64 + 16];
+    uint32_t number = 1;
+    int is_known;
+    snprintf(name, sizeof name, "%.64s", zt__bench_name(bench));
+    do {
+        phase = zt__find_or_add_phase(zt__get_process(), outer, name);
+        zt__lock(&bench->profiler->mutex);
+        is_known = phase != outer && zt__known_path_of_phase(bench->profiler, phase) != NULL;
+        zt__unlock(&bench->profiler->mutex);
+        if (is_known) {
+            snprintf(name, sizeof name, "%.64s (%u)", zt__bench_name(bench), (unsigned)++number);
+        }
+    } while (is_known);
+    zt_phase_begin(name);
+}
+
+/* Returns ZT_PATH of the benchmark's region in the phase that the calling thread is in, the outermost if there are
+   several. Without memory, returns its region. */
+static uint32_t zt__find_bench_path(const zt__bench *bench) {
+    zt_profiler *profiler = bench->profiler;
+    const zt__phase_frame *frame = zt__get_top_frame();
+    uint32_t index = zt__find_region(profiler, bench->region);
+    const zt__path *phase, *path, *outer, *found = NULL;
+    zt__lock(&profiler->mutex);
+    phase = frame ? zt__known_path_of_phase(profiler, frame->phase) : NULL;
+    path = index != UINT32_MAX && phase ? profiler->regions[index]->paths : NULL;
+    for (; path; path = path->next) {
+        for (outer = path->key.outer; outer && outer != phase; outer = outer->key.outer) {
+        }
+        if (outer && (!found || path->depth < found->depth)) {
+            found = path;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return found ? ZT_PATH(found->index) : index;
+}
+
+/* Runs the work with metrics, in all passes. */
+static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
+    double *samples = bench->series->samples; /* free to use: the samples are in the result */
+    uint32_t i, taken = 0;
+    zt__begin_bench_phase(bench);
+    for (i = 0; i < bench->config.counter_runs; i++) {
+        ZT_PASSES(bench->profiler) {
+            double sample = zt__run_work(bench, bench->profiler);
+            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                samples[taken++] = sample;
+            }
+        }
+    }
+    result->counter_runs = bench->config.counter_runs;
+    result->region = zt__find_bench_path(bench);
+    result->counter_median = zt__quantile(samples, taken, 0.5);
+    result->perturbation = result->counter_median / result->median;
+    zt_phase_end();
+}
+
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;
     zt__stop_rule rule;
     ze_result_t opened;
-    double sample;
-    uint32_t i, taken = 0;
     int has_sample;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
@@ -39761,25 +40046,21 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     rule = zt__begin_stop_rule(&bench.config);
     do {
         has_sample = zt__measure_sample(&bench);
-        if (has_sample) {
+        if (has_sample && zt__is_burst_over(&rule, bench.series)) {
+            bench.series->burst_count++;
+            zt__find_changed_samples(bench.series, bench.config.max_change);
+            zt__evaluate_series(bench.series);
             result->end = zt__apply_stop_rule(&rule, bench.series);
-        }
-    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(result, bench.series, &bench.config);
-    if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
-        double *samples = bench.series->samples; /* free to use: the samples are in the result */
-        for (i = 0; i < bench.config.counter_runs; i++) {
-            ZT_PASSES(profiler) {
-                sample = zt__run_work(&bench, profiler);
-                if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                    samples[taken++] = sample;
-                }
+            if (result->end == ZT_BENCH_NOT_RUN) {
+                zt__await_next_burst(&rule, bench.series);
             }
         }
-        result->counter_runs = bench.config.counter_runs;
-        result->region = zt__find_region(profiler, bench.region);
-        result->counter_median = zt__quantile(samples, taken, 0.5);
-        result->perturbation = result->counter_median / result->median;
+    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
+    if (has_sample) {
+        zt__describe_series(result, bench.series, &bench.config);
+    }
+    if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
+        zt__run_with_counters(&bench, result);
     }
     zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);
@@ -39907,7 +40188,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
 /* A benchmark of an earlier run. Figures that are not known are NaN. */
 typedef struct zt__earlier_bench {
     const char *name;
-    double median, low, high, mhz;
+    double median, low, high, decile1, mhz;
     int is_compared;
 } zt__earlier_bench;
 
@@ -39947,7 +40228,7 @@ enum { ZT__BENCH_LAYOUT = 1 };
 static const char zt__bench_columns[] =
     "layout,results,name,samples,outliers,changed,ended_by,median_ns,low_ns,high_ns,quartile1_ns,"
     "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
-    "driver_version,core_clock_mhz,zetools\n";
+    "driver_version,core_clock_mhz,zetools,decile1_ns,set_aside,bursts,burst_spread\n";
 
 /* Writes results: a table, `room` columns wide, or CSV with a line for each result and the number of all, by
    which a reader notices that some are missing. Returns UNKNOWN, without a message, if `write` stopped it. */
@@ -39992,7 +40273,11 @@ static ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt
         if (profiler && profiler->facts.core_clock_mhz) {
             zt__print(&writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
         }
-        zt__write_text(&writer, "," ZETOOLS_VERSION "\n");
+        zt__write_text(&writer, "," ZETOOLS_VERSION ",");
+        zt__write_csv_number(&writer, result->decile1);
+        zt__print(&writer, ",%u,%u,", (unsigned)result->set_aside, (unsigned)result->bursts);
+        zt__write_csv_number(&writer, result->burst_spread);
+        zt__write_text(&writer, "\n");
     }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
@@ -40093,6 +40378,7 @@ static int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *he
     bench->median = zt__number_of(median);
     bench->low = zt__number_of(zt__find_field(header, record, "low_ns"));
     bench->high = zt__number_of(zt__find_field(header, record, "high_ns"));
+    bench->decile1 = zt__number_of(zt__find_field(header, record, "decile1_ns"));
     bench->mhz = zt__number_of(zt__find_field(header, record, "frequency_mhz"));
     if (file->count++ == 0) {
         file->date = zt__find_field(header, record, "date");
@@ -40186,6 +40472,21 @@ static void zt__describe_comparison(zt_comparison *result) {
     }
 }
 
+/* Called after a burst of pairs. A pair is set aside with either of its samples. */
+static void zt__evaluate_pairs(zt__bench *one, zt__bench *other, zt__series *ratios) {
+    uint32_t i;
+    one->series->burst_count = other->series->burst_count = ++ratios->burst_count;
+    zt__find_changed_samples(one->series, one->config.max_change);
+    zt__find_changed_samples(other->series, other->config.max_change);
+    for (i = 0; i < ratios->count; i++) {
+        ratios->is_changed[i] = one->series->is_changed[i] || other->series->is_changed[i];
+    }
+    zt__set_changed_aside(ratios);
+    zt__evaluate_series(one->series);
+    zt__evaluate_series(other->series);
+    zt__evaluate_series(ratios);
+}
+
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
@@ -40233,18 +40534,25 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
         if (has_samples) {
             double ratio =
                 other.series->samples[other.series->count - 1] / one.series->samples[one.series->count - 1];
-            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
+            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan(), 0);
+        }
+        if (has_samples && zt__is_burst_over(&rule, ratios)) {
+            zt__evaluate_pairs(&one, &other, ratios);
             result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
+            if (result->a.end == ZT_BENCH_NOT_RUN) {
+                zt__await_next_burst(&rule, ratios);
+            }
         }
     } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
 
-    zt__describe_series(&result->a, one.series, &one.config);
-    zt__describe_series(&result->b, other.series, &other.config);
     if (has_samples) {
+        zt__describe_series(&result->a, one.series, &one.config);
+        zt__describe_series(&result->b, other.series, &other.config);
         /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
            distributions differ in shape; then the interval is widened to contain it. */
         result->ratio = result->b.median / result->a.median;
-        zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
+        result->low = ratios->low;
+        result->high = ratios->high;
         if (!zt__is_nan(result->ratio)) {
             result->low = result->ratio < result->low ? result->ratio : result->low;
             result->high = result->ratio > result->high ? result->ratio : result->high;
@@ -40300,9 +40608,13 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   The relative errors of the two medians are independent, so that of their ratio has the sum of their squares
-   (Zou and Donner, "Construction of confidence limits about effect measures: a general approach", 2008). An
-   earlier interval that reaches 0 has no relative error; then no change is shown. */
+   A change is one of the median and of the first decile. Other load may last longer than a benchmark, which then
+   cannot know of it; but it makes samples longer, and hardly ever all of them.
+
+   The errors of the logarithms of the two medians are independent, so that of their difference has the sum of
+   their squares (Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
+   2008). An earlier interval that reaches 0 has no logarithm; then no change is shown. A later one that does
+   reaches -100%. */
 static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                            const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
@@ -40330,20 +40642,23 @@ static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
         double ratio = now->median / before->median, tolerance = now->tolerance;
+        double of_decile = now->decile1 / before->decile1; /* NaN: a file need not have it */
         double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
         verdict = ZT__SAME;
         figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
         if (zt__is_positive(before->low)) {
-            double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
-            double before_below = before->median / before->low - 1;
-            double before_above = 1 - before->median / before->high;
-            double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
-            double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
+            double now_above = log(now->high / now->median), before_below = log(before->median / before->low);
+            double high = ratio * exp(sqrt(now_above * now_above + before_below * before_below)), low = 0;
+            if (zt__is_positive(now->low)) {
+                double now_below = log(now->median / now->low);
+                double before_above = log(before->high / before->median);
+                low = ratio * exp(-sqrt(now_below * now_below + before_above * before_above));
+            }
             figures[ZT__CHANGE_LOW] = (low - 1) * 100;
             figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
-            if (low > 1 + tolerance) {
+            if (low > 1 + tolerance && !(of_decile <= 1 + tolerance)) {
                 verdict = ZT__SLOWER;
-            } else if (high < 1 - tolerance) {
+            } else if (high < 1 - tolerance && !(of_decile >= 1 - tolerance)) {
                 verdict = ZT__FASTER;
             }
         }
@@ -45569,4 +45884,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f87aaa26db0f19b6 */
+/* Joined from src/ by src/join.py: d013fb6a2dd49a69 */

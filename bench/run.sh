@@ -14,7 +14,7 @@ lines=$build/bench.log
 export ZT_DEVICE=software
 
 run() { # COMMAND...
-    timeout -k 10 120 tests/run-on-device.sh "$@" >"$lines.one"
+    timeout -k 10 400 tests/run-on-device.sh "$@" >"$lines.one"
     result=$?
     cat "$lines.one"
     cat "$lines.one" >>"$lines"

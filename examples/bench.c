@@ -99,7 +99,7 @@ static int run_one(zt_profiler *profiler, job *j, zt_bench_result *result) {
     config.run = run;
     config.user = j;
     config.region = j->name;
-    config.max_time_ns = 2000000000;
+    config.max_time_ns = 5000000000;
     config.bytes_per_run = j->elements * sizeof(float) * (j->copies ? 2.0 : 3.0); /* read and written */
     config.items_per_run = j->elements;
     if (zt_bench(profiler, &config, result) != ZE_RESULT_SUCCESS) {

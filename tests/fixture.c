@@ -199,6 +199,21 @@ static int advanced_clock(clockid_t clock, struct timespec *now) {
     return result;
 }
 
+static atomic_int sleeps_pass;
+
+void pass_sleeps(int pass) {
+    atomic_store(&sleeps_pass, pass);
+}
+
+#ifndef _WIN32
+static int advanced_sleep(const struct timespec *time, struct timespec *left) {
+    if (!atomic_load(&sleeps_pass))
+        return nanosleep(time, left);
+    pass_time((uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
+    return 0;
+}
+#endif
+
 int refused_threads;
 
 #ifndef _WIN32
@@ -393,6 +408,7 @@ static void check_invariant(int holds, const char *condition) {
 #define clock_gettime advanced_clock
 #ifndef _WIN32
 #define getauxval assumed_getauxval
+#define nanosleep advanced_sleep
 #define pthread_cond_timedwait advanced_timedwait
 #define pthread_create refusable_create
 #endif
@@ -406,12 +422,14 @@ static void check_invariant(int holds, const char *condition) {
 #include "zetools.h"
 #undef GetProcAddress
 #undef QueryPerformanceCounter
+#undef Sleep
 #undef GetTokenInformation
 #undef dlsym
 #undef fopen
 #undef clock_gettime
 #ifndef _WIN32
 #undef getauxval
+#undef nanosleep
 #undef pthread_cond_timedwait
 #undef pthread_create
 #endif
@@ -772,6 +790,7 @@ static void destroy_world(void **state) {
     world *w = (world *)*state;
     gpu.restore_device();
     hold_time(0);
+    pass_sleeps(0);
     for (int i = 0; i < PROFILERS; i++)
         zt_close(w->profilers[i]);
     unsetenv("ZT_GROUPS");

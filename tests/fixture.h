@@ -403,8 +403,9 @@ size_t captured_output(void); /* until here: how many bytes there were */
 uint64_t now_ns(void);
 void pass_time(uint64_t ns);         /* at once: the library and now_ns() find it later than it is */
 void *pass_much_time(void *is_over); /* on a thread: much of it, until this int is not 0 */
-void hold_time(int held); /* not 0: the library's clock stands still, but for what passes by pass_time() */
-void nap(void);           /* a millisecond, to let others run */
+void hold_time(int held);   /* not 0: the library's clock stands still, but for what passes by pass_time() */
+void pass_sleeps(int pass); /* not 0: sleeps of the library take no time, and pass theirs by pass_time() */
+void nap(void);             /* a millisecond, to let others run */
 
 /* ==== threads that may hang =============================================================================== */
 

@@ -16,8 +16,25 @@
 
 /* ==== simulated work ====================================================================================== */
 
-typedef enum shape { NORMAL, SKEWED, LONG_TAIL, DRIFTING, TWO_SPEEDS } shape;
-enum { SHAPES = 5, TRIALS = INSTRUMENTED ? 100 : 200, FIRST_SEED = 1001 };
+/* The first are of independent samples. The others have a state that lasts for some milliseconds. */
+typedef enum shape {
+    NORMAL,
+    SKEWED,
+    LONG_TAIL,
+    DRIFTING,
+    TWO_SPEEDS,
+    WANDERING,
+    DISTURBED,
+    TWO_MODES,
+    CHANGED_CLOCK
+} shape;
+enum {
+    INDEPENDENT_SHAPES = 5,
+    SHAPES = 9,
+    TRIALS = INSTRUMENTED ? 100 : 200,
+    FIRST_SEED = 1001,
+    MILLISECOND = 1000000
+};
 
 typedef struct work {
     shape of;
@@ -25,6 +42,9 @@ typedef struct work {
     double scale; /* 1 has the median below */
     double noise;
     uint32_t taken;
+    uint64_t last_ns; /* when the last sample began; 0: none has */
+    double away;      /* how far it has wandered */
+    int is_other;     /* not 0: disturbed, in the other mode, or at the other clock */
 } work;
 
 static const double true_median = 10000;
@@ -42,9 +62,19 @@ static double gauss(work *from) {
     return sqrt(-2 * log(a)) * cos(6.283185307179586 * b);
 }
 
+/* Changes the state of work that is in the other one for `share` of the time, as it may in `passed_ns`; `lasting_ns` is
+   how long it is in either, together. A Markov chain in continuous time. */
+static void change_state(work *from, double passed_ns, double share, double lasting_ns) {
+    double forgotten = 1 - exp(-passed_ns / (lasting_ns * share * (1 - share)));
+    int is_anew = from->last_ns == 0 || uniform(from) < forgotten;
+    from->is_other = is_anew ? uniform(from) < share : from->is_other;
+}
+
 /* Each has its median at scale times true_median. */
 static double draw(work *from) {
-    double middle = from->scale * true_median, g = gauss(from);
+    double middle = from->scale * true_median, g = gauss(from), kept;
+    double passed_ns = from->last_ns ? (double)(now_ns() - from->last_ns) : 0;
+    double sample;
     from->taken++;
     switch (from->of) {
     case NORMAL:
@@ -55,27 +85,59 @@ static double draw(work *from) {
         return middle * (1 + from->noise * (g > 0 ? g * g * g : g / 4));
     case DRIFTING: /* warms up, slowly; symmetric around the middle over any full turn */
         return middle * (1 + from->noise * (g + sin(from->taken * 0.7)));
-    default: /* mostly at one speed; seldom, and as often, faster or slower */
+    case TWO_SPEEDS: /* mostly at one speed; seldom, and as often, faster or slower */
         return middle * (1 + from->noise * (uniform(from) < 0.8 ? g / 4 : 3 * g));
+    case WANDERING: /* an Ornstein-Uhlenbeck process, which forgets in 20 ms */
+        kept = from->last_ns ? exp(-passed_ns / (20 * MILLISECOND)) : 0;
+        from->away = kept * from->away + sqrt(1 - kept * kept) * gauss(from);
+        sample = middle * (1 + from->noise * (0.8 * from->away + 0.6 * g));
+        break;
+    case DISTURBED: /* for 5 of 85 ms, other work makes it slower */
+        change_state(from, passed_ns, 5.0 / 85, 85 * MILLISECOND);
+        sample = middle * (1 + from->noise * (g - 0.0784)) * (from->is_other ? 1.5 : 1);
+        break;
+    case TWO_MODES: /* 3 of 10 ms in the slower one */
+        change_state(from, passed_ns, 0.3, 10 * MILLISECOND);
+        sample = middle * (1 + from->noise * (g - 0.566 + (from->is_other ? 10 : 0)));
+        break;
+    default: /* CHANGED_CLOCK: for 10 of 50 ms at three quarters of the frequency */
+        change_state(from, passed_ns, 0.2, 50 * MILLISECOND);
+        sample = middle * (1 + from->noise * g) * (from->is_other ? 4.0 / 3 : 1);
     }
+    from->last_ns = now_ns();
+    return sample;
 }
 
 static double simulate(void *user) {
-    return draw((work *)user);
+    double sample = draw((work *)user);
+    pass_time((uint64_t)sample);
+    return sample;
+}
+
+static double simulate_frequency(void *user) {
+    return ((const work *)user)->is_other ? 1500 : 2000;
+}
+
+/* In simulations, only what they let pass is time. */
+static void simulate_time(void) {
+    hold_time(1);
+    pass_sleeps(1);
 }
 
 static zt_bench_config config_for(work *from) {
     zt_bench_config config;
+    simulate_time();
     memset(&config, 0, sizeof config);
     config.name = "simulated";
     config.measure = simulate;
     config.user = from;
+    config.frequency = from->of == CHANGED_CLOCK ? simulate_frequency : NULL;
     config.max_time_ns = A_WHILE;
     return config;
 }
 
 static work work_of(shape of, double noise, double scale, int seed) {
-    work from = {of, (uint64_t)seed * 7919 + (uint64_t)of, scale, noise, 0};
+    work from = {of, (uint64_t)seed * 7919 + (uint64_t)of, scale, noise, 0, 0, 0, 0};
     return from;
 }
 
@@ -129,7 +191,7 @@ static void test_no_difference_from_itself(void **state) {
 
 static void test_three_percent_are_found(void **state) {
     (void)state;
-    for (int of = 0; of < SHAPES; of++) {
+    for (int of = 0; of < INDEPENDENT_SHAPES; of++) {
         int right = found((shape)of, 0.02, 1.03);
         if (right * 100 < 90 * TRIALS)
             fail_msg("shape %d: found in %d of %d", of, right, TRIALS);
@@ -286,7 +348,7 @@ static double take_no_time(void *user) {
 
 static double in_turn(void *user) {
     work *from = (work *)user;
-    static const double samples[] = {5, 1, 4, 2, 3, 8, 7, 6, 9, 10, 1000};
+    static const double samples[] = {5, 8, 1, 7, 4, 9, 2, 10, 3, 6, 1000};
     return samples[from->taken++ % 11];
 }
 
@@ -294,7 +356,7 @@ static void test_figures(void **state) {
     (void)state;
     work from = work_of(NORMAL, 0, 1, 1);
     zt_bench_config config = config_for(&from);
-    from.taken = 8; /* 9, 10 and 1000 warm up */
+    from.taken = 8; /* 3, 6 and 1000 warm up */
     config.measure = in_turn;
     config.min_samples = config.max_samples = 11;
     zt_bench_result result = bench_of(config);
@@ -358,12 +420,41 @@ static void test_samples_at_a_changed_frequency(void **state) {
     zt_bench_result result = bench_of(config);
     assert_true(result.frequency_mhz == 2000);
     assert_int_equal(result.changed, 4);
+    assert_int_equal(result.set_aside, 4);
+    assert_int_equal(result.bursts, 10);
     for (uint32_t i = 0; i < 20; i++) /* after three of warm-up */
         assert_int_equal(result.marks[i] & ZT_BENCH_CHANGED, (i + 4) % 5 == 0 ? ZT_BENCH_CHANGED : 0);
     config.max_change = 0.25; /* no more than that */
     assert_int_equal(bench_of(config).changed, 0);
     config.max_change = 0.24;
     assert_int_equal(bench_of(config).changed, 4);
+}
+
+static double frequency_of_half(void *user) {
+    return ((const work *)user)->taken % 2 == 0 ? 1500 : 2000;
+}
+
+/* What is set aside is in no figure. Of which half of the samples are the changed ones, nobody knows. */
+static void test_samples_that_are_set_aside(void **state) {
+    (void)state;
+    work from = work_of(NORMAL, 0, 1, 1);
+    zt_bench_config config = config_for(&from);
+    config.measure = in_turn;
+    config.frequency = frequency_of;
+    from.taken = 8; /* the samples after it: 5, 8, 1, (7,) 4, 9, 2, 10, (3,) 6, 1000 */
+    config.min_samples = config.max_samples = 11;
+    zt_bench_result result = bench_of(config);
+    assert_int_equal(result.count, 11);
+    assert_int_equal(result.changed, 2);
+    assert_true(result.median == 6 && result.quartile1 == 4 && result.min == 1);
+    assert_true(result.samples[3] == 7 && result.marks[3] == ZT_BENCH_CHANGED);
+    config.frequency = frequency_of_half;
+    config.min_samples = config.max_samples = 10;
+    from.taken = 8;
+    result = bench_of(config);
+    assert_int_equal(result.changed, 10);
+    assert_int_equal(result.set_aside, 0);
+    assert_true(result.median == 5.5);
 }
 
 /* As a driver that does not know it, or a device that sleeps after the work. */
@@ -410,6 +501,40 @@ static void test_failing_work(void **state) {
     assert_contains(zt_last_error(NULL), "zt_compare");
 }
 
+static zt_bench_result result_of(const char *name, double median);
+
+static double fail_later(void *user) {
+    return ++*(int *)user > 8 ? -1 : 1000;
+}
+
+/* What was measured before the failure is no result, and no change since an earlier run. */
+static void test_work_that_fails_later(void **state) {
+    (void)state;
+    static zt_bench_result before, now;
+    static zt_comparison both;
+    zt_bench_changes changes;
+    int calls_made = 0;
+    zt_bench_config config;
+    simulate_time();
+    memset(&config, 0, sizeof config);
+    config.name = "work";
+    config.measure = fail_later;
+    config.user = &calls_made;
+    before = result_of("work", 2000);
+    ok(zt_report_benches(NULL, &before, 1, in_directory("before.csv")));
+    assert_result(zt_bench(NULL, &config, &now), ZE_RESULT_NOT_READY);
+    assert_int_equal(calls_made, 8 + 4); /* four attempts */
+    assert_int_equal(now.count + now.bursts + now.outliers + now.changed, 0);
+    assert_true(isnan(now.median) && isnan(now.low) && isnan(now.max) && isnan(now.burst_spread));
+    assert_string_equal(now.ended_by, "not run");
+    ok(zt_compare_benches(NULL, &now, 1, in_directory("before.csv"), NULL, &changes));
+    assert_int_equal(changes.missing, 1);
+    assert_int_equal(changes.same + changes.faster + changes.slower + changes.added, 0);
+    calls_made = 0;
+    assert_result(zt_compare(NULL, &config, &config, &both), ZE_RESULT_NOT_READY);
+    assert_true(both.a.count == 0 && isnan(both.a.median) && isnan(both.ratio) && !both.differs);
+}
+
 /* ==== on the device ======================================================================================= */
 
 typedef struct job {
@@ -440,6 +565,7 @@ static zt_bench_config config_of_job(job *of) {
     memset(&config, 0, sizeof config);
     config.run = run_job;
     config.user = of;
+    config.min_time_ns = 1;
     config.max_samples = 20;
     config.counter_runs = 4;
     return config;
@@ -462,7 +588,7 @@ static void test_work_on_the_device(void **state) {
     assert_int_equal(of.runs - of.clean_runs, 4 * 2);
     assert_counts(profiler, counted(8, 8, 0, 0, 0)); /* of the passes alone */
     assert_true(result.counter_median > 0 && result.perturbation > 0);
-    assert_int_equal(result.region, find_region(profiler, "work"));
+    assert_int_equal(result.region, zt_find_path(profiler, "work;work"));
     written.used = 0;
     ok(zt_write_benches(profiler, &result, 1, keep_text, &written));
     assert_null(strstr(written.bytes, " \n"));
@@ -471,6 +597,44 @@ static void test_work_on_the_device(void **state) {
     assert_contains(written.bytes, result.ended_by);
     assert_contains(written.bytes, "read GB/s"); /* a rate, and what adds up by itself is none */
     assert_null(strstr(written.bytes, "GpuTime"));
+    check_work(w);
+}
+
+static uint64_t executions_of(const zt_profiler *profiler, uint32_t region) {
+    zt_region_info info;
+    ok(zt_get_region(profiler, region, &info));
+    return info.count;
+}
+
+/* Two benchmarks of one name and one region, and another one that has it inside of a region, have counters of their
+   own. */
+static int run_inside(zt_profiler *profiler, void *user) {
+    ZT_REGION(profiler, ((const job *)user)->w->immediate, "around")
+    run_job(profiler, user);
+    return 0;
+}
+
+static void test_counters_of_one_benchmark(void **state) {
+    world *w = *state;
+    static zt_bench_result one, two, other;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    job few = {w, 1, 0, 0, profiler, 0}, many = {w, 5, 0, 0, profiler, 0};
+    zt_bench_config config = config_of_job(&few), nested = config_of_job(&many);
+    config.name = "copy";
+    config.counter_runs = 3;
+    ok(zt_bench(profiler, &config, &one));
+    config.user = &many;
+    ok(zt_bench(profiler, &config, &two));
+    nested.name = "nested";
+    nested.region = "work";
+    nested.run = run_inside;
+    ok(zt_bench(profiler, &nested, &other));
+    assert_int_equal(one.region, zt_find_path(profiler, "copy;work"));
+    assert_int_equal(two.region, zt_find_path(profiler, "copy (2);work"));
+    assert_int_equal(other.region, zt_find_path(profiler, "nested;around;work"));
+    assert_int_equal(executions_of(profiler, one.region), 3);
+    assert_int_equal(executions_of(profiler, two.region), 3);
+    assert_int_equal(executions_of(profiler, other.region), 4);
     check_work(w);
 }
 
@@ -492,6 +656,7 @@ static double take_for_ever(void *user) {
 
 static ze_result_t bench_measured(const char *name, double (*measure)(void *), zt_bench_result *result) {
     zt_bench_config config;
+    simulate_time();
     memset(&config, 0, sizeof config);
     config.name = name;
     config.measure = measure;
@@ -519,6 +684,7 @@ static void test_results_for_people(void **state) {
     zt_bench_config config;
     int calls_made = 0;
     (void)state;
+    simulate_time();
     memset(&config, 0, sizeof config);
     config.measure = take_a_microsecond;
     ok(zt_bench(NULL, &config, &result));
@@ -527,7 +693,7 @@ static void test_results_for_people(void **state) {
     ok(zt_write_benches(NULL, &result, 1, keep_text, &written));
     assert_contains(written.bytes, "               median   95%  minimum                       ended\n"
                                    "benchmark          us  +- %       us  samples  outliers       by\n");
-    assert_contains(written.bytes, "\nthe benchmark       1     0        1       10         0  precise\n");
+    assert_contains(written.bytes, "\nthe benchmark       1     0        1      160         0  precise\n");
     assert_contains(written.bytes, "config.frequency");
     assert_contains(written.bytes, "ZES_ENABLE_SYSMAN=1");
 
@@ -628,6 +794,7 @@ static struct {
     uint32_t unknown;         /* the domain whose properties are not known */
     ze_result_t state_result; /* of each query of a frequency */
     double mhz[3];
+    uint32_t throttled_from; /* the query from which on reasons for throttling are reported, for two */
     uint32_t queries;
 } management;
 
@@ -650,6 +817,8 @@ static ze_result_t ZE_APICALL describe_domain(zes_freq_handle_t domain, zes_freq
 static ze_result_t ZE_APICALL query_frequency(zes_freq_handle_t domain, zes_freq_state_t *state) {
     if (!domain || (uintptr_t)domain != management.of_gpu)
         note_failure("the frequency of another domain", ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    state->throttleReasons =
+        management.queries - management.throttled_from < 2 ? ZES_FREQ_THROTTLE_REASON_FLAG_THERMAL_LIMIT : 0;
     state->actual = management.mhz[management.queries++ % 3];
     return management.state_result;
 }
@@ -688,6 +857,7 @@ static void test_frequencies_of_the_device(void **state) {
     config.min_samples = config.max_samples = 30;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         memset(&management, 0, sizeof management);
+        management.throttled_from = UINT32_MAX / 2;
         management.result = cases[i].result;
         management.listed = cases[i].listed;
         management.filled = cases[i].filled;
@@ -702,6 +872,30 @@ static void test_frequencies_of_the_device(void **state) {
         assert_int_equal(result.changed, cases[i].changed);
         assert_no_noted_failure();
     }
+    check_work(w);
+}
+
+/* The clock is the same, but the driver reports that it throttles. */
+static void test_samples_while_it_throttles(void **state) {
+    world *w = *state;
+    static zt_bench_result result;
+    replace_symbol("zesDeviceEnumFrequencyDomains", (any_function)list_domains);
+    replace_symbol("zesFrequencyGetProperties", (any_function)describe_domain);
+    replace_symbol("zesFrequencyGetState", (any_function)query_frequency);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    job of = {w, 1, 0, 0, profiler, 0};
+    zt_bench_config config = config_of_job(&of);
+    memset(&management, 0, sizeof management);
+    management.listed = management.filled = management.of_gpu = 1;
+    management.throttled_from = 5;
+    for (int i = 0; i < 3; i++)
+        management.mhz[i] = 2000;
+    config.min_samples = config.max_samples = 10;
+    ok(zt_bench(profiler, &config, &result));
+    assert_int_equal(result.changed, 2);
+    assert_int_equal(result.set_aside, 2);
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(result.marks[i] & ZT_BENCH_CHANGED, i == 5 || i == 6 ? ZT_BENCH_CHANGED : 0);
     check_work(w);
 }
 
@@ -909,7 +1103,7 @@ static zt_bench_result result_of(const char *name, double median) {
     result.median = median;
     result.low = median * 0.995;
     result.high = median * 1.005;
-    result.quartile1 = result.min = median * 0.99;
+    result.decile1 = result.quartile1 = result.min = median * 0.99;
     result.quartile3 = result.max = median * 1.01;
     result.precision = 0.005;
     result.tolerance = 0.02;
@@ -1018,6 +1212,47 @@ static void test_an_interval_that_reaches_zero(void **state) {
     assert_contains(text_of_file("changes.txt"), " -  ");
 }
 
+/* The later run is beside other load most of the time, but not in its fastest samples. */
+static void test_a_change_without_the_first_decile(void **state) {
+    (void)state;
+    static zt_bench_result before, now;
+    zt_bench_changes changes;
+    before = result_of("a", 1000);
+    now = result_of("a", 1100);
+    ok(zt_report_benches(NULL, &before, 1, in_directory("before.csv")));
+    ok(compare_benches(&now, 1, &changes));
+    assert_int_equal(changes.slower, 1);
+    now.decile1 = before.decile1 * 1.01;
+    ok(compare_benches(&now, 1, &changes));
+    assert_int_equal(changes.same, 1);
+    now = result_of("a", 900);
+    ok(compare_benches(&now, 1, &changes));
+    assert_int_equal(changes.faster, 1);
+    now.decile1 = before.decile1;
+    ok(compare_benches(&now, 1, &changes));
+    assert_int_equal(changes.same, 1);
+}
+
+/* However wide the intervals are: no time is less than nothing. */
+static void test_a_change_of_wide_intervals(void **state) {
+    (void)state;
+    static zt_bench_result before, now;
+    zt_bench_changes changes;
+    before = result_of("wide", 1000);
+    before.low = 100;
+    before.high = 20000;
+    now = result_of("wide", 900);
+    now.low = 1;
+    now.high = 5000;
+    ok(zt_report_benches(NULL, &before, 1, in_directory("before.csv")));
+    ok(compare_benches(&now, 1, &changes));
+    assert_int_equal(changes.same, 1);
+    assert_contains(text_of_file("changes.txt"), " -99.9"); /* log(900) and log(20) in a right angle */
+    now.low = 0;
+    ok(compare_benches(&now, 1, &changes));
+    assert_contains(text_of_file("changes.txt"), "  -100  ");
+}
+
 /* Returns in how many trials a later run is faster or slower than an earlier one. */
 static int changed(shape of, double noise, double scale) {
     static zt_bench_result before, now;
@@ -1048,7 +1283,7 @@ static void test_no_change_of_the_same_work(void **state) {
 
 static void test_a_change_of_three_percent(void **state) {
     (void)state;
-    for (int of = 0; of < SHAPES; of++) {
+    for (int of = 0; of < INDEPENDENT_SHAPES; of++) {
         int right = changed((shape)of, 0.02, 1.03);
         if (right * 100 < 90 * TRIALS)
             fail_msg("shape %d: found in %d of %d", of, right, TRIALS);
@@ -1488,15 +1723,19 @@ int main(void) {
         TEST(test_figures),
         TEST(test_rates_of_a_run),
         TEST(test_samples_at_a_changed_frequency),
+        TEST(test_samples_that_are_set_aside),
         TEST(test_frequencies_that_are_not_known),
         TEST(test_failing_work),
+        TEST(test_work_that_fails_later),
         TEST(test_work_on_the_device),
+        TEST(test_counters_of_one_benchmark),
         TEST(test_very_short_times),
         TEST(test_results_for_people),
         TEST(test_a_table_of_results),
         TEST(test_rates),
         TEST(test_two_variants_on_the_device),
         TEST(test_frequencies_of_the_device),
+        TEST(test_samples_while_it_throttles),
         TEST(test_frequencies_without_a_function),
         TEST(test_many_runs_with_counters),
         TEST(test_runs_with_counters_that_fail),
@@ -1508,6 +1747,8 @@ int main(void) {
         TEST(test_changes_since_an_earlier_run),
         TEST(test_benchmarks_of_one_name),
         TEST(test_an_interval_that_reaches_zero),
+        TEST(test_a_change_without_the_first_decile),
+        TEST(test_a_change_of_wide_intervals),
         TEST(test_no_change_of_the_same_work),
         TEST(test_a_change_of_three_percent),
         TEST(test_conditions_that_differ),

@@ -50,6 +50,11 @@ static void test_regions(void **state) {
     const char *rows = written_report(profiler, ZT_FORMAT_INSTANCES);
     assert_contains(rows, "\n\"both\",");
     assert_null(strstr(rows, "\n\"before\","));
+    assert_contains(written_report(profiler, ZT_FORMAT_HTML), "\"timeline\":{\"samples\":1,");
+    const char *trace = written_report(profiler, ZT_FORMAT_TRACE);
+    assert_contains(trace, "\"name\":\"both\"");
+    assert_null(strstr(trace, "\"name\":\"before\""));
+    assert_null(strstr(trace, "earlier samples are not kept"));
     close_profiler(w, profiler);
 }
 

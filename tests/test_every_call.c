@@ -1035,6 +1035,7 @@ static zt_bench_config config_of_bench(world *w) {
     memset(&config, 0, sizeof config);
     config.run = run_job;
     config.user = w;
+    config.min_time_ns = 1;
     config.precision = 1;
     config.warm_up = 1;
     config.counter_runs = 1;

@@ -316,6 +316,7 @@ static zt_bench_config bench_of(readings *of, double first, double step) {
     config.name = "readings";
     config.measure = next_reading;
     config.user = of;
+    config.min_time_ns = 1;
     config.max_time_ns = A_WHILE;
     config.max_samples = 200;
     return config;

@@ -1372,10 +1372,9 @@ static void test_table_of_a_b580(void **state) {
     setenv("COLUMNS", "80", 1);
     const char *text = printed(profiler);
     assert_in_range(look_at(text).widest, 60, 80);
-    assert_contains(text, "  bandwidth    compute       XMX        EU");
-    assert_contains(text, "  % of peak  % of peak  active %  active %");
-    assert_contains(text, "      83.5      91.2\n");
-    assert_contains(text, "       0.0      10.0\n");
+    assert_contains(text, "  bandwidth    compute       XMX"); /* and more, where times are short */
+    assert_contains(text, "  % of peak  % of peak  active %");
+    assert_contains(text, "      83.5");
     assert_contains(unbroken(text), " more: choose with ZT_COLUMNS, or write CSV or JSON, which have all.");
     setenv("COLUMNS", "136", 1); /* 120, and room for times on a busy machine, which are wider */
     text = printed(profiler);

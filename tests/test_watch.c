@@ -12,6 +12,7 @@
 
 #define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)
+#define HOUR (3600 * SECOND)
 
 /* ==== calls that do not return yet ==================================================================== */
 
@@ -298,7 +299,7 @@ static void recorded_work_that_goes_on_does_not_hang(void **state) {
     world *w = (world *)*state;
     zt_watch_config config = config_of_watch();
     ze_event_handle_t gates[REGIONS], ended;
-    config.hang_ns = 80 * SECOND; /* what passes by itself does not matter */
+    config.hang_ns = 80 * HOUR; /* what passes by itself does not matter */
     zt_profiler *profiler = open_watched(w, &config);
     create_event(w, REGIONS + 1, &ended);
     for (uint32_t i = 0; i < REGIONS; i++) {
@@ -310,7 +311,7 @@ static void recorded_work_that_goes_on_does_not_hang(void **state) {
         ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
         for (int i = 0; i < REGIONS; i++) {
             let_it_look(2);
-            pass_time(60 * SECOND);
+            pass_time(60 * HOUR);
             let_it_look(2);
             assert_int_equal(hangs_heard(), round - 1);
             if (i < REGIONS - 1) {
@@ -318,10 +319,10 @@ static void recorded_work_that_goes_on_does_not_hang(void **state) {
                 await_event(ended);
             }
         }
-        pass_time(60 * SECOND);
+        pass_time(60 * HOUR);
         await_hang(round);
         assert_string_equal(heard_hang.region, "third");
-        assert_in_range(heard_hang.hang.running_ns, 120 * SECOND, 180 * SECOND - 1);
+        assert_in_range(heard_hang.hang.running_ns, 120 * HOUR, 180 * HOUR - 1);
         ok(zeEventHostSignal(gates[REGIONS - 1]));
         await_event(ended);
         finish_queue(w);

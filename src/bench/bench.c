@@ -7,45 +7,16 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "base/phase_stack.h"
 #include "base/platform.h"
+#include "base/shared.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "metrics/driver.h"
 #include "metrics/statistics.h"
+#include "regions/phases.h"
 #include "regions/profiler.h"
 #include "results/results.h"
-
-/* ---- samples --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
-    uint32_t i = series->count++;
-    series->samples[i] = sample;
-    series->mhz[i] = mhz;
-    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
-        series->sorted[i] = series->sorted[i - 1];
-    }
-    series->sorted[i] = sample;
-}
-
-ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
-    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
-    uint32_t i, rank = 0;
-    for (i = 0; i < count; i++) {
-        term /= 2; /* 2^-1000 at the least, which a double still holds */
-    }
-    /* `term` is the chance that i samples lie below the true median, and `below` that of at most i. */
-    for (i = 0; i < count / 2; i++) {
-        below += term;
-        if (below > 0.0125) {
-            break;
-        }
-        rank = i + 1;
-        term = term * (count - i) / (i + 1);
-    }
-    *low = sorted[rank ? rank - 1 : 0];
-    *high = sorted[count - (rank ? rank : 1)];
-    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
-}
 
 /* ---- the stopping rule ----------------------------------------------------------------------------------- */
 
@@ -54,41 +25,84 @@ static uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
 }
 
 ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
-    enum { NOISE_FROM = 64 };
+    enum { NOISE_FROM = 64, MOST_OF_BURST = 16 };
+    uint64_t time_ns = limits->min_time_ns < limits->max_time_ns ? limits->min_time_ns : limits->max_time_ns;
     zt__stop_rule rule;
+    memset(&rule, 0, sizeof rule);
     rule.limits = limits;
+    rule.slot_ns = time_ns / ZT__LEAST_BURSTS;
+    rule.burst_begin = zt__now_ns();
     rule.deadline = zt__deadline(limits->max_time_ns);
-    rule.next_precise = limits->min_samples;
+    rule.least_of_burst = (limits->min_samples + ZT__LEAST_BURSTS - 1) / ZT__LEAST_BURSTS;
+    rule.most_of_burst = rule.least_of_burst > MOST_OF_BURST ? rule.least_of_burst : (uint32_t)MOST_OF_BURST;
+    if (rule.most_of_burst > limits->max_samples / ZT__LEAST_BURSTS) {
+        rule.most_of_burst = limits->max_samples / ZT__LEAST_BURSTS;
+    }
+    rule.next_precise = limits->min_samples - limits->min_samples / 5;
     rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
     rule.half_precision = zt__nan();
     return rule;
 }
 
-ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
-    uint32_t count = series->count;
-    double low, high, precision;
-    if (count < rule->limits->min_samples) {
+ZT__PRIVATE int zt__is_burst_over(const zt__stop_rule *rule, const zt__series *series) {
+    uint32_t taken = series->count - rule->first;
+    uint64_t now = zt__now_ns();
+    if (taken >= rule->most_of_burst || series->count == rule->limits->max_samples) {
+        return 1;
+    }
+    return (taken >= rule->least_of_burst && now - rule->burst_begin >= rule->slot_ns / 2) ||
+           (series->count >= rule->limits->min_samples && now >= rule->deadline);
+}
+
+/* Returns whether the interval is narrow enough, as it was at the last comparison. */
+static int zt__is_precise(zt__stop_rule *rule, const zt__series *series) {
+    int was_precise = rule->was_precise;
+    if (series->count < rule->next_precise || series->burst_count < ZT__LEAST_BURSTS * 4 / 5) {
+        return 0;
+    }
+    rule->next_precise = series->count + (series->count + 3) / 4;
+    rule->was_precise = !zt__is_nan(series->precision) && series->precision < rule->limits->precision;
+    return was_precise && rule->was_precise;
+}
+
+/* Returns whether twice the samples did not make the interval narrower. */
+static int zt__is_noise(zt__stop_rule *rule, const zt__series *series) {
+    double before = rule->half_precision;
+    if (series->count < rule->next_noise || series->burst_count < 2 * ZT__LEAST_BURSTS) {
+        return 0;
+    }
+    rule->next_noise = series->count * 2;
+    rule->half_precision = series->precision;
+    return !zt__is_nan(before) && !zt__is_nan(series->precision) && series->precision > 0.95 * before;
+}
+
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__series *series) {
+    int is_precise = zt__is_precise(rule, series);
+    if (series->count < rule->limits->min_samples) {
         return ZT_BENCH_NOT_RUN;
     }
-    precision = zt__median_interval(series->sorted, count, &low, &high);
-    if (count >= rule->next_precise) {
-        rule->next_precise = count + count / 4 + 1;
-        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
-            return ZT_BENCH_PRECISE;
-        }
+    if (is_precise && series->burst_count >= ZT__LEAST_BURSTS) {
+        return ZT_BENCH_PRECISE;
     }
-    if (count >= rule->next_noise) {
-        double before = rule->half_precision;
-        rule->next_noise = count * 2;
-        rule->half_precision = precision;
-        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
-            return ZT_BENCH_NOISE;
-        }
+    if (zt__is_noise(rule, series)) {
+        return ZT_BENCH_NOISE;
     }
-    if (count == rule->limits->max_samples) {
+    if (series->count == rule->limits->max_samples) {
         return ZT_BENCH_FULL;
     }
     return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
+}
+
+ZT__PRIVATE void zt__await_next_burst(zt__stop_rule *rule, const zt__series *series) {
+    uint64_t now = zt__now_ns();
+    rule->first = series->count;
+    rule->burst_begin += rule->slot_ns;
+    if (now > rule->burst_begin) {
+        rule->burst_begin = now;
+    }
+    for (; now < rule->burst_begin; now = zt__now_ns()) {
+        zt__sleep(rule->burst_begin - now);
+    }
 }
 
 /* ---- taking samples -------------------------------------------------------------------------------------- */
@@ -171,7 +185,7 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     enum { TRIES = 4 };
     zes_freq_state_t state;
     double sample = zt__nan(), mhz = zt__nan();
-    int i;
+    int i, is_known, is_throttled;
     for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
         sample = zt__measure_once(bench);
     }
@@ -180,13 +194,15 @@ ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
     }
     memset(&state, 0, sizeof state);
     state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    is_known = bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS;
+    is_throttled = is_known && state.throttleReasons != 0;
     if (bench->config.frequency) {
         mhz = bench->config.frequency(bench->config.user);
-    } else if (bench->domain &&
-               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+    } else if (is_known) {
         mhz = state.actual; /* negative: not known; 0: the device sleeps already */
     }
-    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan());
+    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan(), is_throttled);
     return 1;
 }
 
@@ -226,6 +242,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     complete->max_samples = zt__clamp(complete->max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
     complete->min_samples = zt__clamp(config->min_samples, LEAST_SAMPLES, complete->max_samples);
     complete->max_time_ns = config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000);
+    complete->min_time_ns = config->min_time_ns ? config->min_time_ns : UINT64_C(500000000);
     complete->precision = zt__is_positive(config->precision) ? config->precision : 0.01;
     complete->max_change =
         zt__is_positive(config->max_change) ? config->max_change : ZT__MAX_FREQUENCY_CHANGE;
@@ -294,8 +311,9 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     }
     memset(result, 0, sizeof *result);
     zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
-    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->median = result->low = result->high = result->decile1 = result->quartile1 = result->quartile3 =
+        zt__nan();
+    result->min = result->max = result->precision = result->burst_spread = result->frequency_mhz = zt__nan();
     result->counter_median = result->perturbation = zt__nan();
     result->bytes_per_second = result->items_per_second = zt__nan();
     result->region = UINT32_MAX;
@@ -310,51 +328,107 @@ static double zt__rate_of_run(double amount, double ns) {
 
 ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
                                      const zt_bench_config *config) {
-    uint32_t i, known = 0, count = series->count;
+    uint32_t i, count = series->count;
     double spread;
-    if (count == 0) {
-        return;
-    }
     result->count = count;
+    result->bursts = series->measured_bursts;
+    result->burst_spread = series->burst_spread;
+    result->changed = series->changed;
+    result->set_aside = series->set_aside;
     result->ended_by = zt__bench_end_name(result->end);
-    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
-    result->median = zt__quantile(series->sorted, count, 0.5);
-    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
-    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
+    result->median = series->median;
+    result->low = series->low;
+    result->high = series->high;
+    result->precision = series->precision;
+    result->decile1 = zt__quantile(series->sorted, series->counting, 0.1);
+    result->quartile1 = zt__quantile(series->sorted, series->counting, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, series->counting, 0.75);
     result->min = series->sorted[0];
-    result->max = series->sorted[count - 1];
+    result->max = series->sorted[series->counting - 1];
     result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
     result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
     result->tolerance = config->tolerance;
-    for (i = 0; i < count; i++) {
-        if (!zt__is_nan(series->mhz[i])) {
-            series->sorted[known++] = series->mhz[i];
-        }
-    }
-    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
+    result->frequency_mhz = series->frequency_mhz;
     spread = 1.5 * (result->quartile3 - result->quartile1);
     for (i = 0; i < count; i++) {
-        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
+        double sample = series->samples[i];
+        int is_outlier = !zt__is_set_aside(series, i) &&
+                         (sample < result->quartile1 - spread || sample > result->quartile3 + spread);
         result->samples[i] = sample;
-        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
-            result->marks[i] |= ZT_BENCH_OUTLIER;
-            result->outliers++;
-        }
-        if (!zt__is_nan(change) && change > config->max_change) {
-            result->marks[i] |= ZT_BENCH_CHANGED;
-            result->changed++;
-        }
+        result->marks[i] = (unsigned char)((is_outlier ? ZT_BENCH_OUTLIER : 0) |
+                                           (series->is_changed[i] ? ZT_BENCH_CHANGED : 0));
+        result->outliers += (uint32_t)is_outlier;
     }
 }
 
 /* ---- zt_bench ------------------------------------------------------------------------------------------ */
 
+/* Begins a phase of the benchmark's name that the profiler does not know yet: "copy", "copy (2)" and so on. Its counters
+   are those of this benchmark alone, whatever regions it shares with others. */
+static void zt__begin_bench_phase(const zt__bench *bench) {
+    const zt__phase_frame *around = zt__get_top_frame();
+    const zt__phase *outer = around ? around->phase : NULL, *phase;
+    char name[64 + 16];
+    uint32_t number = 1;
+    int is_known;
+    snprintf(name, sizeof name, "%.64s", zt__bench_name(bench));
+    do {
+        phase = zt__find_or_add_phase(zt__get_process(), outer, name);
+        zt__lock(&bench->profiler->mutex);
+        is_known = phase != outer && zt__known_path_of_phase(bench->profiler, phase) != NULL;
+        zt__unlock(&bench->profiler->mutex);
+        if (is_known) {
+            snprintf(name, sizeof name, "%.64s (%u)", zt__bench_name(bench), (unsigned)++number);
+        }
+    } while (is_known);
+    zt_phase_begin(name);
+}
+
+/* Returns ZT_PATH of the benchmark's region in the phase that the calling thread is in, the outermost if there are
+   several. Without memory, returns its region. */
+static uint32_t zt__find_bench_path(const zt__bench *bench) {
+    zt_profiler *profiler = bench->profiler;
+    const zt__phase_frame *frame = zt__get_top_frame();
+    uint32_t index = zt__find_region(profiler, bench->region);
+    const zt__path *phase, *path, *outer, *found = NULL;
+    zt__lock(&profiler->mutex);
+    phase = frame ? zt__known_path_of_phase(profiler, frame->phase) : NULL;
+    path = index != UINT32_MAX && phase ? profiler->regions[index]->paths : NULL;
+    for (; path; path = path->next) {
+        for (outer = path->key.outer; outer && outer != phase; outer = outer->key.outer) {
+        }
+        if (outer && (!found || path->depth < found->depth)) {
+            found = path;
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return found ? ZT_PATH(found->index) : index;
+}
+
+/* Runs the work with metrics, in all passes. */
+static void zt__run_with_counters(zt__bench *bench, zt_bench_result *result) {
+    double *samples = bench->series->samples; /* free to use: the samples are in the result */
+    uint32_t i, taken = 0;
+    zt__begin_bench_phase(bench);
+    for (i = 0; i < bench->config.counter_runs; i++) {
+        ZT_PASSES(bench->profiler) {
+            double sample = zt__run_work(bench, bench->profiler);
+            if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                samples[taken++] = sample;
+            }
+        }
+    }
+    result->counter_runs = bench->config.counter_runs;
+    result->region = zt__find_bench_path(bench);
+    result->counter_median = zt__quantile(samples, taken, 0.5);
+    result->perturbation = result->counter_median / result->median;
+    zt_phase_end();
+}
+
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;
     zt__stop_rule rule;
     ze_result_t opened;
-    double sample;
-    uint32_t i, taken = 0;
     int has_sample;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
@@ -371,25 +445,21 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
     rule = zt__begin_stop_rule(&bench.config);
     do {
         has_sample = zt__measure_sample(&bench);
-        if (has_sample) {
+        if (has_sample && zt__is_burst_over(&rule, bench.series)) {
+            bench.series->burst_count++;
+            zt__find_changed_samples(bench.series, bench.config.max_change);
+            zt__evaluate_series(bench.series);
             result->end = zt__apply_stop_rule(&rule, bench.series);
-        }
-    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(result, bench.series, &bench.config);
-    if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
-        double *samples = bench.series->samples; /* free to use: the samples are in the result */
-        for (i = 0; i < bench.config.counter_runs; i++) {
-            ZT_PASSES(profiler) {
-                sample = zt__run_work(&bench, profiler);
-                if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
-                    samples[taken++] = sample;
-                }
+            if (result->end == ZT_BENCH_NOT_RUN) {
+                zt__await_next_burst(&rule, bench.series);
             }
         }
-        result->counter_runs = bench.config.counter_runs;
-        result->region = zt__find_region(profiler, bench.region);
-        result->counter_median = zt__quantile(samples, taken, 0.5);
-        result->perturbation = result->counter_median / result->median;
+    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
+    if (has_sample) {
+        zt__describe_series(result, bench.series, &bench.config);
+    }
+    if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
+        zt__run_with_counters(&bench, result);
     }
     zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
     zt__close_bench(&bench);

@@ -4,22 +4,21 @@
 
 #include "base/compiler.h"
 #include "base/system.h"
+#include "bench/series.h"
 #include "regions/profiler.h"
 
-typedef struct zt__series {
-    uint32_t count;
-    double samples[ZT_BENCH_SAMPLES]; /* in the order in which they were taken */
-    double mhz[ZT_BENCH_SAMPLES];     /* the device's frequency after each; NaN: unknown */
-    double sorted[ZT_BENCH_SAMPLES];  /* the samples in ascending order */
-} zt__series;
+/* The fewest bursts of a benchmark. */
+enum { ZT__LEAST_BURSTS = 10 };
 
-/* The default of zt_bench_config.max_change. */
-#define ZT__MAX_FREQUENCY_CHANGE 0.02
-
+/* When samples are taken: in bursts that begin at regular times, until a condition of zt_bench_end holds. */
 typedef struct zt__stop_rule {
     const zt_bench_config *limits;
-    uint64_t deadline;
+    uint64_t slot_ns; /* from the begin of a burst to that of the next */
+    uint64_t burst_begin, deadline;
+    uint32_t first;                         /* sample of the burst */
+    uint32_t least_of_burst, most_of_burst; /* samples */
     uint32_t next_precise; /* the count at which the interval is next compared with config.precision */
+    int was_precise;       /* at the last comparison */
     uint32_t next_noise;   /* the count at which it is next compared with that of half as many samples */
     double half_precision; /* the precision of half as many samples; NaN: not compared yet */
 } zt__stop_rule;
@@ -34,26 +33,23 @@ typedef struct zt__bench {
     zt__series *series;
 } zt__bench;
 
-/* Adds a sample, also to those that are sorted. There must be room. */
-ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz);
-
-/* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
-   the median, or NaN if the median is 0.
-
-   A sample lies on either side of the true median with equal chance, so the ranks of the interval's ends
-   follow from the binomial distribution. The ends are chosen for 97.5%: stopping when the interval is
-   narrow lowers its coverage a little, so that at least 95% remain. */
-ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high);
-
 ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits);
 
-/* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
+/* Returns whether a burst is over: it lasts for half of its slot, unless it has the most samples before. */
+ZT__PRIVATE int zt__is_burst_over(const zt__stop_rule *rule, const zt__series *series);
+
+/* Called after a burst that is evaluated. Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are
+   needed.
 
    The interval is compared with config.precision only when there are a quarter more samples than at the last
-   comparison: one that is compared after every sample is at times narrow by chance, which would end the
-   benchmark too early. Twice as many samples should narrow it by 29%. If they narrow it by less than 5%, the
-   rest is noise that more samples do not remove. */
-ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series);
+   comparison, and has to be narrow enough at two comparisons that follow each other: at times it is narrow by
+   chance, which would end the benchmark too early. Twice as many samples should narrow it by 29%. If they narrow
+   it by less than 5%, the rest is noise that more samples do not remove. The first comparison of this kind is
+   that of 20 bursts with 40, as noise may last longer than 10. */
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, const zt__series *series);
+
+/* Sleeps until the next burst begins. */
+ZT__PRIVATE void zt__await_next_burst(zt__stop_rule *rule, const zt__series *series);
 
 /* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
    0 if the last attempt fails, too. */
@@ -76,8 +72,7 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed);
 
-/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
-   `series->sorted` is overwritten. */
+/* Fills in a result, of a series that is evaluated, and marks samples that are outliers or changed. */
 ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
                                      const zt_bench_config *config);
 

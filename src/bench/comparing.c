@@ -30,6 +30,21 @@ static void zt__describe_comparison(zt_comparison *result) {
     }
 }
 
+/* Called after a burst of pairs. A pair is set aside with either of its samples. */
+static void zt__evaluate_pairs(zt__bench *one, zt__bench *other, zt__series *ratios) {
+    uint32_t i;
+    one->series->burst_count = other->series->burst_count = ++ratios->burst_count;
+    zt__find_changed_samples(one->series, one->config.max_change);
+    zt__find_changed_samples(other->series, other->config.max_change);
+    for (i = 0; i < ratios->count; i++) {
+        ratios->is_changed[i] = one->series->is_changed[i] || other->series->is_changed[i];
+    }
+    zt__set_changed_aside(ratios);
+    zt__evaluate_series(one->series);
+    zt__evaluate_series(other->series);
+    zt__evaluate_series(ratios);
+}
+
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
@@ -77,18 +92,25 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
         if (has_samples) {
             double ratio =
                 other.series->samples[other.series->count - 1] / one.series->samples[one.series->count - 1];
-            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
+            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan(), 0);
+        }
+        if (has_samples && zt__is_burst_over(&rule, ratios)) {
+            zt__evaluate_pairs(&one, &other, ratios);
             result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
+            if (result->a.end == ZT_BENCH_NOT_RUN) {
+                zt__await_next_burst(&rule, ratios);
+            }
         }
     } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
 
-    zt__describe_series(&result->a, one.series, &one.config);
-    zt__describe_series(&result->b, other.series, &other.config);
     if (has_samples) {
+        zt__describe_series(&result->a, one.series, &one.config);
+        zt__describe_series(&result->b, other.series, &other.config);
         /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
            distributions differ in shape; then the interval is widened to contain it. */
         result->ratio = result->b.median / result->a.median;
-        zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
+        result->low = ratios->low;
+        result->high = ratios->high;
         if (!zt__is_nan(result->ratio)) {
             result->low = result->ratio < result->low ? result->ratio : result->low;
             result->high = result->ratio > result->high ? result->ratio : result->high;
@@ -144,9 +166,13 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   The relative errors of the two medians are independent, so that of their ratio has the sum of their squares
-   (Zou and Donner, "Construction of confidence limits about effect measures: a general approach", 2008). An
-   earlier interval that reaches 0 has no relative error; then no change is shown. */
+   A change is one of the median and of the first decile. Other load may last longer than a benchmark, which then
+   cannot know of it; but it makes samples longer, and hardly ever all of them.
+
+   The errors of the logarithms of the two medians are independent, so that of their difference has the sum of
+   their squares (Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
+   2008). An earlier interval that reaches 0 has no logarithm; then no change is shown. A later one that does
+   reaches -100%. */
 static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                            const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
@@ -174,20 +200,23 @@ static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
         double ratio = now->median / before->median, tolerance = now->tolerance;
+        double of_decile = now->decile1 / before->decile1; /* NaN: a file need not have it */
         double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
         verdict = ZT__SAME;
         figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
         if (zt__is_positive(before->low)) {
-            double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
-            double before_below = before->median / before->low - 1;
-            double before_above = 1 - before->median / before->high;
-            double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
-            double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
+            double now_above = log(now->high / now->median), before_below = log(before->median / before->low);
+            double high = ratio * exp(sqrt(now_above * now_above + before_below * before_below)), low = 0;
+            if (zt__is_positive(now->low)) {
+                double now_below = log(now->median / now->low);
+                double before_above = log(before->high / before->median);
+                low = ratio * exp(-sqrt(now_below * now_below + before_above * before_above));
+            }
             figures[ZT__CHANGE_LOW] = (low - 1) * 100;
             figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
-            if (low > 1 + tolerance) {
+            if (low > 1 + tolerance && !(of_decile <= 1 + tolerance)) {
                 verdict = ZT__SLOWER;
-            } else if (high < 1 - tolerance) {
+            } else if (high < 1 - tolerance && !(of_decile >= 1 - tolerance)) {
                 verdict = ZT__FASTER;
             }
         }

@@ -36,7 +36,7 @@ enum { ZT__BENCH_LAYOUT = 1 };
 static const char zt__bench_columns[] =
     "layout,results,name,samples,outliers,changed,ended_by,median_ns,low_ns,high_ns,quartile1_ns,"
     "quartile3_ns,min_ns,max_ns,frequency_mhz,bytes_per_second,items_per_second,perturbation,date,device,"
-    "driver_version,core_clock_mhz,zetools\n";
+    "driver_version,core_clock_mhz,zetools,decile1_ns,set_aside,bursts,burst_spread\n";
 
 /* Writes results: a table, `room` columns wide, or CSV with a line for each result and the number of all, by
    which a reader notices that some are missing. Returns UNKNOWN, without a message, if `write` stopped it. */
@@ -81,7 +81,11 @@ static ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt
         if (profiler && profiler->facts.core_clock_mhz) {
             zt__print(&writer, "%u", (unsigned)profiler->facts.core_clock_mhz);
         }
-        zt__write_text(&writer, "," ZETOOLS_VERSION "\n");
+        zt__write_text(&writer, "," ZETOOLS_VERSION ",");
+        zt__write_csv_number(&writer, result->decile1);
+        zt__print(&writer, ",%u,%u,", (unsigned)result->set_aside, (unsigned)result->bursts);
+        zt__write_csv_number(&writer, result->burst_spread);
+        zt__write_text(&writer, "\n");
     }
     return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
 }
@@ -182,6 +186,7 @@ static int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *he
     bench->median = zt__number_of(median);
     bench->low = zt__number_of(zt__find_field(header, record, "low_ns"));
     bench->high = zt__number_of(zt__find_field(header, record, "high_ns"));
+    bench->decile1 = zt__number_of(zt__find_field(header, record, "decile1_ns"));
     bench->mhz = zt__number_of(zt__find_field(header, record, "frequency_mhz"));
     if (file->count++ == 0) {
         file->date = zt__find_field(header, record, "date");

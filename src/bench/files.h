@@ -9,7 +9,7 @@
 /* A benchmark of an earlier run. Figures that are not known are NaN. */
 typedef struct zt__earlier_bench {
     const char *name;
-    double median, low, high, mhz;
+    double median, low, high, decile1, mhz;
     int is_compared;
 } zt__earlier_bench;
 

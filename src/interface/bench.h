@@ -21,18 +21,21 @@ struct zt_bench_config {
     uint32_t warm_up;                /* Runs before the first sample. Default: 3. */
     uint32_t min_samples;  /* The fewest samples, however long they take. Default, and minimum: 10. */
     uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
+    uint64_t min_time_ns;  /* The time over which the samples are spread, in nanoseconds: they are taken in at
+                              least 10 bursts that begin at regular times. Default: 500 milliseconds. */
     uint64_t max_time_ns;  /* The most time for the warm-up, and again for the samples, in nanoseconds. The
-                              first three runs of the warm-up and min_samples are taken in any case. Default:
-                              10 seconds. */
+                              first three runs of the warm-up and min_samples are taken in any case. It is also
+                              the most for min_time_ns. Default: 10 seconds. */
     double precision;      /* Sampling stops when half the interval of the median is less than this share of
                               it. Default: 0.01. */
     double max_change;     /* Samples whose frequency differs from the median by more than this share are
-                              marked. Default: 0.02. */
+                              changed. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
     double bytes_per_run;  /* Bytes that a run moves, by your own count. 0: the result has no such rate. */
     double items_per_run;  /* Items that a run works on. 0: likewise. */
     double tolerance;      /* zt_compare_benches calls a benchmark faster or slower if the whole interval of
-                              its change is beyond this share. Default: 0.02. */
+                              its change, and the change of its first decile, are beyond this share. Default:
+                              0.02. */
 };
 
 /* Which condition ended a benchmark. */
@@ -55,20 +58,25 @@ struct zt_bench_result {
     uint32_t count;       /* samples */
     uint32_t outliers;    /* samples beyond a quartile by more than 1.5 times the interquartile range. They
                           count like any other */
-    uint32_t changed;     /* samples at another frequency. They count like any other */
+    uint32_t changed;     /* samples at another frequency, or while the driver reported that it throttles */
+    uint32_t
+        set_aside; /* changed samples, which are in no figure. 0 if at least half are changed: then all count */
+    uint32_t bursts; /* of the samples that count */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
+    double decile1;   /* a tenth of the samples take less */
     double quartile1, quartile3;
     double min, max;
-    double precision;                      /* half the interval, as a share of the median */
-    double bytes_per_second;               /* at the median, of config.bytes_per_run */
-    double items_per_second;               /* at the median, of config.items_per_run */
-    double tolerance;                      /* that of the configuration */
-    double frequency_mhz;                  /* median. NaN: not known */
-    uint32_t counter_runs;                 /* runs with metrics, in each pass */
-    double counter_median;                 /* their median */
-    double perturbation;                   /* counter_median divided by median */
-    uint32_t region;                       /* of the profiler, for zt_get_stats; UINT32_MAX: none */
+    double precision;        /* half the interval, as a share of the median */
+    double burst_spread;     /* from the least median of a burst to the greatest, as a share of the median */
+    double bytes_per_second; /* at the median, of config.bytes_per_run */
+    double items_per_second; /* at the median, of config.items_per_run */
+    double tolerance;        /* that of the configuration */
+    double frequency_mhz;    /* median. NaN: not known */
+    uint32_t counter_runs;   /* runs with metrics, in each pass */
+    double counter_median;   /* their median */
+    double perturbation;     /* counter_median divided by median */
+    uint32_t region;         /* of the profiler, for zt_get_stats; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
 };

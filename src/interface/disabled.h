@@ -53,7 +53,8 @@ ZT__OFF void zt__clear_bench(zt_bench_result *result) {
     result->region = UINT32_MAX;
     result->ended_by = "not run";
     result->median = result->low = result->high = result->quartile1 = result->quartile3 = NAN;
-    result->min = result->max = result->precision = result->tolerance = NAN;
+    result->min = result->max = result->precision = result->burst_spread = result->tolerance = NAN;
+    result->decile1 = NAN;
     result->bytes_per_second = result->items_per_second = result->frequency_mhz = NAN;
     result->counter_median = result->perturbation = NAN;
     for (i = 0; i < ZT_BENCH_SAMPLES; i++) {

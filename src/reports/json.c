@@ -45,7 +45,7 @@ ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const
     zt__write_json_string(writer, text);
 }
 
-static void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
+ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
     zt__write_comma(writer);
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }

@@ -10,6 +10,8 @@
 /* Writes `"name":"text"`, after a comma unless it is the first member. */
 ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const char *text);
 
+ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count);
+
 /* Writes what became of the samples of all regions. */
 ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts);
 

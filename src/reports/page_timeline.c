@@ -67,14 +67,14 @@ static int zt__copy_page_spans(zt__document *document, zt__page_spans *spans) {
     uint64_t first, end, i;
     zt__timeline_sample sample;
     double *values;
-    zt__get_kept_samples(profiler, &first, &end);
+    spans->samples = zt__get_kept_samples(profiler, &first, &end);
     if (first == end) {
         return 1;
     }
+    spans->samples += end - first;
     first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
     values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     spans->spans = (zt__page_span *)zt__allocate(allocator, (size_t)(end - first), sizeof *spans->spans);
-    spans->samples = end;
     spans->begin_ns = UINT64_MAX;
     for (i = first; i < end && spans->spans && values; i++) {
         zt__page_span *span = &spans->spans[spans->count];

@@ -142,8 +142,7 @@ static int zt__copy_timeline(zt__trace *trace) {
     int has_memory = means && values &&
                      zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
                                               profiler->selection.group_count > 1, &trace->columns);
-    zt__get_kept_samples(profiler, &first, &end);
-    trace->replaced = first;
+    trace->replaced = zt__get_kept_samples(profiler, &first, &end);
     room = (size_t)(end - first) + 1;
     width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);

@@ -246,11 +246,10 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
     if (!profiler || !profiler->timeline) {
         return info;
     }
-    zt__get_kept_samples(locked, &first, &end);
+    info.lost_samples = zt__get_kept_samples(locked, &first, &end);
     info.samples = end - first;
     zt__lock(&locked->mutex);
-    info.lost_samples =
-        first - locked->timeline->first + locked->timeline->ambiguous; /* newer ones replaced these */
+    info.lost_samples += locked->timeline->ambiguous;
     info.pairs = locked->timeline->clock.pair_count;
     zt__unlock(&locked->mutex);
     while ((data = zt__next_attached_stream(locked, data)) != NULL) {

@@ -292,15 +292,18 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
 
 /* ---- for reports: kept samples and rows ------------------------------------------------------------------ */
 
-ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
+ZT__PRIVATE uint64_t zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
     const zt__timeline *timeline = profiler->timeline;
+    uint64_t replaced = 0;
     *first = *end = 0;
     if (timeline) {
         zt__lock(&profiler->mutex);
         *end = timeline->written;
         *first = zt__oldest_sample(timeline);
+        replaced = *first - timeline->first;
         zt__unlock(&profiler->mutex);
     }
+    return replaced;
 }
 
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,

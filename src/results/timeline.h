@@ -161,8 +161,9 @@ ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt_
 /* Releases the timeline and the data of the streams, which are detached. */
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
 
-/* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
-ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
+/* Stores the index of the oldest sample that is kept, and of the one behind the newest. Returns how many older ones newer
+   ones have replaced. */
+ZT__PRIVATE uint64_t zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
 
 /* Copies a sample, with times of the host, and its row of values. Returns 0 if a newer one has replaced it. */
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,

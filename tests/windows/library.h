@@ -21,5 +21,14 @@ static BOOL advanced_counter(LARGE_INTEGER *ticks) {
     return TRUE;
 }
 
+/* The least that passes is a millisecond, as without it a loop of shorter sleeps would not end. */
+static void advanced_Sleep(DWORD ms) {
+    if (atomic_load(&sleeps_pass))
+        pass_time((ms ? ms : 1) * UINT64_C(1000000));
+    else
+        Sleep(ms);
+}
+
 #define GetProcAddress watched_GetProcAddress
 #define QueryPerformanceCounter advanced_counter
+#define Sleep advanced_Sleep
