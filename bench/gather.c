@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Several ranks have the same file, by links: files that all differ would measure the disk. */
+/* Several ranks have the same file, by links, because reading files that all differ would measure the disk. */
 enum { RANKS = 512, FILES = 16, PATHS = 5000, OUTER = 50, SAMPLES = 20 };
 
 /* Each outer path has as many inner ones, and each inner one has a name of its own. */

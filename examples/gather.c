@@ -44,7 +44,7 @@ typedef struct row {
     size_t slowest, fastest;      /* ranks */
 } row;
 
-/* One for all files: to give back its memory and to get it anew would cost more than to read it. */
+/* The bytes of a file. One buffer serves all files, because allocating it anew costs more than reading. */
 typedef struct buffer {
     char *bytes;
     size_t size, room;

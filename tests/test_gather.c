@@ -63,7 +63,7 @@ static void write_solver(const char *name, double solve_ns, double copy_ns) {
     write_rank(name, regions, REGIONS, paths, 3);
 }
 
-/* Four ranks: solving costs 3 of 8 ms, on rank 10; two of them copy. The time of the third one's steps is empty. */
+/* Four ranks: solving costs 3 of 8 ms, on rank 10; two of them copy. */
 static void write_solvers(void) {
     write_solver("run.0.zt", 4e6, 1e6);
     write_solver("run.2.zt", 5e6, 2e6);
