@@ -235,6 +235,7 @@ bench: $(BENCHES:%=$(BUILD)/bench/%) $(RUN_NEEDS) ## what the library costs, as 
 	bench/run.sh $(BENCHES:%=$(BUILD)/bench/%)
 
 $(BUILD)/bench/overlap: | $(BUILD)/kernels/idle.so
+$(BUILD)/bench/gather: | $(BUILD)/examples/gather
 $(BUILD)/bench/%: bench/%.c | deps-build
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -o $@ $< $(ZE_LIBS)

@@ -1798,8 +1798,8 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot,
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
 /* Writes all statistics and counts into a buffer, as zt_report does into a file with the suffix .zt; see PACKED
-   STATISTICS. Nothing is collected meanwhile, but
-   other threads may lose or drop samples between the counts of two regions.
+   STATISTICS. Nothing is collected meanwhile, but other threads may lose or drop samples between the counts of two
+   regions.
    buffer  NULL: only `size` is set
    size    the size of the buffer in bytes; receives the size that is needed. What is collected between two
            calls may need more room in the second one
@@ -45035,6 +45035,18 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        of a process writes run.2.csv, and so on. A relative path starts in the working directory at the time
        of zt_close. For a trace or a page, config.timeline is 65,536 unless it is set. zt_auto names each file
        that it has written on standard error. If a report cannot be written, the table is printed there.
+
+       Ranks of a program write their packed statistics (.zt), each to a file of its own, and examples/gather.c joins
+       them, without MPI: a row a path, with the mean of the ranks, the slowest and the fastest one, the imbalance and
+       the GPU time that it costs, as a page, a table, CSV or JSON.
+
+           ZT_AUTO=run.%q{OMPI_COMM_WORLD_RANK}.zt mpirun -n 8 ./program
+           build/examples/gather run.*.zt run.html
+
+       The metrics of the ranks may differ, but not the version of zetools, by the layout of the statistics. A file
+       of another version, or one that is cut off or damaged, is named, and the others are joined. A rank that was
+       killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Their timelines are joined
+       by "cat run.*.pftrace >all.pftrace".
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -46056,4 +46068,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: b4f05f6705b51d5f */
+/* Joined from src/ by src/join.py: 16bb909531d66a3b */

@@ -44,10 +44,17 @@ typedef struct row {
     size_t slowest, fastest;      /* ranks */
 } row;
 
+/* The bytes of a file. One buffer serves all files, because allocating it anew costs more than reading. */
+typedef struct buffer {
+    char *bytes;
+    size_t size, room;
+} buffer;
+
 typedef struct gathering {
     rank *ranks; /* those that are used, in the order of their numbers */
     rank *unused;
     size_t file_count, rank_count, unused_count;
+    buffer file;
     row *rows;
     size_t row_count, row_room;
     size_t *slots; /* rows by the hash of outer row, kind and name; NO_ROW: empty. At most half are in use */
@@ -155,43 +162,35 @@ static int by_number(const void *a, const void *b) {
     return (l > r) - (l < r);
 }
 
-/* Returns NULL if the file cannot be read; errno is the reason. */
-static char *read_file(const char *path, size_t *size) {
+/* Reads a file into the buffer. Returns 0 if it cannot be read; errno is the reason. */
+static int read_file(buffer *read, const char *path) {
     FILE *file = fopen(path, "rb");
-    size_t room = 1 << 16, count;
-    char *bytes;
+    size_t count = 1;
     int reason;
 
-    *size = 0;
     if (!file)
-        return NULL;
-    bytes = (char *)allocate(NULL, room, 1);
-    while ((count = fread(bytes + *size, 1, room - *size, file)) > 0) {
-        *size += count;
-        if (*size == room)
-            bytes = (char *)allocate(bytes, room *= 2, 1);
+        return 0;
+    for (read->size = 0; count > 0; read->size += count) {
+        if (read->size == read->room) {
+            read->room = read->room ? 2 * read->room : 1 << 16;
+            read->bytes = (char *)allocate(read->bytes, read->room, 1);
+        }
+        count = fread(read->bytes + read->size, 1, read->room - read->size, file);
     }
     reason = ferror(file) ? errno : 0;
     fclose(file);
-    if (reason) {
-        free(bytes);
-        bytes = NULL;
-    }
     errno = reason;
-    return bytes;
+    return reason == 0;
 }
 
 /* Returns NULL if the file cannot be used; r->why is the reason. */
-static zt_profiler *unpack_file(rank *r) {
+static zt_profiler *unpack_file(buffer *read, rank *r) {
     zt_profiler *profiler = NULL;
-    size_t size;
-    char *bytes = read_file(r->file, &size);
 
-    if (!bytes)
+    if (!read_file(read, r->file))
         snprintf(r->why, sizeof r->why, "%s", strerror(errno));
-    else if (zt_unpack(bytes, size, NULL, &profiler) != ZE_RESULT_SUCCESS)
+    else if (zt_unpack(read->bytes, read->size, NULL, &profiler) != ZE_RESULT_SUCCESS)
         snprintf(r->why, sizeof r->why, "%s", zt_last_error(NULL));
-    free(bytes);
     return profiler;
 }
 
@@ -219,7 +218,7 @@ static void add_paths(gathering *g, const zt_profiler *profiler, size_t place) {
 }
 
 static void add_file(gathering *g, rank *r) {
-    zt_profiler *profiler = unpack_file(r);
+    zt_profiler *profiler = unpack_file(&g->file, r);
 
     if (profiler) {
         add_paths(g, profiler, g->rank_count);
@@ -550,7 +549,7 @@ int main(int argc, char **argv) {
         free(g.rows[i].path);
         free(g.rows[i].times);
     }
-    free(g.rows), free(g.slots), free(g.ranks), free(g.unused), free(files);
+    free(g.file.bytes), free(g.rows), free(g.slots), free(g.ranks), free(g.unused), free(files);
     if (!is_written || g.rank_count == 0)
         return NONE_USED;
     return g.unused_count ? SOME_USED : ALL_USED;

@@ -23,10 +23,12 @@ typedef struct rank_path {
     uint32_t outer; /* a path before this one, or UINT32_MAX */
     uint32_t region;
     uint64_t count;
+    uint32_t kept; /* of these */
     double total_ns;
 } rank_path;
 
 typedef struct rank_pack {
+    const char *metric; /* measured on no sample; NULL: the rank has measured times alone */
     unsigned char *bytes;
     size_t size, room;
 } rank_pack;
@@ -56,6 +58,12 @@ static inline void rank_put_f64(rank_pack *pack, double value) {
     rank_put_u64(pack, bits);
 }
 
+static inline void rank_put_f32(rank_pack *pack, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    rank_put_u32(pack, bits);
+}
+
 static inline void rank_put_zeros(rank_pack *pack, size_t size) {
     for (size_t i = 0; i < size; i++)
         rank_put(pack, 0, 1);
@@ -68,21 +76,27 @@ static inline void rank_put_text(rank_pack *pack, const char *text) {
         rank_put(pack, (unsigned char)text[i], 1);
 }
 
-/* What a rank says about itself: it has measured times alone. */
+/* What a rank says about itself. */
 static inline void rank_put_facts(rank_pack *pack, uint32_t region_count) {
-    rank_put_u32(pack, 0); /* metrics */
+    rank_put_u32(pack, pack->metric != NULL);
     rank_put_u32(pack, region_count);
     rank_put_u32(pack, 1); /* passes */
-    rank_put_u32(pack, 1); /* tiles */
+    rank_put_u32(pack, 0); /* tiles, apart from the whole */
     rank_put_u32(pack, 0); /* config.samples */
     rank_put_u32(pack, 0); /* latencies are not kept */
-    rank_put_u32(pack, ZT_TIMES_BY_CHOICE);
+    rank_put_u32(pack, pack->metric ? ZT_AVAILABLE : ZT_TIMES_BY_CHOICE);
     for (int i = 0; i < 6; i++)
         rank_put_text(pack, ""); /* why, device, driver version, UUID, PCI address, program */
     rank_put_zeros(pack, 4 + 2 * 8);
     rank_put_u32(pack, ZT_CAUSE_COUNT);
     rank_put_zeros(pack, (ZT_CAUSE_COUNT + 1) * 8);
     rank_put_zeros(pack, 4 + 8 * 8 + 2 * 4 + 5 * 8); /* memory */
+    if (pack->metric) {
+        rank_put_text(pack, pack->metric);
+        for (int i = 0; i < 4; i++)
+            rank_put_text(pack, ""); /* group, component, units, description */
+        rank_put_zeros(pack, 3 * 4); /* type, aggregation, pass */
+    }
 }
 
 static inline void rank_put_path(rank_pack *pack, const rank_region *regions, const rank_path *path) {
@@ -100,11 +114,14 @@ static inline void rank_put_path(rank_pack *pack, const rank_region *regions, co
         rank_put_f64(pack, 0);
         rank_put_f64(pack, mean);
         rank_put_f64(pack, mean);
-        rank_put_zeros(pack, 2 * 7 * 8); /* latencies */
-        rank_put_u64(pack, path->count); /* all in one bucket */
+        rank_put_zeros(pack, (pack->metric ? 2 : 0) * 7 * 8); /* the metric, and the time of its pass */
+        rank_put_zeros(pack, 2 * 7 * 8);                      /* latencies */
+        rank_put_u64(pack, path->count);                      /* all in one bucket */
         rank_put_zeros(pack, (RANK_BUCKETS - 1) * 8);
     }
-    rank_put_u32(pack, 0); /* kept samples */
+    rank_put_u32(pack, path->kept);
+    for (uint32_t i = 0; i < path->kept; i++)
+        rank_put_f32(pack, (float)mean);
     if (regions[path->region].is_phase)
         rank_put_zeros(pack, 8 + 4); /* entries */
 }
@@ -124,9 +141,9 @@ static inline void rank_seal(rank_pack *pack) {
 }
 
 /* The caller frees the bytes. */
-static inline rank_pack pack_rank(const rank_region *regions, uint32_t region_count, const rank_path *paths,
-                                  uint32_t path_count) {
-    rank_pack pack = {NULL, 0, 0};
+static inline rank_pack pack_rank(const char *metric, const rank_region *regions, uint32_t region_count,
+                                  const rank_path *paths, uint32_t path_count) {
+    rank_pack pack = {metric, NULL, 0, 0};
     rank_put_zeros(&pack, RANK_HEADER);
     rank_put_facts(&pack, region_count);
     for (uint32_t i = 0; i < region_count; i++) {

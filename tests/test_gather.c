@@ -47,7 +47,7 @@ static const char *table_of(const char *files) {
 
 static void write_rank(const char *name, const rank_region *regions, uint32_t region_count,
                        const rank_path *paths, uint32_t path_count) {
-    rank_pack pack = pack_rank(regions, region_count, paths, path_count);
+    rank_pack pack = pack_rank(NULL, regions, region_count, paths, path_count);
     assert_true(write_pack(&pack, in_directory(name)));
     free(pack.bytes);
 }
@@ -57,13 +57,13 @@ enum { NONE = -1, STEP = 0, SOLVE, COPY, REGIONS };
 
 /* The rank of this name solves for so long inside its step and, unless it is 0, copies for so long outside. */
 static void write_solver(const char *name, double solve_ns, double copy_ns) {
-    const rank_path paths[] = {{UINT32_MAX, STEP, 2, solve_ns},
-                               {0, SOLVE, 2, solve_ns},
-                               {UINT32_MAX, COPY, copy_ns > 0 ? 5 : 0, copy_ns}};
+    const rank_path paths[] = {{UINT32_MAX, STEP, 2, 0, solve_ns},
+                               {0, SOLVE, 2, 0, solve_ns},
+                               {UINT32_MAX, COPY, copy_ns > 0 ? 5 : 0, 0, copy_ns}};
     write_rank(name, regions, REGIONS, paths, 3);
 }
 
-/* Four ranks: solving costs 3 of 8 ms, on rank 10; two of them copy. The time of the third one's steps is empty. */
+/* Four ranks: solving costs 3 of 8 ms, on rank 10; two of them copy. */
 static void write_solvers(void) {
     write_solver("run.0.zt", 4e6, 1e6);
     write_solver("run.2.zt", 5e6, 2e6);
@@ -73,8 +73,9 @@ static void write_solvers(void) {
 
 /* What was forged is what zt_unpack reads. */
 static void test_forged_statistics(void **state) {
-    const rank_path paths[] = {{UINT32_MAX, STEP, 2, 4e6}, {0, SOLVE, 2, 4e6}, {UINT32_MAX, SOLVE, 1, 7}};
-    rank_pack pack = pack_rank(regions, REGIONS, paths, 3);
+    const rank_path paths[] = {
+        {UINT32_MAX, STEP, 2, 0, 4e6}, {0, SOLVE, 2, 1, 4e6}, {UINT32_MAX, SOLVE, 1, 0, 7}};
+    rank_pack pack = pack_rank(NULL, regions, REGIONS, paths, 3);
     zt_profiler *profiler = NULL;
     zt_region_info info;
     (void)state;
@@ -151,8 +152,8 @@ static void test_a_page(void **state) {
 
 /* Each is named with the reason, in each report, and the rest is joined. */
 static void test_files_that_cannot_be_used(void **state) {
-    const rank_path paths[] = {{UINT32_MAX, SOLVE, 1, 1e6}};
-    rank_pack pack = pack_rank(regions, REGIONS, paths, 1);
+    const rank_path paths[] = {{UINT32_MAX, SOLVE, 1, 0, 1e6}};
+    rank_pack pack = pack_rank(NULL, regions, REGIONS, paths, 1);
     size_t whole = pack.size;
     static const char *const formats[] = {"-", "ranks.csv", "ranks.json", "ranks.html"};
     static const char *const reasons[][2] = {{"cut.1.zt", "the buffer is cut off"},
@@ -195,6 +196,21 @@ static void test_files_that_cannot_be_used(void **state) {
     assert_int_equal(gather("cut.1.zt . -"), NONE_USED);
     assert_contains(text_of("output"), "Ranks: 0\n");
     assert_contains(text_of("errors"), ". is not used: Is a directory");
+}
+
+/* Ranks need not have measured the same, because their times are compared. */
+static void test_other_metrics(void **state) {
+    const rank_path paths[] = {{UINT32_MAX, SOLVE, 4, 0, 4e6}};
+    static const char *const metrics[] = {"L3_HIT", "XVE_ACTIVE", NULL};
+    static const char *const names[] = {"run.0.zt", "run.1.zt", "run.2.zt"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        rank_pack pack = pack_rank(metrics[i], regions, REGIONS, paths, 1);
+        assert_true(write_pack(&pack, in_directory(names[i])));
+        free(pack.bytes);
+    }
+    assert_int_equal(gather("run.*.zt ranks.json"), ALL_USED);
+    assert_contains(text_of("ranks.json"), "\"ranks\":3,\"samples\":12,\"mean_ns\":4000000.000");
 }
 
 /* Nothing is overwritten by a report whose name was forgotten. */
@@ -261,6 +277,7 @@ int main(void) {
         IN_DIRECTORY(test_json),
         IN_DIRECTORY(test_a_page),
         IN_DIRECTORY(test_files_that_cannot_be_used),
+        IN_DIRECTORY(test_other_metrics),
         IN_DIRECTORY(test_wrong_arguments),
         IN_DIRECTORY(test_numbers),
         IN_DIRECTORY(test_many_paths),

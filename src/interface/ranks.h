@@ -12,8 +12,8 @@
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
 
 /* Writes all statistics and counts into a buffer, as zt_report does into a file with the suffix .zt; see PACKED
-   STATISTICS. Nothing is collected meanwhile, but
-   other threads may lose or drop samples between the counts of two regions.
+   STATISTICS. Nothing is collected meanwhile, but other threads may lose or drop samples between the counts of two
+   regions.
    buffer  NULL: only `size` is set
    size    the size of the buffer in bytes; receives the size that is needed. What is collected between two
            calls may need more room in the second one

@@ -7,4 +7,16 @@
        of a process writes run.2.csv, and so on. A relative path starts in the working directory at the time
        of zt_close. For a trace or a page, config.timeline is 65,536 unless it is set. zt_auto names each file
        that it has written on standard error. If a report cannot be written, the table is printed there.
+
+       Ranks of a program write their packed statistics (.zt), each to a file of its own, and examples/gather.c joins
+       them, without MPI: a row a path, with the mean of the ranks, the slowest and the fastest one, the imbalance and
+       the GPU time that it costs, as a page, a table, CSV or JSON.
+
+           ZT_AUTO=run.%q{OMPI_COMM_WORLD_RANK}.zt mpirun -n 8 ./program
+           build/examples/gather run.*.zt run.html
+
+       The metrics of the ranks may differ, but not the version of zetools, by the layout of the statistics. A file
+       of another version, or one that is cut off or damaged, is named, and the others are joined. A rank that was
+       killed has written none. examples/ranks.c joins ranks inside of a program, by MPI. Their timelines are joined
+       by "cat run.*.pftrace >all.pftrace".
 */
