@@ -779,7 +779,7 @@ static void test_warnings_in_a_narrow_table(void **state) {
     assert_contains(written.bytes, "  peak %  ");
     assert_contains(written.bytes, "     10      25  "); /* of 40 GB/s */
     assert_contains(written.bytes, "10 bursts, whose medians lie up to 1.0% apart.");
-    strcpy(results[1].name, "a name that is so long that it leaves hardly any room for columns");
+    strcpy(results[1].name, "a name that is so long that it leaves no room for most columns");
     results[1].bursts = 14;
     results[1].burst_spread = 0.125;
     results[1].perturbation = 2;
