@@ -39471,7 +39471,8 @@ static double zt__variance_of_groups(const double *excesses, uint32_t bursts, ui
 
 /* Returns how many independent samples would show the median as precisely as the bursts do. */
 static double zt__count_independent(const zt__series *series) {
-    enum { MOST_OF_BURST = 4, GROUPS = 5 };
+    enum { GROUPS = 5 };
+    const double most_of_burst = 4;
     double samples[ZT_BENCH_SAMPLES], excesses[ZT_BENCH_SAMPLES];
     double count = series->counting, variance, of_groups, least = 0, most = 0;
     uint32_t next = 0, bursts = 0, i, taken;
@@ -39482,7 +39483,7 @@ static double zt__count_independent(const zt__series *series) {
             excesses[bursts] += samples[i] < series->median ? 0.5 : samples[i] > series->median ? -0.5 : 0;
         }
         bursts += taken > 0;
-        least += taken * (taken > MOST_OF_BURST ? (double)taken / MOST_OF_BURST : 1) / 4;
+        least += taken * (taken > most_of_burst ? taken / most_of_burst : 1) / 4;
         most += (double)taken * taken / 4;
     }
     variance = zt__variance_of_groups(excesses, bursts, bursts);
@@ -46068,4 +46069,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 16bb909531d66a3b */
+/* Joined from src/ by src/join.py: 5f0ede3e77eabe22 */
