@@ -505,7 +505,7 @@ static void zt__describe_family(zt__metric_family *described, zt__family_kind ki
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
     static const char *const prefixes[ZT__FAMILY_KIND_COUNT] = {
         "", "zetools_metric_", "zetools_tile_metric_", "zetools_streamed_mean_", "zetools_streamed_peak_"};
-    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
+    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base;
     size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
     char *name = described->name;
