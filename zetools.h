@@ -39476,8 +39476,8 @@ static double zt__count_independent(const zt__series *series) {
     double samples[ZT_BENCH_SAMPLES], excesses[ZT_BENCH_SAMPLES];
     double count = series->counting, variance, of_groups, least = 0, most = 0;
     uint32_t next = 0, bursts = 0, i, taken;
+    memset(excesses, 0, sizeof excesses);
     while (next < series->count) {
-        excesses[bursts] = 0;
         taken = zt__collect_burst(series, &next, samples);
         for (i = 0; i < taken; i++) {
             excesses[bursts] += samples[i] < series->median ? 0.5 : samples[i] > series->median ? -0.5 : 0;
@@ -46069,4 +46069,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 52938f3b963d79c6 */
+/* Joined from src/ by src/join.py: 46a6537b287ee5e8 */

@@ -85,8 +85,8 @@ static double zt__count_independent(const zt__series *series) {
     double samples[ZT_BENCH_SAMPLES], excesses[ZT_BENCH_SAMPLES];
     double count = series->counting, variance, of_groups, least = 0, most = 0;
     uint32_t next = 0, bursts = 0, i, taken;
+    memset(excesses, 0, sizeof excesses);
     while (next < series->count) {
-        excesses[bursts] = 0;
         taken = zt__collect_burst(series, &next, samples);
         for (i = 0; i < taken; i++) {
             excesses[bursts] += samples[i] < series->median ? 0.5 : samples[i] > series->median ? -0.5 : 0;
