@@ -8975,13 +8975,12 @@ enum { ZT__TIME_BUCKETS = 25 };
 /* The statistics of a path, or of a call. One thread at a time writes, and holds the owner's mutex when it
    does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
-    zt__moments *moments;    /* of each column, or NULL: no sample yet */
-    float *rows;             /* samples kept for quantiles: their kept columns */
-    uint32_t kept, capacity; /* in rows */
-    uint64_t count;          /* samples added */
-    uint64_t seed;           /* with the number of a sample, decides whether it is kept */
-    uint64_t
-        time_counts[ZT__TIME_BUCKETS]; /* of the values of the first column: how many are in each bucket */
+    zt__moments *moments;                   /* of each column, or NULL: no sample yet */
+    float *rows;                            /* samples kept for quantiles: their kept columns */
+    uint32_t kept, capacity;                /* in rows */
+    uint64_t count;                         /* samples added */
+    uint64_t seed;                          /* with the number of a sample, decides whether it is kept */
+    uint64_t time_counts[ZT__TIME_BUCKETS]; /* of the first column: values in each bucket */
 } zt__statistics;
 
 /* A kept value, and for how many samples it stands. */
@@ -31141,8 +31140,9 @@ typedef struct zt__document {
     zt__subject subject;
     zt__totals totals;
     zt_region_info region;
-    zt__peak_shares of_peak;
-    zt_stats *stats; /* of each column */
+    double figures[ZT__ROLE_COUNT]; /* of each role */
+    zt__peak_shares of_peak;        /* taken from these */
+    zt_stats *stats;                /* of each column */
     zt__histogram histogram;
     uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
     int differs;           /* passes of one of them differ */
@@ -31223,7 +31223,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
 /* Reads what needs no statistics: `subject`, `totals` and of `region` what is taken from these. */
 ZT__PRIVATE void zt__read_totals(zt__document *document, const zt__nesting *nesting);
 
-/* Reads the shares of the peaks of the region that was read last, for which `advice` is prepared. */
+/* Reads `figures` and `of_peak` of the region that was read last, for which `advice` is prepared. */
 ZT__PRIVATE void zt__read_peak_shares(zt__document *document);
 
 /* Returns whether a path is one of several of its region, so that it has figures of its own. */
@@ -31366,9 +31366,9 @@ ZT__PRIVATE void zt__read_totals(zt__document *document, const zt__nesting *nest
 }
 
 ZT__PRIVATE void zt__read_peak_shares(zt__document *document) {
-    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
-    zt__read_figures(document->profiler, &document->advice, document->subject, figures, errors);
-    document->of_peak = zt__list_peak_shares(figures);
+    double errors[ZT__ROLE_COUNT];
+    zt__read_figures(document->profiler, &document->advice, document->subject, document->figures, errors);
+    document->of_peak = zt__list_peak_shares(document->figures);
 }
 
 ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting) {
@@ -33485,7 +33485,7 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
+    const double *figures = document->figures;
     zt_limit_info limit;
     uint32_t i;
     zt__write_json_facts(document, ZT__FACTS_OF_ROWS);
@@ -33510,7 +33510,6 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
         zt__write_text(writer, "]");
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
-    zt__read_figures(profiler, &document->advice, document->subject, figures, errors);
     zt__write_text(writer, ",\n\"limit\":{");
     zt__write_json_text(writer, "what", limit.name);
     zt__write_json_text(writer, "why", limit.text);
@@ -46069,4 +46068,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 46a6537b287ee5e8 */
+/* Joined from src/ by src/join.py: a66ea8373728f501 */

@@ -31,13 +31,12 @@ enum { ZT__TIME_BUCKETS = 25 };
 /* The statistics of a path, or of a call. One thread at a time writes, and holds the owner's mutex when it
    does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
-    zt__moments *moments;    /* of each column, or NULL: no sample yet */
-    float *rows;             /* samples kept for quantiles: their kept columns */
-    uint32_t kept, capacity; /* in rows */
-    uint64_t count;          /* samples added */
-    uint64_t seed;           /* with the number of a sample, decides whether it is kept */
-    uint64_t
-        time_counts[ZT__TIME_BUCKETS]; /* of the values of the first column: how many are in each bucket */
+    zt__moments *moments;                   /* of each column, or NULL: no sample yet */
+    float *rows;                            /* samples kept for quantiles: their kept columns */
+    uint32_t kept, capacity;                /* in rows */
+    uint64_t count;                         /* samples added */
+    uint64_t seed;                          /* with the number of a sample, decides whether it is kept */
+    uint64_t time_counts[ZT__TIME_BUCKETS]; /* of the first column: values in each bucket */
 } zt__statistics;
 
 /* A kept value, and for how many samples it stands. */

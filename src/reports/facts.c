@@ -101,9 +101,9 @@ ZT__PRIVATE void zt__read_totals(zt__document *document, const zt__nesting *nest
 }
 
 ZT__PRIVATE void zt__read_peak_shares(zt__document *document) {
-    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
-    zt__read_figures(document->profiler, &document->advice, document->subject, figures, errors);
-    document->of_peak = zt__list_peak_shares(figures);
+    double errors[ZT__ROLE_COUNT];
+    zt__read_figures(document->profiler, &document->advice, document->subject, document->figures, errors);
+    document->of_peak = zt__list_peak_shares(document->figures);
 }
 
 ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting) {

@@ -61,8 +61,9 @@ typedef struct zt__document {
     zt__subject subject;
     zt__totals totals;
     zt_region_info region;
-    zt__peak_shares of_peak;
-    zt_stats *stats; /* of each column */
+    double figures[ZT__ROLE_COUNT]; /* of each role */
+    zt__peak_shares of_peak;        /* taken from these */
+    zt_stats *stats;                /* of each column */
     zt__histogram histogram;
     uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
     int differs;           /* passes of one of them differ */
@@ -143,7 +144,7 @@ ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesti
 /* Reads what needs no statistics: `subject`, `totals` and of `region` what is taken from these. */
 ZT__PRIVATE void zt__read_totals(zt__document *document, const zt__nesting *nesting);
 
-/* Reads the shares of the peaks of the region that was read last, for which `advice` is prepared. */
+/* Reads `figures` and `of_peak` of the region that was read last, for which `advice` is prepared. */
 ZT__PRIVATE void zt__read_peak_shares(zt__document *document);
 
 /* Returns whether a path is one of several of its region, so that it has figures of its own. */

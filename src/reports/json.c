@@ -182,7 +182,7 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    double figures[ZT__ROLE_COUNT], errors[ZT__ROLE_COUNT];
+    const double *figures = document->figures;
     zt_limit_info limit;
     uint32_t i;
     zt__write_json_facts(document, ZT__FACTS_OF_ROWS);
@@ -207,7 +207,6 @@ static void zt__write_json_figures(zt__document *document, const zt__json *json)
         zt__write_text(writer, "]");
     }
     zt__find_limit(profiler, &document->advice, document->subject, &limit);
-    zt__read_figures(profiler, &document->advice, document->subject, figures, errors);
     zt__write_text(writer, ",\n\"limit\":{");
     zt__write_json_text(writer, "what", limit.name);
     zt__write_json_text(writer, "why", limit.text);
