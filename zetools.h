@@ -34729,11 +34729,11 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the append of a region to the execution of its list", 0},
                           {"zetools_region_launch_latency_seconds", "summary", "seconds",
                            "Time from the submission of a region to its begin on the device", 0}};
-    const zt__family time_histogram = {"zetools_region_gpu_time_histogram_seconds", "histogram", "seconds",
+    const zt__family time_histogram = {"zetools_region_gpu_time_distribution_seconds", "histogram", "seconds",
                                        "GPU time of the samples of a region, with regions inside it", 0};
     const zt__family entry_times = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
                                     "GPU time of what was submitted in one entry of a phase", 0};
-    const zt__family entry_histogram = {"zetools_phase_entry_gpu_time_histogram_seconds", "histogram",
+    const zt__family entry_histogram = {"zetools_phase_entry_gpu_time_distribution_seconds", "histogram",
                                         "seconds", "GPU time of what was submitted in one entry of a phase",
                                         0};
     zt__family region_lost = {"zetools_region_lost_samples", "counter", "samples",
@@ -45275,9 +45275,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                            "library_missing" ...) as labels
        region_gpu_time_seconds             a summary by region. The quantiles 0 and 1 are minimum and
                                            maximum
-       region_gpu_time_histogram_seconds   by region, with the bounds 1, 2, 5, 10 us ... 50 s. Histograms of
-                                           several processes add up, and Prometheus calculates quantiles of
-                                           any time from them
+       region_gpu_time_distribution_seconds
+                                           a histogram by region, with the bounds 1, 2, 5, 10 us ... 50 s.
+                                           Histograms of several processes add up, and Prometheus calculates
+                                           quantiles of any time from them
        region_pass_gpu_time_seconds_total  of the samples with metrics, which are to be divided by it: by
                                            region, and by pass if there are several
        region_queue_latency_seconds        and region_launch_latency_seconds: summaries by region; see
@@ -45294,7 +45295,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
        phase_entry_gpu_time_seconds        a summary of the GPU time of one entry, by phase, and
-                                           phase_entry_gpu_time_histogram_seconds, a histogram
+                                           phase_entry_gpu_time_distribution_seconds, a histogram
        region_NAME, phase_NAME             as FIGURES OF REGIONS lists them, by region or phase. What is not
                                            known is left out
        memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
@@ -46068,4 +46069,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a66ea8373728f501 */
+/* Joined from src/ by src/join.py: 5dcd727796c1bfc2 */

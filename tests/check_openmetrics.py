@@ -136,7 +136,7 @@ def compare(families, expected_path):
             region = text_of(fields[0])
             total, *quantiles = [float.fromhex(field) for field in fields[2:]]
             if kind == "gpu_time":
-                expect_histogram("zetools_region_gpu_time_histogram_seconds", region, int(fields[1]), total)
+                expect_histogram("zetools_region_gpu_time_distribution_seconds", region, int(fields[1]), total)
             name = f"zetools_region_{kind}_seconds"
             expect(int(fields[1]), name + "_count", region=region)
             if math.isfinite(total):

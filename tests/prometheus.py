@@ -97,7 +97,7 @@ def served(report):
 
 def canonical(labels):
     """Programs write the quantiles 0.0 and 1.0 as 0 and 1."""
-    return frozenset((name, str(float(value)) if name == "quantile" else value) for name, value in labels if name not in ADDED)
+    return frozenset((name, str(float(value)) if name in ("quantile", "le") else value) for name, value in labels if name not in ADDED)
 
 
 def compare(who, expected, found):

@@ -274,13 +274,13 @@ static void test_time_buckets(void **state) {
 static void test_histograms(void **state) {
     zt_profiler *profiler = measure(*state);
     write_to(&openmetrics, profiler, ZT_FORMAT_OPENMETRICS);
-    assert_contains(openmetrics.bytes, "# TYPE zetools_region_gpu_time_histogram_seconds histogram\n");
-    assert_contains(openmetrics.bytes, "_histogram_seconds_bucket{region=\"saxpy\",le=\"1e-06\"} ");
-    assert_contains(openmetrics.bytes, "_histogram_seconds_bucket{region=\"saxpy\",le=\"1.0\"} ");
-    assert_contains(openmetrics.bytes, "_histogram_seconds_bucket{region=\"saxpy\",le=\"+Inf\"} 3\n");
+    assert_contains(openmetrics.bytes, "# TYPE zetools_region_gpu_time_distribution_seconds histogram\n");
+    assert_contains(openmetrics.bytes, "_distribution_seconds_bucket{region=\"saxpy\",le=\"1e-06\"} ");
+    assert_contains(openmetrics.bytes, "_distribution_seconds_bucket{region=\"saxpy\",le=\"1.0\"} ");
+    assert_contains(openmetrics.bytes, "_distribution_seconds_bucket{region=\"saxpy\",le=\"+Inf\"} 3\n");
     assert_contains(
         openmetrics.bytes,
-        "_entry_gpu_time_histogram_seconds_bucket{phase=\"solve\",path=\";solve\",le=\"+Inf\"} 1\n");
+        "_entry_gpu_time_distribution_seconds_bucket{phase=\"solve\",path=\";solve\",le=\"+Inf\"} 1\n");
     ok(zt_clear(profiler));
     write_to(&openmetrics, profiler, ZT_FORMAT_OPENMETRICS);
     assert_null(strstr(openmetrics.bytes, "_histogram_"));

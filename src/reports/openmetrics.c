@@ -613,11 +613,11 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the append of a region to the execution of its list", 0},
                           {"zetools_region_launch_latency_seconds", "summary", "seconds",
                            "Time from the submission of a region to its begin on the device", 0}};
-    const zt__family time_histogram = {"zetools_region_gpu_time_histogram_seconds", "histogram", "seconds",
+    const zt__family time_histogram = {"zetools_region_gpu_time_distribution_seconds", "histogram", "seconds",
                                        "GPU time of the samples of a region, with regions inside it", 0};
     const zt__family entry_times = {"zetools_phase_entry_gpu_time_seconds", "summary", "seconds",
                                     "GPU time of what was submitted in one entry of a phase", 0};
-    const zt__family entry_histogram = {"zetools_phase_entry_gpu_time_histogram_seconds", "histogram",
+    const zt__family entry_histogram = {"zetools_phase_entry_gpu_time_distribution_seconds", "histogram",
                                         "seconds", "GPU time of what was submitted in one entry of a phase",
                                         0};
     zt__family region_lost = {"zetools_region_lost_samples", "counter", "samples",

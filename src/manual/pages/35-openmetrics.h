@@ -30,9 +30,10 @@
                                            "library_missing" ...) as labels
        region_gpu_time_seconds             a summary by region. The quantiles 0 and 1 are minimum and
                                            maximum
-       region_gpu_time_histogram_seconds   by region, with the bounds 1, 2, 5, 10 us ... 50 s. Histograms of
-                                           several processes add up, and Prometheus calculates quantiles of
-                                           any time from them
+       region_gpu_time_distribution_seconds
+                                           a histogram by region, with the bounds 1, 2, 5, 10 us ... 50 s.
+                                           Histograms of several processes add up, and Prometheus calculates
+                                           quantiles of any time from them
        region_pass_gpu_time_seconds_total  of the samples with metrics, which are to be divided by it: by
                                            region, and by pass if there are several
        region_queue_latency_seconds        and region_launch_latency_seconds: summaries by region; see
@@ -49,7 +50,7 @@
        streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
                                            regions run: gauges by region, metric, group and stream
        phase_entry_gpu_time_seconds        a summary of the GPU time of one entry, by phase, and
-                                           phase_entry_gpu_time_histogram_seconds, a histogram
+                                           phase_entry_gpu_time_distribution_seconds, a histogram
        region_NAME, phase_NAME             as FIGURES OF REGIONS lists them, by region or phase. What is not
                                            known is left out
        memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
