@@ -31153,16 +31153,20 @@ typedef struct zt__document {
     double busy_ns; /* in which any of gpu_time_ns ran; NaN: not known. Shares are of it, else of that */
 } zt__document;
 
-/* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 9 };
+/* The lengths of zt__figure_names and zt__kernel_numbers. */
+enum { ZT__FIGURE_COUNT = 7, ZT__KERNEL_NUMBERS = 9 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
 } zt__figures;
 
-typedef struct zt__overlap_times {
-    double ns[ZT__OVERLAP_COUNT];
-} zt__overlap_times;
+/* What a figure of a report is. */
+typedef struct zt__fact {
+    const char *units;
+    int type; /* a zet_metric_type_t, or -1: a text */
+    zt_aggregation aggregation;
+    const char *csv, *json, *family, *help; /* "": the format does not have it */
+} zt__fact;
 
 /* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
 typedef struct zt__date {
@@ -31202,6 +31206,15 @@ typedef struct zt__hot_place {
 } zt__hot_place;
 #endif
 
+/* Returns whether a figure is a number of samples, entries, lists or allocations. */
+ZT__PRIVATE int zt__is_count(const zt__fact *fact);
+
+/* Returns by what a figure is multiplied for people: 100 for a share, which is then in percent. */
+ZT__PRIVATE double zt__percent_factor(const zt__fact *fact);
+
+/* Returns its units then. */
+ZT__PRIVATE const char *zt__shown_units(const zt__fact *fact);
+
 /* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
 ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass);
 
@@ -31238,8 +31251,6 @@ ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, co
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
-
-ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap);
 
 /* Returns whether an earlier metric has the same name. Those of streams (ZT_STREAMED) are compared with each other. */
 ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric);
@@ -31521,25 +31532,28 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
-/* The names of times of zt_overlap: in CSV, and in JSON. */
-ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
-    {"overlap: first begin to last end", "span_ns"},
-    {"overlap: busy", "busy_ns"},
-    {"overlap: kernels", "kernel_ns"},
-    {"overlap: copies", "copy_ns"},
-    {"overlap: kernels and copies at once", "both_ns"},
-    {"overlap: idle", "idle_ns"},
-    {"overlap: several at once", "at_once_ns"}};
-
 /* The bits of zes_freq_throttle_reason_flags_t. */
 ZT__PRIVATE const char *const zt__throttle_reasons[ZT_THROTTLE_REASONS] = {
     "average power", "burst power", "current",        "temperature",
     "power supply",  "software",    "another domain", "voltage"};
 
-ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
-    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
-                                overlap->both_ns, overlap->idle_ns, overlap->at_once_ns}};
-    return times;
+ZT__PRIVATE int zt__is_count(const zt__fact *fact) {
+    static const char *const counted[] = {"samples", "entries", "lists", "allocations"};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(counted); i++) {
+        if (strcmp(fact->units, counted[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+ZT__PRIVATE double zt__percent_factor(const zt__fact *fact) {
+    return strcmp(fact->units, "share") == 0 ? 100 : 1;
+}
+
+ZT__PRIVATE const char *zt__shown_units(const zt__fact *fact) {
+    return strcmp(fact->units, "share") == 0 ? "percent" : fact->units;
 }
 
 ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric) {
@@ -32655,14 +32669,10 @@ typedef enum zt__region_figure {
 
 typedef struct zt__region_fact {
     zt__fact_set set;
-    const char *units;
-    int type; /* a zet_metric_type_t */
-    zt_aggregation aggregation;
-    const char *csv, *json;
+    zt__fact fact;
     const char *column;
     int is_default, rank;
     zt__family_of rows;
-    const char *family, *help;
 } zt__region_fact;
 
 typedef struct zt__region_values {
@@ -32677,15 +32687,6 @@ ZT__PRIVATE zt__region_values zt__list_region_values(const zt__document *documen
 /* Returns whether the row that was read last has figures of a set. */
 ZT__PRIVATE int zt__has_facts(const zt__document *document, zt__fact_set set);
 
-/* Returns whether a figure is a number of samples, entries or allocations. */
-ZT__PRIVATE int zt__is_count(const zt__region_fact *fact);
-
-/* Returns by what a figure is multiplied for people: 100 for a share, which is then in percent. */
-ZT__PRIVATE double zt__percent_factor(const zt__region_fact *fact);
-
-/* Returns its units then. */
-ZT__PRIVATE const char *zt__shown_units(const zt__region_fact *fact);
-
 /* ==== reports/region_facts.c ============================================================================ */
 
 /* The list of what reports hold of a region, a phase or a path. */
@@ -32693,8 +32694,9 @@ ZT__PRIVATE const char *zt__shown_units(const zt__region_fact *fact);
 ZT__PRIVATE const zt__region_fact zt__region_facts[ZT__REGION_FACT_COUNT] = {
 /* clang-format off */
 #define X(id, value, set, units, type, aggregation, csv, json, column, is_default, rank, rows, family, help)  \
-    {ZT__FACTS_OF_##set, units, ZET_METRIC_TYPE_##type, ZT_AGGREGATE_##aggregation, csv, json, column,       \
-     is_default, rank, ZT__FAMILY_OF_##rows, family, help},
+    {ZT__FACTS_OF_##set,                                                                                     \
+     {units, ZET_METRIC_TYPE_##type, ZT_AGGREGATE_##aggregation, csv, json, family, help},                   \
+     column, is_default, rank, ZT__FAMILY_OF_##rows},
     ZT__REGION_FACTS(X)
 #undef X
     /* clang-format on */
@@ -32735,17 +32737,207 @@ ZT__PRIVATE int zt__has_facts(const zt__document *document, zt__fact_set set) {
     }
 }
 
-ZT__PRIVATE int zt__is_count(const zt__region_fact *fact) {
-    return strcmp(fact->units, "samples") == 0 || strcmp(fact->units, "entries") == 0 ||
-           strcmp(fact->units, "allocations") == 0;
+/* ==== reports/run_facts.h =============================================================================== */
+
+/* The list of what reports hold of the whole run: of program, device, power, counts, overlap and memory. CSV, JSON and
+   OpenMetrics are written from it: a new fact is a line here, and one in the page FACTS OF THE RUN. Tables and pages say
+   it in sentences, which are notes. */
+
+/* What has a fact, and where JSON has it. */
+typedef enum zt__run_set {
+    ZT__RUN_HEAD,     /* members of the report */
+    ZT__RUN_DEVICE,   /* members of "device" */
+    ZT__RUN_POWER,    /* with config.power: members of "power" */
+    ZT__RUN_TIMES,    /* members of the report */
+    ZT__RUN_OWN_TIME, /* the same, where a profiler measures */
+    ZT__RUN_COUNTS,   /* members of "counts" */
+    ZT__RUN_OVERLAP,  /* with config.timeline: members of "overlap" */
+    ZT__RUN_PEAKS,    /* where one is known: members of "peaks" */
+    ZT__RUN_MEMORY    /* where it is watched: members of "memory" */
+} zt__run_set;
+
+/* Columns: identifier; text; set; names in CSV and JSON. */
+/* clang-format off */
+#define ZT__RUN_TEXTS(X)                                                            \
+    X(VERSION, ZETOOLS_VERSION, HEAD, "zetools", "zetools")                         \
+    X(PROGRAM, facts->program, HEAD, "program", "program")                          \
+    X(DATE, run->now.text, HEAD, "date", "date")                                    \
+    X(OPENED, run->opened.text, HEAD, "opened", "opened")                           \
+    X(DEVICE, profiler->device_name, DEVICE, "device", "name")                      \
+    X(DRIVER, facts->driver_version, DEVICE, "driver version", "driver_version")    \
+    X(UUID, facts->uuid, DEVICE, "UUID", "uuid")                                    \
+    X(PCI, facts->pci_address, DEVICE, "PCI address", "pci")                        \
+    X(POWER_DOMAIN, power.domain, POWER, "power domain", "domain")                  \
+    X(POWER_MISSING, power.text, POWER, "power missing", "text")                    \
+    X(AVAILABILITY, zt__get_availability_text(profiler), TIMES, "availability", "availability") \
+    X(PEAKS_SOURCE, peaks->source, PEAKS, "source of peaks", "source")
+
+/* Columns: identifier; value, NaN where it is not known; set; units; type and aggregation; names in CSV, in JSON and in
+   OpenMetrics, "" where a format does not have it, and the help of the latter. A share from 0 to 1 is in percent in CSV. */
+#define ZT__RUN_FIGURES(X)                                                                                       \
+    X(CORE_CLOCK, zt__known(facts->core_clock_mhz), DEVICE, "MHz", RAW, NONE,                                    \
+      "core clock", "core_clock_mhz", "", "")                                                                    \
+    X(TIMER, zt__known((double)facts->timer_hz), DEVICE, "Hz", RAW, NONE, "timer", "timer_hz", "", "")           \
+    X(SECONDS, power.seconds, POWER, "s", DURATION, SUM, "time of power", "seconds", "", "")                     \
+    X(JOULES, power.joules, POWER, "J", EVENT, SUM, "energy", "joules",                                          \
+      "zetools_energy_joules", "Energy of the device")                                                           \
+    X(WATTS, power.watts, POWER, "W", THROUGHPUT, MEAN, "power", "watts",                                        \
+      "zetools_power_watts", "Mean power of the device")                                                         \
+    X(THROTTLED, power.throttled, POWER, "share", RATIO, MEAN, "throttled", "throttled",                         \
+      "zetools_throttled_ratio", "Share of the time in which the device's clock was throttled")                  \
+    X(MHZ, power.mhz, POWER, "MHz", RAW, MEAN, "clock", "mhz",                                                   \
+      "zetools_clock_hertz", "Mean clock of the device while it ran")                                            \
+    X(CELSIUS, power.max_celsius, POWER, "degrees C", RAW, NONE, "temperature", "max_celsius",                     \
+      "zetools_max_temperature_celsius", "Highest temperature of the device")                                    \
+    X(GPU_TIME, gpu_time_ns, TIMES, "ns", DURATION, SUM, "GPU time of all", "gpu_time_ns", "", "")               \
+    X(GPU_BUSY, busy_ns, TIMES, "ns", DURATION, SUM, "busy GPU time of all", "gpu_busy_ns", "", "")              \
+    X(OPEN, open_ns, OWN_TIME, "ns", RAW, SUM, "time since zt_open", "open_ns",                                  \
+      "zetools_open_seconds", "Time since the profiler was opened")                                              \
+    X(LIBRARY_BUSY, library_busy_ns, OWN_TIME, "ns", DURATION, SUM, "time of the library", "library_busy_ns",    \
+      "zetools_library_busy_seconds", "Time for which the library kept threads of the program busy")             \
+    X(BEGUN, (double)counts.begun, COUNTS, "samples", EVENT, SUM, "begun", "begun", "", "")                      \
+    X(COLLECTED, (double)counts.collected, COUNTS, "samples", EVENT, SUM, "collected", "collected",              \
+      "zetools_collected_samples", "Samples that were collected")                                                \
+    X(LOST, (double)counts.lost, COUNTS, "samples", EVENT, SUM, "lost", "lost", "", "")                          \
+    X(DROPPED, (double)counts.dropped, COUNTS, "samples", EVENT, SUM, "dropped", "dropped", "", "")              \
+    X(IN_FLIGHT, (double)counts.in_flight, COUNTS, "samples", RAW, SUM, "in flight", "in_flight",                \
+      "zetools_in_flight_samples", "Samples that were begun and are not collected yet")                          \
+    X(UNOBSERVED, (double)counts.unobserved_lists, COUNTS, "lists", EVENT, SUM,                                  \
+      "unobserved lists", "unobserved_lists",                                                                    \
+      "zetools_unobserved_lists", "Command lists that ran outside of zt_execute")                                \
+    X(OVERLAP_SAMPLES, (double)overlap->samples, OVERLAP, "samples", EVENT, SUM,                                 \
+      "overlap: samples", "samples", "", "")                                                                     \
+    X(OVERLAP_MISSING, (double)overlap->missing, OVERLAP, "samples", EVENT, SUM,                                 \
+      "overlap: missing", "missing", "", "")                                                                     \
+    X(OVERLAP_SPAN, overlap->span_ns, OVERLAP, "ns", DURATION, SUM,                                              \
+      "overlap: first begin to last end", "span_ns", "", "")                                                     \
+    X(OVERLAP_BUSY, overlap->busy_ns, OVERLAP, "ns", DURATION, SUM, "overlap: busy", "busy_ns", "", "")          \
+    X(OVERLAP_KERNELS, overlap->kernel_ns, OVERLAP, "ns", DURATION, SUM, "overlap: kernels", "kernel_ns", "", "") \
+    X(OVERLAP_COPIES, overlap->copy_ns, OVERLAP, "ns", DURATION, SUM, "overlap: copies", "copy_ns", "", "")      \
+    X(OVERLAP_BOTH, overlap->both_ns, OVERLAP, "ns", DURATION, SUM,                                              \
+      "overlap: kernels and copies at once", "both_ns", "", "")                                                  \
+    X(OVERLAP_IDLE, overlap->idle_ns, OVERLAP, "ns", DURATION, SUM, "overlap: idle", "idle_ns", "", "")          \
+    X(OVERLAP_SEVERAL, overlap->at_once_ns, OVERLAP, "ns", DURATION, SUM,                                        \
+      "overlap: several at once", "at_once_ns", "", "")                                                          \
+    X(PEAK_BANDWIDTH, zt__known(peaks->bytes), PEAKS, "bytes/s", THROUGHPUT, MEAN,                               \
+      "peak bandwidth", "bytes_per_second", "", "")                                                              \
+    X(PEAK_COMPUTE, zt__known(peaks->operations), PEAKS, "operations/s", THROUGHPUT, MEAN,                       \
+      "peak compute", "operations_per_second", "", "")                                                           \
+    X(ALLOCATIONS, (double)memory.allocations, MEMORY, "allocations", EVENT, SUM, "allocations", "allocations",  \
+      "zetools_allocations", "Allocations that were watched")                                                    \
+    X(UNFREED, (double)memory.unfreed, MEMORY, "allocations", EVENT, SUM,                                        \
+      "allocations not freed", "unfreed", "", "")                                                                \
+    X(UNFREED_BYTES, (double)memory.unfreed_bytes, MEMORY, "bytes", RAW, SUM,                                    \
+      "memory not freed", "unfreed_bytes", "", "")                                                               \
+    X(UNSEEN, (double)memory.unseen, MEMORY, "allocations", EVENT, SUM, "allocations not watched", "unseen",     \
+      "zetools_unwatched_allocations", "Allocations for which there was no room")                                \
+    X(BYTES, (double)memory.bytes, MEMORY, "bytes", RAW, SUM, "memory", "bytes",                                 \
+      "zetools_memory_bytes", "Memory of the device in use")                                                     \
+    X(PEAK_BYTES, (double)memory.peak_bytes, MEMORY, "bytes", RAW, SUM, "peak memory", "peak_bytes",             \
+      "zetools_peak_memory_bytes", "The most memory of the device in use at once")                               \
+    X(HOST_BYTES, (double)memory.host_bytes, MEMORY, "bytes", RAW, SUM, "host memory", "host_bytes",             \
+      "zetools_host_memory_bytes", "Memory of the host in use")                                                  \
+    X(HOST_PEAK_BYTES, (double)memory.host_peak_bytes, MEMORY, "bytes", RAW, SUM,                                \
+      "peak host memory", "host_peak_bytes",                                                                     \
+      "zetools_peak_host_memory_bytes", "The most memory of the host in use at once")
+
+/* clang-format on */
+
+typedef enum zt__run_text_id {
+#define X(id, text, set, csv, json) ZT__TEXT_##id,
+    ZT__RUN_TEXTS(X)
+#undef X
+        ZT__RUN_TEXT_COUNT
+} zt__run_text_id;
+
+typedef enum zt__run_figure_id {
+#define X(id, value, set, units, type, aggregation, csv, json, family, help) ZT__FIGURE_##id,
+    ZT__RUN_FIGURES(X)
+#undef X
+        ZT__RUN_FIGURE_COUNT
+} zt__run_figure_id;
+
+typedef struct zt__run_fact {
+    zt__run_set set;
+    zt__fact fact;
+} zt__run_fact;
+
+/* The facts of a run, at one moment. */
+typedef struct zt__run {
+    zt__date now, opened;
+    const char *texts[ZT__RUN_TEXT_COUNT];
+    double figures[ZT__RUN_FIGURE_COUNT]; /* NaN: not known */
+    double throttled_by[ZT_THROTTLE_REASONS];
+    uint32_t sets; /* 1 << set of each that this run has */
+} zt__run;
+
+/* Reads the facts of the run of which a document is. Its peaks are those of its `advice`. */
+ZT__PRIVATE void zt__read_run(const zt__document *document, zt__run *run);
+
+ZT__PRIVATE int zt__has_run_set(const zt__run *run, zt__run_set set);
+
+/* ==== reports/run_facts.c =============================================================================== */
+
+/* The list of what reports hold of the whole run. */
+
+ZT__PRIVATE const zt__run_fact zt__run_texts[ZT__RUN_TEXT_COUNT] = {
+#define X(id, text, set, csv, json) {ZT__RUN_##set, {"", -1, ZT_AGGREGATE_NONE, csv, json, "", ""}},
+    ZT__RUN_TEXTS(X)
+#undef X
+};
+
+ZT__PRIVATE const zt__run_fact zt__run_figures[ZT__RUN_FIGURE_COUNT] = {
+#define X(id, value, set, units, type, aggregation, csv, json, family, help)                                 \
+    {ZT__RUN_##set, {units, ZET_METRIC_TYPE_##type, ZT_AGGREGATE_##aggregation, csv, json, family, help}},
+    ZT__RUN_FIGURES(X)
+#undef X
+};
+
+/* Returns NaN for 0, which stands for what is not known. */
+static double zt__known(double figure) {
+    return figure > 0 ? figure : zt__nan();
 }
 
-ZT__PRIVATE double zt__percent_factor(const zt__region_fact *fact) {
-    return strcmp(fact->units, "share") == 0 ? 100 : 1;
+ZT__PRIVATE void zt__read_run(const zt__document *document, zt__run *run) {
+    const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
+    const zt__peaks *peaks = &document->advice.peaks;
+    const zt_overlap *overlap = &document->coverage.overlap;
+    const double gpu_time_ns = document->gpu_time_ns, busy_ns = document->busy_ns;
+    const zt_power_info power = zt__get_power_info(profiler);
+    const zt_memory_info memory = zt__get_memory_info(profiler);
+    const zt_counts counts = zt__get_counts(profiler);
+    double open_ns, library_busy_ns;
+    zt__measure_own_time(profiler, &open_ns, &library_busy_ns);
+    run->now = zt__format_now();
+    run->opened = zt__format_date(facts->opened_s);
+#define X(id, text, set, csv, json) run->texts[ZT__TEXT_##id] = text;
+    ZT__RUN_TEXTS(X)
+#undef X
+#define X(id, value, set, units, type, aggregation, csv, json, family, help)                                 \
+    run->figures[ZT__FIGURE_##id] = value;
+    ZT__RUN_FIGURES(X)
+#undef X
+    memcpy(run->throttled_by, power.throttled_by, sizeof run->throttled_by);
+
+    run->sets = 1u << ZT__RUN_HEAD | 1u << ZT__RUN_DEVICE | 1u << ZT__RUN_TIMES | 1u << ZT__RUN_OWN_TIME |
+                1u << ZT__RUN_COUNTS;
+    if (profiler->power) {
+        run->sets |= 1u << ZT__RUN_POWER;
+    }
+    if (profiler->timeline) {
+        run->sets |= 1u << ZT__RUN_OVERLAP;
+    }
+    if (peaks->bytes > 0 || peaks->operations > 0) {
+        run->sets |= 1u << ZT__RUN_PEAKS;
+    }
+    if (memory.is_watched) {
+        run->sets |= 1u << ZT__RUN_MEMORY;
+    }
 }
 
-ZT__PRIVATE const char *zt__shown_units(const zt__region_fact *fact) {
-    return strcmp(fact->units, "share") == 0 ? "percent" : fact->units;
+ZT__PRIVATE int zt__has_run_set(const zt__run *run, zt__run_set set) {
+    return (run->sets >> set & 1) != 0;
 }
 
 /* ==== reports/csv.h ===================================================================================== */
@@ -32854,12 +33046,6 @@ static void zt__write_csv_value(zt__writer *writer, const zt__csv_subject *subje
     zt__write_csv_line(writer, &line);
 }
 
-static void zt__write_csv_count(zt__writer *writer, const zt__csv_subject *subject, const char *name,
-                                const char *units, uint64_t count) {
-    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
-    zt__write_csv_value(writer, subject, &metric, count, zt__nan(), NULL);
-}
-
 static void zt__write_csv_text(zt__writer *writer, const zt__csv_subject *subject, const char *name,
                                const char *units, const char *text) {
     zt_metric metric = {name, "", "profiler", units, "", -1, ZT_AGGREGATE_NONE, 0};
@@ -32878,13 +33064,6 @@ static void zt__write_csv_note(zt__document *document, const char *text) {
     zt__write_csv_text(&document->writer, &zt__csv_whole, "note", "", text);
 }
 
-/* Writes one figure, which has been summed over `count` samples. */
-static void zt__write_csv_sum(zt__writer *writer, const zt__csv_subject *subject, const char *name,
-                              const char *units, int type, uint64_t count, double sum) {
-    zt_metric metric = {name, "", "", units, "", type, ZT_AGGREGATE_SUM, 0};
-    zt__write_csv_value(writer, subject, &metric, count, sum, NULL);
-}
-
 /* Returns where the one figure of a line stands: a sum, a mean, or with the aggregation "none" the highest. */
 static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) {
     switch (aggregation) {
@@ -32897,17 +33076,20 @@ static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) 
     }
 }
 
-/* Writes a figure of the device, if it is known. */
-static void zt__write_csv_device(zt__writer *writer, const zt__csv_subject *subject, const char *name,
-                                 const char *units, int type, zt_aggregation aggregation, double figure) {
-    zt_metric metric = {name, "", "device", units, "", type, aggregation, 0};
+/* Writes a figure: a number as the count, any other as the sum, the mean or the highest of `count` samples. */
+static void zt__write_csv_figure(zt__writer *writer, const zt__csv_subject *subject, const zt__fact *fact,
+                                 int is_of_device, uint64_t count, double figure) {
+    const int is_count = zt__is_count(fact);
+    zt_metric metric = {fact->csv, "", "", zt__shown_units(fact), "", fact->type, fact->aggregation, 0};
     zt_stats stats;
     zt__csv_line line = {subject, &metric, &stats, "all", "all", 0, NULL};
-    if (!zt__is_nan(figure)) {
-        zt__clear_stats(&stats);
-        *zt__place_of_figure(&stats, aggregation) = figure;
-        zt__write_csv_line(writer, &line);
+    metric.component = is_count ? "profiler" : is_of_device ? "device" : "";
+    zt__clear_stats(&stats);
+    stats.count = is_count ? (uint64_t)figure : count;
+    if (!is_count) {
+        *zt__place_of_figure(&stats, fact->aggregation) = figure * zt__percent_factor(fact);
     }
+    zt__write_csv_line(writer, &line);
 }
 
 /* Writes for how much of the time each reason throttled the clock. */
@@ -32916,9 +33098,12 @@ static void zt__write_csv_reasons(zt__writer *writer, const zt__csv_subject *sub
     uint32_t i;
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         char name[64];
+        zt__fact fact = {"share", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN, NULL, "", "", ""};
         snprintf(name, sizeof name, "throttled: %s", zt__throttle_reasons[i]);
-        zt__write_csv_device(writer, subject, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
-                             zt__is_positive(throttled_by[i]) ? 100 * throttled_by[i] : zt__nan());
+        fact.csv = name;
+        if (zt__is_positive(throttled_by[i])) {
+            zt__write_csv_figure(writer, subject, &fact, 1, 0, throttled_by[i]);
+        }
     }
 }
 
@@ -32928,25 +33113,49 @@ static void zt__write_csv_facts(zt__document *document, const zt__csv_subject *s
     const zt_region_info *region = &document->region;
     uint32_t i;
     for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
-        const zt__region_fact *fact = &zt__region_facts[i];
-        const int is_count = zt__is_count(fact);
-        zt_metric metric = {fact->csv, "", "", zt__shown_units(fact), "", fact->type, fact->aggregation, 0};
-        zt_stats stats;
-        zt__csv_line line = {subject, &metric, &stats, "all", "all", 0, NULL};
-        if (!*fact->csv || !zt__has_facts(document, fact->set) ||
+        const zt__region_fact *listed = &zt__region_facts[i];
+        if (!*listed->fact.csv || !zt__has_facts(document, listed->set) ||
             (zt__is_nan(list.values[i]) &&
-             (fact->set == ZT__FACTS_OF_POWER || fact->set == ZT__FACTS_OF_PEAKS))) {
+             (listed->set == ZT__FACTS_OF_POWER || listed->set == ZT__FACTS_OF_PEAKS))) {
             continue; /* what the device has not measured has no line */
         }
-        metric.component = is_count ? "profiler" : fact->set == ZT__FACTS_OF_POWER ? "device" : "";
-        zt__clear_stats(&stats);
-        stats.count = is_count           ? (uint64_t)list.values[i]
-                      : region->is_phase ? region->entered
-                                         : region->count;
-        if (!is_count) {
-            *zt__place_of_figure(&stats, fact->aggregation) = list.values[i] * zt__percent_factor(fact);
+        zt__write_csv_figure(&document->writer, subject, &listed->fact, listed->set == ZT__FACTS_OF_POWER,
+                             region->is_phase ? region->entered : region->count, list.values[i]);
+    }
+}
+
+/* Writes the facts of the whole run. A figure that is not known has no line. */
+static void zt__write_csv_run(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    zt__run run;
+    uint32_t i;
+    zt__read_run(document, &run);
+    for (i = 0; i < ZT__RUN_TEXT_COUNT; i++) {
+        if (*zt__run_texts[i].fact.csv && zt__has_run_set(&run, zt__run_texts[i].set)) {
+            zt__write_csv_text(writer, &zt__csv_whole, zt__run_texts[i].fact.csv, "", run.texts[i]);
         }
-        zt__write_csv_line(&document->writer, &line);
+    }
+    for (i = 0; i < ZT__RUN_FIGURE_COUNT; i++) {
+        const zt__run_fact *listed = &zt__run_figures[i];
+        if (zt__has_run_set(&run, listed->set) && !zt__is_nan(run.figures[i])) {
+            zt__write_csv_figure(writer, &zt__csv_whole, &listed->fact,
+                                 listed->set == ZT__RUN_DEVICE || listed->set == ZT__RUN_POWER, 0,
+                                 run.figures[i]);
+        }
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        char name[64];
+        zt__fact cause = {"samples", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, NULL, "", "", ""};
+        const uint64_t count = zt__get_cause(document->profiler, (zt_cause)i);
+        snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
+                 zt__cause_name((zt_cause)i));
+        cause.csv = name;
+        if (count > 0) {
+            zt__write_csv_figure(writer, &zt__csv_whole, &cause, 0, 0, (double)count);
+        }
+    }
+    if (zt__has_run_set(&run, ZT__RUN_POWER)) {
+        zt__write_csv_reasons(writer, &zt__csv_whole, run.throttled_by);
     }
 }
 
@@ -33127,56 +33336,15 @@ static void zt__write_csv_traced(zt__document *document) {
 }
 #endif
 
-#ifdef ZETOOLS_TRACER
-
-/* Writes the memory of the whole profiler. */
-static void zt__write_csv_memory(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    const zt_memory_info info = zt__get_memory_info(document->profiler);
-    if (info.is_watched) {
-        zt__write_csv_count(writer, &zt__csv_whole, "allocations", "", info.allocations);
-        zt__write_csv_count(writer, &zt__csv_whole, "allocations not watched", "", info.unseen);
-        zt__write_csv_sum(writer, &zt__csv_whole, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW,
-                          info.unfreed, (double)info.unfreed_bytes);
-        zt__write_csv_sum(writer, &zt__csv_whole, "memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
-                          (double)info.bytes);
-        zt__write_csv_sum(writer, &zt__csv_whole, "peak memory", "bytes", ZET_METRIC_TYPE_RAW,
-                          info.allocations, (double)info.peak_bytes);
-        zt__write_csv_sum(writer, &zt__csv_whole, "host memory", "bytes", ZET_METRIC_TYPE_RAW,
-                          info.allocations, (double)info.host_bytes);
-        zt__write_csv_sum(writer, &zt__csv_whole, "peak host memory", "bytes", ZET_METRIC_TYPE_RAW,
-                          info.allocations, (double)info.host_peak_bytes);
-    }
-}
-#endif
-
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    const zt_overlap *overlap = &document->coverage.overlap;
-    zt__overlap_times times = zt__list_overlap(overlap);
-    zt_counts counts;
-    zt_power_info power;
-    char text[64], *gone;
+    char *gone;
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text,kind,symbol\n");
-    /* Lines without a region are of the whole profiler. */
-    zt__write_csv_text(writer, &zt__csv_whole, "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, &zt__csv_whole, "program", "", facts->program);
-    zt__write_csv_text(writer, &zt__csv_whole, "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, &zt__csv_whole, "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, &zt__csv_whole, "device", "", profiler->device_name);
-    zt__write_csv_text(writer, &zt__csv_whole, "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, &zt__csv_whole, "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, &zt__csv_whole, "PCI address", "", facts->pci_address);
-    snprintf(text, sizeof text, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, &zt__csv_whole, "core clock", "MHz", facts->core_clock_mhz ? text : "");
-    snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, &zt__csv_whole, "timer", "Hz", facts->timer_hz ? text : "");
-    zt__write_csv_text(writer, &zt__csv_whole, "availability", "", zt__get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
+    zt__write_csv_run(document);
     for (i = 0; i < document->region_count; i++) {
         zt__read_region(document, &document->regions[i]);
         if (!document->out_of_memory) { /* those without samples are written, as in JSON */
@@ -33200,45 +33368,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     zt__write_csv_traced(document);
-    zt__write_csv_memory(document);
 #endif
-
-    /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
-    counts = zt__get_counts(profiler);
-    zt__write_csv_count(writer, &zt__csv_whole, "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, &zt__csv_whole, "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, &zt__csv_whole, "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, &zt__csv_whole, "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, &zt__csv_whole, "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, &zt__csv_whole, "unobserved lists", "lists", counts.unobserved_lists);
-    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(writer, &zt__csv_whole, zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
-                          overlap->samples, times.ns[i]);
-    }
-    if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(writer, &zt__csv_whole, "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
-                          overlap->samples, (double)overlap->missing);
-    }
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt__get_cause(profiler, (zt_cause)i);
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
-                 zt__cause_name((zt_cause)i));
-        if (count) {
-            zt__write_csv_count(writer, &zt__csv_whole, text, "samples", count);
-        }
-    }
-    power = zt__get_power_info(profiler);
-    zt__write_csv_device(writer, &zt__csv_whole, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM,
-                         power.joules);
-    zt__write_csv_device(writer, &zt__csv_whole, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN,
-                         power.watts);
-    zt__write_csv_device(writer, &zt__csv_whole, "throttled", "percent", ZET_METRIC_TYPE_RATIO,
-                         ZT_AGGREGATE_MEAN, 100 * power.throttled);
-    zt__write_csv_reasons(writer, &zt__csv_whole, power.throttled_by);
-    zt__write_csv_device(writer, &zt__csv_whole, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN,
-                         power.mhz);
-    zt__write_csv_device(writer, &zt__csv_whole, "temperature", "degrees C", ZET_METRIC_TYPE_RAW,
-                         ZT_AGGREGATE_NONE, power.max_celsius);
     for (i = 0; (gone = zt__next_gone_path(document, &i)) != NULL;) {
         const zt__csv_subject subject = {"path of baseline", gone, "", NULL};
         zt__write_csv_text(writer, &subject, "change", "percent", "gone");
@@ -33315,11 +33445,8 @@ ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const
 
 ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count);
 
-/* Writes what became of the samples of all regions. */
-ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts);
-
-/* Writes how long the library itself has kept threads of the program busy, if that is known. */
-ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *profiler);
+/* Writes the members of a set of facts of the run. */
+ZT__PRIVATE void zt__write_json_run(zt__writer *writer, const zt__run *run, zt__run_set set);
 
 /* Writes the document up to its end, before which a page adds members of its own. There the figures of metrics are
    arrays. */
@@ -33353,14 +33480,6 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
 
-ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts) {
-    zt__write_json_count(writer, "begun", counts->begun);
-    zt__write_json_count(writer, "collected", counts->collected);
-    zt__write_json_count(writer, "lost", counts->lost);
-    zt__write_json_count(writer, "dropped", counts->dropped);
-    zt__write_json_count(writer, "in_flight", counts->in_flight);
-}
-
 /* Writes `null` for NaN and infinite numbers. */
 static void zt__write_json_number(zt__writer *writer, double number) {
     if (zt__is_finite(number)) {
@@ -33381,9 +33500,27 @@ static void zt__write_json_index(zt__writer *writer, const char *name, uint32_t 
     zt__write_json_figure(writer, name, index == UINT32_MAX ? zt__nan() : index);
 }
 
-/* Writes `null` for 0, which stands for what is not known. */
-static void zt__write_json_known(zt__writer *writer, const char *name, double figure) {
-    zt__write_json_figure(writer, name, figure > 0 ? figure : zt__nan());
+ZT__PRIVATE void zt__write_json_run(zt__writer *writer, const zt__run *run, zt__run_set set) {
+    uint32_t i;
+    for (i = 0; i < ZT__RUN_TEXT_COUNT; i++) {
+        if (zt__run_texts[i].set == set) {
+            zt__write_json_text(writer, zt__run_texts[i].fact.json, run->texts[i]);
+        }
+    }
+    for (i = 0; i < ZT__RUN_FIGURE_COUNT; i++) {
+        if (zt__run_figures[i].set == set) {
+            zt__write_json_figure(writer, zt__run_figures[i].fact.json, run->figures[i]);
+        }
+    }
+}
+
+/* Writes the members of a set of facts, as those of the member `name`, if the run has them. */
+static void zt__write_json_set(zt__writer *writer, const char *name, const zt__run *run, zt__run_set set) {
+    if (zt__has_run_set(run, set)) {
+        zt__print(writer, ",\n\"%s\":{", name);
+        zt__write_json_run(writer, run, set);
+        zt__write_text(writer, "}");
+    }
 }
 
 /* Writes the members of a set of facts of the region or path that was read last, if it has them. */
@@ -33391,9 +33528,9 @@ static void zt__write_json_facts(zt__document *document, zt__fact_set set) {
     const zt__region_values list = zt__list_region_values(document);
     uint32_t i;
     for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
-        const zt__region_fact *fact = &zt__region_facts[i];
-        if (fact->set == set && *fact->json && zt__has_facts(document, set)) {
-            zt__write_json_figure(&document->writer, fact->json, list.values[i]);
+        const zt__region_fact *listed = &zt__region_facts[i];
+        if (listed->set == set && *listed->fact.json && zt__has_facts(document, set)) {
+            zt__write_json_figure(&document->writer, listed->fact.json, list.values[i]);
         }
     }
 }
@@ -33668,32 +33805,6 @@ static void zt__write_json_description(zt__writer *writer, const zt_metric *metr
     zt__write_text(writer, "}");
 }
 
-ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *profiler) {
-    double open_ns, busy_ns;
-    zt__measure_own_time(profiler, &open_ns, &busy_ns);
-    zt__write_json_figure(writer, "open_ns", open_ns);
-    zt__write_json_figure(writer, "library_busy_ns", busy_ns);
-}
-
-/* Writes what was read of energy, clock and temperature, if that was asked for. */
-static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler) {
-    zt_power_info power = zt__get_power_info(profiler);
-    if (!profiler->power) {
-        return;
-    }
-    zt__write_text(writer, ",\n\"power\":{");
-    zt__write_json_text(writer, "domain", power.domain);
-    zt__write_json_figure(writer, "seconds", power.seconds);
-    zt__write_json_figure(writer, "joules", power.joules);
-    zt__write_json_figure(writer, "watts", power.watts);
-    zt__write_json_figure(writer, "throttled", power.throttled);
-    zt__write_json_reasons(writer, power.throttled_by);
-    zt__write_json_figure(writer, "mhz", power.mhz);
-    zt__write_json_figure(writer, "max_celsius", power.max_celsius);
-    zt__write_json_text(writer, "text", power.text);
-    zt__write_text(writer, "}");
-}
-
 /* Writes with which earlier run this one is compared, and which of its paths are gone. */
 static void zt__write_json_baseline(zt__document *document) {
     const zt__baseline *baseline = document->profiler->baseline;
@@ -33724,11 +33835,8 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__facts *facts = &profiler->facts;
-    const zt__peaks *peaks = &document->advice.peaks;
-    const zt_overlap *overlap = &document->coverage.overlap;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt__get_counts(profiler);
+    zt__run run;
     uint32_t i, metrics = profiler->metric_count;
     json->streamed_count = zt__get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
@@ -33759,49 +33867,28 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
         }
     }
 
-    zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
-    zt__write_json_text(writer, "program", facts->program);
-    zt__write_json_text(writer, "date", zt__format_now().text);
-    zt__write_json_text(writer, "opened", zt__format_date(facts->opened_s).text);
-    zt__write_text(writer, ",\n\"device\":{");
-    zt__write_json_text(writer, "name", profiler->device_name);
-    zt__write_json_text(writer, "driver_version", facts->driver_version);
-    zt__write_json_text(writer, "uuid", facts->uuid);
-    zt__write_json_text(writer, "pci", facts->pci_address);
-    zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
-    zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
-    zt__write_text(writer, "}");
-    zt__write_json_power(writer, profiler);
+    zt__read_run(document, &run);
+    zt__write_text(writer, "{");
+    zt__write_json_run(writer, &run, ZT__RUN_HEAD);
+    zt__write_json_set(writer, "device", &run, ZT__RUN_DEVICE);
+    if (zt__has_run_set(&run, ZT__RUN_POWER)) {
+        zt__write_text(writer, ",\n\"power\":{");
+        zt__write_json_run(writer, &run, ZT__RUN_POWER);
+        zt__write_json_reasons(writer, run.throttled_by);
+        zt__write_text(writer, "}");
+    }
     zt__write_json_baseline(document);
-    zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
-    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
-    zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
-    zt__write_json_own_time(writer, profiler);
-    zt__write_text(writer, ",\n\"counts\":{");
-    zt__write_json_counts(writer, &counts);
-    zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
-    zt__write_text(writer, "},\n\"causes\":{");
+    zt__write_json_run(writer, &run, ZT__RUN_TIMES);
+    zt__write_json_run(writer, &run, ZT__RUN_OWN_TIME);
+    zt__write_json_set(writer, "counts", &run, ZT__RUN_COUNTS);
+    zt__write_text(writer, ",\"causes\":{");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_json_count(writer, zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__write_text(writer, "}");
-    if (profiler->timeline) {
-        zt__overlap_times times = zt__list_overlap(overlap);
-        zt__write_text(writer, ",\n\"overlap\":{");
-        zt__write_json_count(writer, "samples", overlap->samples);
-        zt__write_json_count(writer, "missing", overlap->missing);
-        for (i = 0; i < ZT__COUNT_OF(times.ns); i++) {
-            zt__write_json_figure(writer, zt__overlap_names[i][1], times.ns[i]);
-        }
-        zt__write_text(writer, "}");
-    }
-    if (peaks->bytes > 0 || peaks->operations > 0) {
-        zt__write_text(writer, ",\n\"peaks\":{");
-        zt__write_json_known(writer, "bytes_per_second", peaks->bytes);
-        zt__write_json_known(writer, "operations_per_second", peaks->operations);
-        zt__write_json_text(writer, "source", peaks->source);
-        zt__write_text(writer, "}");
-    }
+    zt__write_json_set(writer, "overlap", &run, ZT__RUN_OVERLAP);
+    zt__write_json_set(writer, "peaks", &run, ZT__RUN_PEAKS);
+    zt__write_json_set(writer, "memory", &run, ZT__RUN_MEMORY);
 }
 
 static void zt__write_json_note(zt__document *document, const char *text) {
@@ -33934,24 +34021,6 @@ static uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *r
     }
     zt__write_text(writer, "]}");
     return end;
-}
-
-/* Writes the memory of the whole profiler. */
-static void zt__write_json_memory(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    const zt_memory_info info = zt__get_memory_info(document->profiler);
-    if (info.is_watched) {
-        zt__write_text(writer, ",\n\"memory\":{");
-        zt__write_json_count(writer, "allocations", info.allocations);
-        zt__write_json_count(writer, "unfreed", info.unfreed);
-        zt__write_json_count(writer, "unfreed_bytes", info.unfreed_bytes);
-        zt__write_json_count(writer, "unseen", info.unseen);
-        zt__write_json_count(writer, "bytes", info.bytes);
-        zt__write_json_count(writer, "peak_bytes", info.peak_bytes);
-        zt__write_json_count(writer, "host_bytes", info.host_bytes);
-        zt__write_json_count(writer, "host_peak_bytes", info.host_peak_bytes);
-        zt__write_text(writer, "}");
-    }
 }
 
 /* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
@@ -34114,7 +34183,6 @@ ZT__PRIVATE void zt__write_json_members(zt__document *document) {
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
 #ifdef ZETOOLS_TRACER
-    zt__write_json_memory(document);
     zt__write_json_traced(document);
 #endif
     zt__free(allocator, json.row);
@@ -34179,6 +34247,10 @@ static void zt__begin_family(zt__writer *writer, zt__family *family) {
         }
     }
     family->is_begun = 1;
+}
+
+static int zt__is_counter(const zt__family *family) {
+    return strcmp(family->type, "counter") == 0;
 }
 
 /* Begins a sample of a family. Labels and the value follow. */
@@ -34307,6 +34379,8 @@ static const struct {
     {"percent", "ratio", 0.01},
     {"%", "ratio", 0.01},
     {"J", "joules", 1},
+    {"W", "watts", 1},
+    {"degrees C", "celsius", 1},
     {"Hz", "hertz", 1},
     {"kHz", "hertz", 1e3},
     {"MHz", "hertz", 1e6},
@@ -34354,32 +34428,65 @@ static const zt__nesting *zt__next_row_of(const zt__document *document, zt__fami
     return row;
 }
 
-/* Writes the families of a kind of rows, one for each figure in zt__region_facts that has one. Figures that are not known
-   are left out, and so are negative counters, which packed statistics may have that were forged. */
+/* Returns the family of a figure of a list, and by what the figure is multiplied. What adds up is a counter. */
+static zt__family zt__family_of_fact(const zt__fact *fact, double *factor) {
+    const int is_counter = fact->aggregation == ZT_AGGREGATE_SUM && fact->type != ZET_METRIC_TYPE_RAW;
+    zt__family family = {NULL, NULL, NULL, NULL, 0};
+    family.name = fact->family;
+    family.type = is_counter ? "counter" : "gauge";
+    family.unit = zt__base_unit(fact->units, factor);
+    family.help = fact->help;
+    return family;
+}
+
+/* Returns whether a figure can be a sample of a family: it is known and, of a counter, not negative, as packed statistics
+   may have it that were forged. */
+static int zt__fits_family(const zt__family *family, double figure) {
+    return zt__is_finite(figure) && (figure >= 0 || !zt__is_counter(family));
+}
+
+/* Writes the families of a kind of rows, one for each figure in zt__region_facts that has one. */
 static void zt__write_fact_families(zt__document *document, zt__family_of rows) {
     uint32_t i;
     for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
-        const zt__region_fact *fact = &zt__region_facts[i];
-        const int is_counter = fact->aggregation == ZT_AGGREGATE_SUM && fact->type != ZET_METRIC_TYPE_RAW;
-        zt__family family = {fact->family, is_counter ? "counter" : "gauge", "", fact->help, 0};
-        const zt__nesting *row = NULL;
+        const zt__region_fact *listed = &zt__region_facts[i];
         double factor, figure;
-        family.unit = zt__base_unit(fact->units, &factor);
-        while (fact->rows == rows && (row = zt__next_row_of(document, rows, row)) != NULL) {
+        zt__family family = zt__family_of_fact(&listed->fact, &factor);
+        const zt__nesting *row = NULL;
+        while (listed->rows == rows && (row = zt__next_row_of(document, rows, row)) != NULL) {
             zt__family_labels labels;
             zt__read_totals(document, row);
-            if (fact->set == ZT__FACTS_OF_PEAKS) {
+            if (listed->set == ZT__FACTS_OF_PEAKS) {
                 zt__read_peak_shares(document);
             }
             figure = zt__list_region_values(document).values[i];
-            if (zt__is_finite(figure) && zt__has_facts(document, fact->set) &&
-                (row->is_phase || document->region.count) && !(is_counter && figure < 0)) {
+            if (zt__fits_family(&family, figure) && zt__has_facts(document, listed->set) &&
+                (row->is_phase || document->region.count)) {
                 labels = zt__labels_of_row(document, row);
-                zt__begin_sample(&document->writer, &family, is_counter ? "_total" : "");
+                zt__begin_sample(&document->writer, &family, zt__is_counter(&family) ? "_total" : "");
                 zt__write_labels(&document->writer, &labels);
                 zt__end_sample(&document->writer, figure * factor);
                 zt__free(&document->profiler->config.allocator, labels.path);
             }
+        }
+    }
+}
+
+/* Writes the families of the whole run, one for each figure in zt__run_figures that has one. */
+static void zt__write_run_families(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    zt__run run;
+    uint32_t i;
+    zt__read_run(document, &run);
+    for (i = 0; i < ZT__RUN_FIGURE_COUNT; i++) {
+        const zt__run_fact *listed = &zt__run_figures[i];
+        double factor;
+        zt__family family = zt__family_of_fact(&listed->fact, &factor);
+        if (*family.name && zt__has_run_set(&run, listed->set) && zt__fits_family(&family, run.figures[i])) {
+            zt__begin_family(writer, &family);
+            zt__print(writer, "%s%s ", family.name, zt__is_counter(&family) ? "_total" : "");
+            zt__write_number(writer, run.figures[i] * factor);
+            zt__write_text(writer, "\n");
         }
     }
 }
@@ -34451,7 +34558,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
                               uint32_t index, double factor) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
+    int is_counter = zt__is_counter(family), is_metric = kind >= ZT__OF_DEVICE;
     const zt_metric *metric = is_metric && kind < ZT__STREAMED_MEAN ? &profiler->metrics[index] : NULL;
     const zt__nesting *row = NULL;
     uint32_t part, parts = 1, stream = 0;
@@ -34482,7 +34589,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
                 zt__get_moments(metric->aggregation, &moments, &stats);
                 figure = is_counter ? stats.sum : stats.mean;
             }
-            if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
+            if (!zt__fits_family(family, figure)) {
                 continue;
             }
             zt__begin_sample(writer, family, is_counter ? "_total" : "");
@@ -34503,60 +34610,6 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
             zt__end_sample(writer, figure * factor);
         }
         zt__free(&profiler->config.allocator, labels.path);
-    }
-}
-
-#ifdef ZETOOLS_TRACER
-
-/* Writes a gauge of the whole profiler. */
-static void zt__write_gauge(zt__writer *writer, zt__family family, uint64_t value) {
-    zt__begin_family(writer, &family);
-    zt__print(writer, "%s %llu\n", family.name, (unsigned long long)value);
-}
-
-/* Writes the memory of the whole profiler. */
-static void zt__write_memory(zt__document *document) {
-    const zt__family bytes = {"zetools_memory_bytes", "gauge", "bytes", "Memory of the device in use", 0};
-    const zt__family peak = {"zetools_peak_memory_bytes", "gauge", "bytes",
-                             "The most memory of the device in use at once", 0};
-    const zt__family host = {"zetools_host_memory_bytes", "gauge", "bytes", "Memory of the host in use", 0};
-    const zt__family host_peak = {"zetools_peak_host_memory_bytes", "gauge", "bytes",
-                                  "The most memory of the host in use at once", 0};
-    zt__family allocations = {"zetools_allocations", "counter", "", "Allocations that were watched", 0};
-    zt__family unseen = {"zetools_unwatched_allocations", "counter", "",
-                         "Allocations for which there was no room", 0};
-    const zt_memory_info info = zt__get_memory_info(document->profiler);
-    zt__writer *writer = &document->writer;
-    if (info.is_watched) {
-        zt__write_gauge(writer, bytes, info.bytes);
-        zt__write_gauge(writer, peak, info.peak_bytes);
-        zt__write_gauge(writer, host, info.host_bytes);
-        zt__write_gauge(writer, host_peak, info.host_peak_bytes);
-        zt__begin_family(writer, &allocations);
-        zt__print(writer, "%s_total %llu\n", allocations.name, (unsigned long long)info.allocations);
-        zt__begin_family(writer, &unseen);
-        zt__print(writer, "%s_total %llu\n", unseen.name, (unsigned long long)info.unseen);
-    }
-}
-#endif
-
-/* Writes how long the library itself has kept threads of the program busy. */
-static void zt__write_own_time(zt__document *document) {
-    zt__family open = {"zetools_open_seconds", "gauge", "seconds", "Time since the profiler was opened", 0};
-    zt__family busy = {"zetools_library_busy_seconds", "counter", "seconds",
-                       "Time for which the library kept threads of the program busy", 0};
-    zt__writer *writer = &document->writer;
-    double open_ns, busy_ns;
-    zt__measure_own_time(document->profiler, &open_ns, &busy_ns);
-    if (!zt__is_nan(open_ns)) {
-        zt__begin_family(writer, &open);
-        zt__print(writer, "%s ", open.name);
-        zt__write_number(writer, open_ns * 1e-9);
-        zt__write_text(writer, "\n");
-        zt__begin_family(writer, &busy);
-        zt__print(writer, "%s_total ", busy.name);
-        zt__write_number(writer, busy_ns * 1e-9);
-        zt__write_text(writer, "\n");
     }
 }
 
@@ -34712,16 +34765,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
        collector, do not have. */
     zt__family info = {"zetools_info", "gauge", "",
                        "Version of zetools.h, device, and availability of metrics", 0};
-    zt__family collected = {"zetools_collected_samples", "counter", "samples", "Samples that were collected",
-                            0};
     zt__family lost = {"zetools_lost_samples", "counter", "samples",
                        "Samples whose data is missing or invalid, by cause", 0};
     zt__family dropped = {"zetools_dropped_samples", "counter", "samples",
                           "Samples that were not measured, by cause", 0};
-    zt__family in_flight = {"zetools_in_flight_samples", "gauge", "samples",
-                            "Samples that were begun and are not collected yet", 0};
-    zt__family unobserved = {"zetools_unobserved_lists", "counter", "lists",
-                             "Command lists that ran outside of zt_execute", 0};
     zt__family times[] = {/* summaries by region */
                           {"zetools_region_gpu_time_seconds", "summary", "seconds",
                            "GPU time of the samples of a region, with regions inside it", 0},
@@ -34744,7 +34791,6 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                             "GPU time of the samples of a region with metrics, of each pass", 0};
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt__get_counts(profiler);
     const uint32_t columns[] = {0, zt__latency_column(profiler, ZT__QUEUE_LATENCY),
                                 zt__latency_column(profiler, ZT__LAUNCH_LATENCY)};
     uint32_t i, kind;
@@ -34762,16 +34808,11 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__write_label(writer, "device", profiler->device_name);
     zt__write_label(writer, "availability", zt__availability_names[zt__get_availability(profiler)]);
     zt__end_count(writer, 1);
-    zt__begin_family(writer, &collected);
-    zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
+    zt__write_run_families(document);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_counter_sample(writer, i < ZT_DROPPED_NO_PROBE ? &lost : &dropped, "cause",
                                  zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
-    zt__begin_family(writer, &in_flight);
-    zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
-    zt__begin_family(writer, &unobserved);
-    zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
 #ifdef ZETOOLS_TRACER
     if (launches.launches > 0) {
         zt__write_counter_sample(writer, &unmeasured, "cause", "list",
@@ -34795,9 +34836,6 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__write_fact_families(document, ZT__FAMILY_OF_PHASE);
     zt__write_summaries(document, entry_times, ZT__FAMILY_OF_PHASE, 0);
     zt__write_histograms(document, entry_histogram, ZT__FAMILY_OF_PHASE);
-#ifdef ZETOOLS_TRACER
-    zt__write_memory(document);
-#endif
     for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
         zt__write_metric_families(document, (zt__family_kind)kind);
     }
@@ -34813,7 +34851,6 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
         zt__write_counter_sample(writer, &call_errors, "call", call.name, call.errors);
     }
 #endif
-    zt__write_own_time(document);
     zt__write_text(writer, "# EOF\n");
 }
 
@@ -34861,6 +34898,7 @@ typedef struct zt__perfetto zt__perfetto;
 /* A trace that is being written. */
 typedef struct zt__trace_sink {
     const struct zt__trace_format *format;
+    const struct zt__document *document;
     zt_profiler *profiler;
     zt__writer *writer;
     long program, device; /* numbers of the two processes */
@@ -35953,15 +35991,16 @@ static void zt__write_event_time(zt__writer *writer, const char *name, uint64_t 
 }
 
 static int zt__begin_json_trace(zt__trace_sink *sink) {
-    zt_counts counts = zt__get_counts(sink->profiler);
     zt__writer *writer = sink->writer;
+    zt__run run;
+    zt__read_run(sink->document, &run);
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
     zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
     zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
     zt__write_json_text(writer, "program", sink->profiler->facts.program);
     zt__write_json_text(writer, "device", sink->profiler->device_name);
-    zt__write_json_counts(writer, &counts);
-    zt__write_json_own_time(writer, sink->profiler);
+    zt__write_json_run(writer, &run, ZT__RUN_COUNTS);
+    zt__write_json_run(writer, &run, ZT__RUN_OWN_TIME);
     zt__write_text(writer, "},\n\"traceEvents\":[");
     return 1;
 }
@@ -37525,6 +37564,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     uint32_t streams = 0, track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = trace.sink.profiler = profiler;
+    trace.sink.document = document;
     trace.sink.format = format;
     trace.sink.writer = &document->writer;
     trace.sink.program = zt__get_process_id();
@@ -38202,28 +38242,44 @@ static void zt__write_skewed_regions(zt__document *document, const zt__region_ta
     }
 }
 
+/* Returns whether a table has the column of a fact that config.columns does not name. */
+static int zt__is_default_column(const zt__document *document, const zt__region_table *table,
+                                 zt__region_figure figure) {
+    switch (figure) {
+    case ZT__FACT_OWN: /* else it is the total */
+        return document->is_nested;
+    case ZT__FACT_LAUNCH:
+        return table->shows_launch;
+    case ZT__FACT_HOST_WAIT:
+        return table->shows_wait;
+    case ZT__FACT_THROTTLED:
+        return table->shows_throttled;
+    case ZT__FACT_BANDWIDTH:
+    case ZT__FACT_COMPUTE:
+        return !document->profiler->columns;
+    default:
+        return zt__region_facts[figure].is_default;
+    }
+}
+
 /* Adds the column of a fact, if it has one: always where config.columns names it, else as far as its rank leaves room. */
 static void zt__add_column_of_fact(const zt__document *document, zt__region_table *table,
                                    zt__region_figure figure) {
-    const zt__region_fact *fact = &zt__region_facts[figure];
+    const zt__region_fact *listed = &zt__region_facts[figure];
     const char *list = document->profiler->columns, *text;
-    int is_requested = 0, has_reasons = figure == ZT__FACT_THROTTLED && table->shows_throttled, rank;
+    int is_requested = 0, rank;
     size_t length;
     while (list && zt__next_name(&list, &text, &length)) {
-        is_requested |= zt__equals(fact->column, text, length);
+        is_requested |= zt__equals(listed->column, text, length);
     }
-    rank = is_requested ? 0 : fact->rank;
-    if (!*fact->column || (figure == ZT__FACT_OWN && !document->is_nested) || /* then it is the total */
-        (!is_requested && ((fact->set == ZT__FACTS_OF_PEAKS && document->profiler->columns) ||
-                           (figure == ZT__FACT_THROTTLED && !table->shows_throttled) ||
-                           (figure == ZT__FACT_HOST_WAIT && !table->shows_wait)))) {
+    if (!*listed->column || !(is_requested || zt__is_default_column(document, table, figure))) {
         return;
     }
-    if (is_requested || fact->is_default || (figure == ZT__FACT_LAUNCH && table->shows_launch)) {
-        zt__add_figures(&table->shown, zt__row_of(figure), fact->column,
-                        fact->set == ZT__FACTS_OF_PEAKS ? "% of peak" : zt__shown_units(fact), 1, rank);
-    }
-    if (has_reasons) {
+    rank = is_requested ? 0 : listed->rank;
+    zt__add_figures(&table->shown, zt__row_of(figure), listed->column,
+                    listed->set == ZT__FACTS_OF_PEAKS ? "% of peak" : zt__shown_units(&listed->fact), 1,
+                    rank);
+    if (figure == ZT__FACT_THROTTLED && table->shows_throttled) {
         zt__add_texts(&table->shown, ZT__ROW_THROTTLED_BY, "throttled by", zt__throttle_reasons);
         table->shown.columns[table->shown.column_count - 1].rank = rank;
     }
@@ -38271,7 +38327,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         }
         values = zt__list_region_values(document);
         for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
-            figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i]);
+            figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i].fact);
         }
         if (!document->region.count) {
             figures[zt__row_of(ZT__FACT_TOTAL)] = zt__nan();
@@ -44980,6 +45036,75 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   FACTS OF THE RUN
+
+       What reports have of the whole run. A line has the name in CSV, where it is of no region, the member in
+       JSON, and the family in OpenMetrics, which begins with zetools_ and, of a counter, ends with _total; "-":
+       it is not there. Tables and pages say it in sentences.
+
+       CSV                                 JSON                      OpenMetrics
+
+       zetools                             zetools                   -
+       program                             program                   -
+       date                                date                      -
+       opened                              opened                    -
+       device                              name                      -
+       driver version                      driver_version            -
+       UUID                                uuid                      -
+       PCI address                         pci                       -
+       power domain                        domain                    -
+       power missing                       text                      -
+       availability                        availability              -
+       source of peaks                     source                    -
+       core clock                          core_clock_mhz            -
+       timer                               timer_hz                  -
+       time of power                       seconds                   -
+       energy                              joules                    energy_joules
+       power                               watts                     power_watts
+       throttled                           throttled                 throttled_ratio
+       clock                               mhz                       clock_hertz
+       temperature                         max_celsius               max_temperature_celsius
+       GPU time of all                     gpu_time_ns               -
+       busy GPU time of all                gpu_busy_ns               -
+       time since zt_open                  open_ns                   open_seconds
+       time of the library                 library_busy_ns           library_busy_seconds
+       begun                               begun                     -
+       collected                           collected                 collected_samples
+       lost                                lost                      -
+       dropped                             dropped                   -
+       in flight                           in_flight                 in_flight_samples
+       unobserved lists                    unobserved_lists          unobserved_lists
+       overlap: samples                    samples                   -
+       overlap: missing                    missing                   -
+       overlap: first begin to last end    span_ns                   -
+       overlap: busy                       busy_ns                   -
+       overlap: kernels                    kernel_ns                 -
+       overlap: copies                     copy_ns                   -
+       overlap: kernels and copies at once both_ns                   -
+       overlap: idle                       idle_ns                   -
+       overlap: several at once            at_once_ns                -
+       peak bandwidth                      bytes_per_second          -
+       peak compute                        operations_per_second     -
+       allocations                         allocations               allocations
+       allocations not freed               unfreed                   -
+       memory not freed                    unfreed_bytes             -
+       allocations not watched             unseen                    unwatched_allocations
+       memory                              bytes                     memory_bytes
+       peak memory                         peak_bytes                peak_memory_bytes
+       host memory                         host_bytes                host_memory_bytes
+       peak host memory                    host_peak_bytes           peak_host_memory_bytes
+
+       Units        as in FIGURES OF REGIONS; the clock is in MHz in CSV and JSON, in Hz in OpenMetrics
+       In JSON      "name" to "timer_hz" are members of "device", "domain", "text" and "seconds" to
+                    "max_celsius" of "power", "begun" to "unobserved_lists" of "counts",
+                    "samples" to "at_once_ns" of "overlap", "source" and what is a second of "peaks", the
+                    last ones of "memory"
+       If measured  "power" with config.power, "overlap" with config.timeline, "peaks" where one is known,
+                    "memory" where it is watched; see MEMORY. In CSV and OpenMetrics, a figure that is not
+                    known has no line
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    FIGURES OF REGIONS
 
        What reports have of a region, a phase or a path, beside the statistics of times and metrics. A line
@@ -45055,18 +45180,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Dates are UTC. Statistics of a figure are {"count", "sum", "mean", "stddev", "min", "max", "median",
        "p95"}. The object has
 
-       "zetools"       the version of the library
-       "program"       the command line
-       "date"          of the report. "opened": when the profiler was opened
-       "availability"  of metrics
-       "gpu_time_ns"   the sum of own times, or of their estimates. "gpu_busy_ns": the time in which any of it
-                       ran, or null. Shares are of the latter, or else of the former
-       "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
-       "power"         zt_power_info, with config.power
-       "open_ns"       as in zt_info, like "library_busy_ns"
-       "counts"        zt_counts; "causes": of each zt_cause, by its name
-       "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
-       "overlap"       zt_overlap, with config.timeline
+       what FACTS OF THE RUN lists: "zetools" is the version of the library, "program" the command line,
+                       "gpu_time_ns" the sum of own times, or of their estimates, "gpu_busy_ns" the time in
+                       which any of it ran, or null. Shares are of the latter, or else of the former
+       "device"        what is of it, like "power" (as in zt_power_info), "counts" (zt_counts), "peaks" (see
+                       ROOFLINE), "overlap" (zt_overlap) and "memory" (zt_memory_info; see MEMORY)
+       "causes"        of each zt_cause, by its name
        "columns"       keys of the metrics that matter most, for a table
        "metrics"       of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name, or
@@ -45081,7 +45200,6 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
-       "memory"        zt_memory_info, if it is watched; see MEMORY
        "calls"         {"name", "count", "errors", "time_ns"}
        "hotspots"      {"group", "period_ns", "counts", "kinds", "kernels"}: zt_hotspots_counts, the names
                        of the kinds, and of each kernel {"name", "size", "samples", "share", "instructions",
@@ -45128,7 +45246,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    CSV
 
-       A file begins with the same facts about program and device as JSON. A region has a line for its GPU
+       A file begins with what FACTS OF THE RUN lists, by the same rules. A region has a line for its GPU
        time, for each metric, also without samples, and for what FIGURES OF REGIONS lists: a number of samples,
        entries or allocations is the `count`; times, bytes, energy and "share" are the `sum`; others are the `mean`. `tile`
        and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase", "path of
@@ -45138,8 +45256,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        - "queue latency" and "launch latency" of a region
        - the texts "limit" and "limit: reason" of each region, as in zt_limit_info
-       - with config.power, "throttled: REASON" of a phase; the same, "energy", "power", "throttled" and
-         "clock" of all, and the highest "temperature" of all as the max
+       - with config.power, "throttled: REASON" of a phase and of all; the highest "temperature" of all,
+         like what is of the device, is the `max`
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
@@ -45149,9 +45267,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          written as ':'
        - the component "profiler": a count or, with the aggregation "none", a text, such
          as the "parent"
-       - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
-         "notes" of JSON
-       - "memory", "peak memory", "allocations" and "memory not freed" of the profiler; see MEMORY
+       - no region: "lost: CAUSE" and "dropped: CAUSE" of all; each "note" is one of the "notes" of JSON
        - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
          count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
          for 64 work-groups of 256 items
@@ -45285,7 +45401,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                            LATENCY
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
-       collected_samples_total             and in_flight_samples, unobserved_lists_total
+       NAME                                as FACTS OF THE RUN lists them
        unmeasured_launches_total           that a tracer saw and could not measure: by cause: list, graph
                                            or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
@@ -45298,11 +45414,6 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                            phase_entry_gpu_time_distribution_seconds, a histogram
        region_NAME, phase_NAME             as FIGURES OF REGIONS lists them, by region or phase. What is not
                                            known is left out
-       memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
-                                           peak_host_memory_bytes; allocations_total,
-                                           unwatched_allocations_total
-       open_seconds                        and library_busy_seconds_total: since the profiler was opened, and how
-                                           long the library kept threads of the program busy
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
@@ -46069,4 +46180,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5dcd727796c1bfc2 */
+/* Joined from src/ by src/join.py: e2bb0b3f68559625 */

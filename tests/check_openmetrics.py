@@ -31,7 +31,7 @@ NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
 SUFFIXES = {"counter": ["_total"], "gauge": [""], "summary": ["", "_sum", "_count"],
             "histogram": ["_bucket", "_sum", "_count"]}
 BOUNDS = [step * 10**decade / 1e6 for decade in range(8) for step in (1, 2, 5)] + [math.inf]
-UNITS = {"ns": ("_seconds", 1e-9), "ms": ("_seconds", 1e-3), "%": ("_ratio", 0.01), "GHz": ("_hertz", 1e9),
+UNITS = {"ns": ("_seconds", 1e-9), "ms": ("_seconds", 1e-3), "%": ("_ratio", 0.01), "GHz": ("_hertz", 1e9), "W": ("_watts", 1),
          "KBpS": ("_bytes_per_second", 1e3), "percent": ("_ratio", 0.01), "MHz": ("_hertz", 1e6), "bytes": ("_bytes", 1),
          "cycles": ("_cycles", 1), "GBpS": ("_bytes_per_second", 1e9), "": ("", 1)}
 

@@ -110,12 +110,14 @@ static void assert_no_messages(void) {
 
 /* Returns the line of a report that begins with a text. */
 static const char *line_of(const char *report, const char *beginning) {
+    static char found[4096];
     const char *line = strstr(report, beginning);
     while (line && line != report && line[-1] != '\n')
         line = strstr(line + 1, beginning);
     if (!line)
         fail_msg("no line begins with '%s' in:\n%s", beginning, report);
-    return line;
+    snprintf(found, sizeof found, "%.*s", (int)strcspn(line, "\n"), line);
+    return found;
 }
 
 /* The driver is unloaded before leaks are searched for, so what a program keeps in it looks like one. */
@@ -491,11 +493,13 @@ static void test_the_peak_of_a_destroyed_context(void **state) {
     const program given = {
         .work = launch_in_two_contexts, .environment = path, .calls = 1, .variables = {"ZT_PEAKS", "7e9"}};
     expect_success(&p);
-    assert_contains(text_of("peak.json"), "\"peaks\":{\"bytes_per_second\":51000000000,");
-    assert_contains(text_of("peak.2.json"), "\"peaks\":{\"bytes_per_second\":51000000000,");
-    assert_contains(text_of("peak.2.json"), "\"source\":\"reported by the driver\"");
+    assert_contains(text_of("peak.json"),
+                    "\"peaks\":{\"source\":\"reported by the driver\",\"bytes_per_second\":51000000000,");
+    assert_contains(text_of("peak.2.json"),
+                    "\"peaks\":{\"source\":\"reported by the driver\",\"bytes_per_second\":51000000000,");
     expect_success(&given);
-    assert_contains(text_of("peak.2.json"), "\"peaks\":{\"bytes_per_second\":7000000000,");
+    assert_contains(text_of("peak.2.json"),
+                    "\"peaks\":{\"source\":\"given by ZT_PEAKS\",\"bytes_per_second\":7000000000,");
 }
 
 /* A context is destroyed with an event in it, by which a launch is measured. */
@@ -783,7 +787,7 @@ static void test_reports_at_close_as_well(void **state) {
     assert_contains(text_of("output"), "\nsaxpy ");
     assert_contains(line_of(text_of("at close.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
     assert_contains(line_of(text_of("at close.csv"), "\"zeCommandListAppendLaunchKernel\",\"host time\""),
-                    ",sum,7,");
+                    ",sum,4,");
 }
 
 /* No name gets a number that is not of a file. */

@@ -81,32 +81,33 @@ static double number_at(const char *text) {
     return end > text ? number : NAN;
 }
 
-static double csv_value(const char *name, const zt__region_fact *fact) {
+static double csv_value(const char *name, const zt__region_fact *listed) {
     enum { COUNT_COLUMN = 5 }; /* behind the name of the metric */
     char line[256];
-    snprintf(line, sizeof line, "\n\"%s\",\"%s\",", name, fact->csv);
+    snprintf(line, sizeof line, "\n\"%s\",\"%s\",", name, listed->fact.csv);
     const char *field = behind(csv.bytes, line, "");
     for (int column = 0; column < COUNT_COLUMN; column++)
         field = behind(field, ",", "");
-    if (!zt__is_count(fact))
-        for (int column = fact->aggregation == ZT_AGGREGATE_SUM ? 1 : 2; column > 0; column--)
+    if (!zt__is_count(&listed->fact))
+        for (int column = listed->fact.aggregation == ZT_AGGREGATE_SUM ? 1 : 2; column > 0; column--)
             field = behind(field, ",", "");
-    return number_at(field) / zt__percent_factor(fact);
+    return number_at(field) / zt__percent_factor(&listed->fact);
 }
 
-static double json_value(const char *name, const zt__region_fact *fact) {
+static double json_value(const char *name, const zt__region_fact *listed) {
     char region[64], member[64];
     snprintf(region, sizeof region, "{\"name\":\"%s\",", name);
-    snprintf(member, sizeof member, "\"%s\":", fact->json);
+    snprintf(member, sizeof member, "\"%s\":", listed->fact.json);
     return number_at(behind(json.bytes, region, member));
 }
 
-static double openmetrics_value(const char *name, const zt__region_fact *fact) {
+static double openmetrics_value(const char *name, const zt__region_fact *listed) {
     double factor;
-    zt__base_unit(fact->units, &factor);
+    zt__base_unit(listed->fact.units, &factor);
     char family[128], label[64];
-    snprintf(family, sizeof family, "\n# TYPE %s ", fact->family);
-    snprintf(label, sizeof label, "{%s=\"%s\"", fact->rows == ZT__FAMILY_OF_PHASE ? "phase" : "region", name);
+    snprintf(family, sizeof family, "\n# TYPE %s ", listed->fact.family);
+    snprintf(label, sizeof label, "{%s=\"%s\"", listed->rows == ZT__FAMILY_OF_PHASE ? "phase" : "region",
+             name);
     return number_at(behind(behind(openmetrics.bytes, family, label), "} ", "")) / factor;
 }
 
@@ -138,8 +139,8 @@ static void expect(double value, double wanted, const char *name, const char *fo
 }
 
 /* Of the whole run, a phase has no shares of peaks, and a region no phase's figures. */
-static int has(const zt__region_fact *fact, int is_phase) {
-    switch (fact->set) {
+static int has(const zt__region_fact *listed, int is_phase) {
+    switch (listed->set) {
     case ZT__FACTS_OF_PHASES:
     case ZT__FACTS_OF_POWER:
     case ZT__FACTS_OF_MEMORY:
@@ -148,7 +149,7 @@ static int has(const zt__region_fact *fact, int is_phase) {
     case ZT__FACTS_OF_PEAKS:
         return !is_phase;
     default:
-        return fact->set != ZT__FACTS_OF_TABLES;
+        return listed->set != ZT__FACTS_OF_TABLES;
     }
 }
 
@@ -162,23 +163,23 @@ static void test_each_figure_in_each_format(void **state) {
         const char *name = is_phase ? "solve" : "saxpy";
         const zt__region_values list = values_of(profiler, name);
         for (int i = 0; i < ZT__REGION_FACT_COUNT; i++) {
-            const zt__region_fact *fact = &zt__region_facts[i];
-            if (!has(fact, is_phase))
+            const zt__region_fact *listed = &zt__region_facts[i];
+            if (!has(listed, is_phase))
                 continue;
             is_compared[i] |= !isnan(list.values[i]);
-            if (*fact->csv)
-                expect(csv_value(name, fact), list.values[i], fact->csv, "CSV");
-            if (*fact->json)
-                expect(json_value(name, fact), list.values[i], fact->json, "JSON");
+            if (*listed->fact.csv)
+                expect(csv_value(name, listed), list.values[i], listed->fact.csv, "CSV");
+            if (*listed->fact.json)
+                expect(json_value(name, listed), list.values[i], listed->fact.json, "JSON");
             /* there, what is not known has no line */
             if (!isnan(list.values[i]) &&
-                fact->rows == (is_phase ? ZT__FAMILY_OF_PHASE : ZT__FAMILY_OF_REGION))
-                expect(openmetrics_value(name, fact), list.values[i], fact->family, "OpenMetrics");
+                listed->rows == (is_phase ? ZT__FAMILY_OF_PHASE : ZT__FAMILY_OF_REGION))
+                expect(openmetrics_value(name, listed), list.values[i], listed->fact.family, "OpenMetrics");
         }
     }
     for (int i = 0; i < ZT__REGION_FACT_COUNT; i++)
         if (!is_compared[i] && zt__region_facts[i].set != ZT__FACTS_OF_TABLES)
-            fail_msg("%s was not known", zt__region_facts[i].json);
+            fail_msg("%s was not known", zt__region_facts[i].fact.json);
     zt_close(profiler);
 }
 
@@ -193,14 +194,138 @@ static void test_the_manual(void **state) {
     manual[fread(manual, 1, sizeof manual - 1, file)] = 0;
     fclose(file);
     for (int i = 0; i < ZT__REGION_FACT_COUNT; i++) {
-        const zt__region_fact *fact = &zt__region_facts[i];
-        if (fact->set == ZT__FACTS_OF_TABLES)
+        const zt__region_fact *listed = &zt__region_facts[i];
+        if (listed->set == ZT__FACTS_OF_TABLES)
             continue;
-        snprintf(line, sizeof line, "\n       %-23s %-24s %-10s %s\n", *fact->csv ? fact->csv : "-",
-                 *fact->json ? fact->json : "-", *fact->column ? fact->column : "-",
-                 *fact->family ? fact->family + strlen("zetools_") : "-");
+        snprintf(line, sizeof line, "\n       %-23s %-24s %-10s %s\n",
+                 *listed->fact.csv ? listed->fact.csv : "-", *listed->fact.json ? listed->fact.json : "-",
+                 *listed->column ? listed->column : "-",
+                 *listed->fact.family ? listed->fact.family + strlen("zetools_") : "-");
         assert_contains(manual, line);
     }
+    for (int i = 0; i < ZT__RUN_TEXT_COUNT + ZT__RUN_FIGURE_COUNT; i++) {
+        const zt__run_fact *listed =
+            i < ZT__RUN_TEXT_COUNT ? &zt__run_texts[i] : &zt__run_figures[i - ZT__RUN_TEXT_COUNT];
+        snprintf(line, sizeof line, "\n       %-35s %-25s %s\n", listed->fact.csv, listed->fact.json,
+                 *listed->fact.family ? listed->fact.family + strlen("zetools_") : "-");
+        assert_contains(manual, line);
+    }
+}
+
+/* ==== facts of the whole run ============================================================================== */
+
+/* Energy, clock and memory, as if they had been measured. */
+static zt__power power;
+
+static void store_power_and_memory(zt_profiler *profiler) {
+    power.steps[1].ns = 2000000000;
+    power.steps[1].sums = (zt__power_sums){.joules = 7, .energy_s = 2, .throttled_s = 0.5, .clock_s = 2};
+    power.steps[1].sums.megahertz_s = 2400;
+    power.steps[1].sums.awake_s = 1.5;
+    power.step_count = 2;
+    power.max_celsius = 61;
+    power.domain_name = "card";
+    zt__lock(&profiler->mutex);
+    profiler->power = &power;
+    profiler->memory_info = (zt_memory_info){1, 9, 3, 96, 2, 500, 900, 40, 70};
+    zt__unlock(&profiler->mutex);
+}
+
+static double run_value_in_csv(const zt__fact *fact) {
+    enum { COUNT_COLUMN = 5 };
+    int column = COUNT_COLUMN;
+    char line[128];
+    snprintf(line, sizeof line, "\n\"\",\"%s\",", fact->csv);
+    const char *field = behind(csv.bytes, line, "");
+    if (!zt__is_count(fact))
+        column += fact->aggregation == ZT_AGGREGATE_SUM ? 1 : fact->aggregation == ZT_AGGREGATE_MEAN ? 2 : 5;
+    while (column-- > 0)
+        field = behind(field, ",", "");
+    return number_at(field) / zt__percent_factor(fact);
+}
+
+/* The member of JSON that has a set, as text; "": the members of the report. */
+static const char *member_of(zt__run_set set) {
+    switch (set) {
+    case ZT__RUN_DEVICE:
+        return "\"device\":{";
+    case ZT__RUN_POWER:
+        return "\"power\":{";
+    case ZT__RUN_COUNTS:
+        return "\"counts\":{";
+    case ZT__RUN_OVERLAP:
+        return "\"overlap\":{";
+    case ZT__RUN_PEAKS:
+        return "\"peaks\":{";
+    case ZT__RUN_MEMORY:
+        return "\n\"memory\":{";
+    default:
+        return "";
+    }
+}
+
+static const char *run_member_in_json(zt__run_set set, const zt__fact *fact) {
+    char member[64];
+    snprintf(member, sizeof member, "\"%s\":", fact->json);
+    return behind(json.bytes, member_of(set), member);
+}
+
+static double run_value_in_openmetrics(const zt__fact *fact) {
+    double factor;
+    char line[160];
+    zt__family family = zt__family_of_fact(fact, &factor);
+    snprintf(line, sizeof line, "\n%s%s ", fact->family, zt__is_counter(&family) ? "_total" : "");
+    return number_at(behind(openmetrics.bytes, line, "")) / factor;
+}
+
+static void test_each_fact_of_the_run(void **state) {
+    zt_profiler *profiler = measure(*state);
+    char text[8192];
+    zt__run run;
+    store_power_and_memory(profiler);
+    write_to(&csv, profiler, ZT_FORMAT_CSV);
+    write_to(&json, profiler, ZT_FORMAT_JSON);
+    write_to(&openmetrics, profiler, ZT_FORMAT_OPENMETRICS);
+    zt__document document = {.profiler = profiler, .coverage = zt__get_coverage(profiler)};
+    assert_true(zt__read_nesting(&document, 1));
+    zt__prepare_figures(profiler, &document.advice);
+    zt__read_run(&document, &run);
+    for (int i = 0; i < ZT__RUN_TEXT_COUNT; i++) {
+        const zt__fact *fact = &zt__run_texts[i].fact;
+        if (i == ZT__TEXT_DATE || i == ZT__TEXT_PROGRAM) /* of another second; with quotes */
+            continue;
+        snprintf(text, sizeof text, "\"%s\"", run.texts[i]);
+        assert_memory_equal(run_member_in_json(zt__run_texts[i].set, fact), text, strlen(text));
+        snprintf(text, sizeof text, "\n\"\",\"%s\",", fact->csv);
+        const char *line = behind(csv.bytes, text, "");
+        snprintf(text, sizeof text, ",\"%s\",profiler,\n", run.texts[i]);
+        const char *end = strchr(line, '\n') + 1;
+        if (strncmp(end - strlen(text), text, strlen(text)) != 0)
+            fail_msg("%s in CSV ends with %.200s, not %s", fact->csv, end - strlen(text), text);
+    }
+    for (int i = 0; i < ZT__RUN_FIGURE_COUNT; i++) {
+        const zt__run_set set = zt__run_figures[i].set;
+        const zt__fact *fact = &zt__run_figures[i].fact;
+        if (isnan(run.figures[i]))
+            fail_msg("%s was not known", fact->json);
+        if (set == ZT__RUN_OWN_TIME) { /* goes on */
+            assert_true(number_at(run_member_in_json(set, fact)) <= run.figures[i]);
+            assert_true(run_value_in_csv(fact) <= run.figures[i]);
+            assert_true(run_value_in_openmetrics(fact) <= run.figures[i]);
+            continue;
+        }
+        expect(number_at(run_member_in_json(set, fact)), run.figures[i], fact->json, "JSON");
+        expect(run_value_in_csv(fact), run.figures[i], fact->csv, "CSV");
+        if (*fact->family)
+            expect(run_value_in_openmetrics(fact), run.figures[i], fact->family, "OpenMetrics");
+    }
+    zt__lock(&profiler->mutex);
+    profiler->power = NULL;
+    zt__unlock(&profiler->mutex);
+    zt__free(&profiler->config.allocator, document.regions);
+    zt__free(&profiler->config.allocator, document.paths);
+    zt__free(&profiler->config.allocator, document.at_once);
+    zt_close(profiler);
 }
 
 static const char *last_word(const char *text) {
@@ -283,14 +408,14 @@ static void test_histograms(void **state) {
         "_entry_gpu_time_distribution_seconds_bucket{phase=\"solve\",path=\";solve\",le=\"+Inf\"} 1\n");
     ok(zt_clear(profiler));
     write_to(&openmetrics, profiler, ZT_FORMAT_OPENMETRICS);
-    assert_null(strstr(openmetrics.bytes, "_histogram_"));
+    assert_null(strstr(openmetrics.bytes, "_distribution_"));
     zt_close(profiler);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_each_figure_in_each_format), TEST(test_each_column), cmocka_unit_test(test_the_manual),
-        cmocka_unit_test(test_time_buckets),   TEST(test_histograms),
+        TEST(test_each_figure_in_each_format), TEST(test_each_fact_of_the_run),     TEST(test_each_column),
+        cmocka_unit_test(test_the_manual),     cmocka_unit_test(test_time_buckets), TEST(test_histograms),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -250,7 +250,7 @@ static void test_names_and_units_of_metrics(void **state) {
          "berZeit\",group=\"Own\"} 0.25"),
         "load_ratio{region=\"region\",metric=\"Load\",group=\"Own\"} 0.5",
         "clock_hertz{region=\"region\",metric=\"ClockGHz\",group=\"Own\"} 2500000000",
-        "power_w{region=\"region\",metric=\"PowerW\",group=\"Own\"} 150",
+        "power_watts{region=\"region\",metric=\"PowerW\",group=\"Own\"} 150",
         "change{region=\"region\",metric=\"Change\",group=\"Own\"} -0.25",
         "density_cm{region=\"region\",metric=\"Density\",group=\"Own\"} 3"};
     world *w = *state;

@@ -17,6 +17,7 @@
 #include "reports/facts.h"
 #include "reports/notes.h"
 #include "reports/region_facts.h"
+#include "reports/run_facts.h"
 #include "results/advice.h"
 #include "results/attribution.h"
 #include "results/results.h"
@@ -111,12 +112,6 @@ static void zt__write_csv_value(zt__writer *writer, const zt__csv_subject *subje
     zt__write_csv_line(writer, &line);
 }
 
-static void zt__write_csv_count(zt__writer *writer, const zt__csv_subject *subject, const char *name,
-                                const char *units, uint64_t count) {
-    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
-    zt__write_csv_value(writer, subject, &metric, count, zt__nan(), NULL);
-}
-
 static void zt__write_csv_text(zt__writer *writer, const zt__csv_subject *subject, const char *name,
                                const char *units, const char *text) {
     zt_metric metric = {name, "", "profiler", units, "", -1, ZT_AGGREGATE_NONE, 0};
@@ -135,13 +130,6 @@ static void zt__write_csv_note(zt__document *document, const char *text) {
     zt__write_csv_text(&document->writer, &zt__csv_whole, "note", "", text);
 }
 
-/* Writes one figure, which has been summed over `count` samples. */
-static void zt__write_csv_sum(zt__writer *writer, const zt__csv_subject *subject, const char *name,
-                              const char *units, int type, uint64_t count, double sum) {
-    zt_metric metric = {name, "", "", units, "", type, ZT_AGGREGATE_SUM, 0};
-    zt__write_csv_value(writer, subject, &metric, count, sum, NULL);
-}
-
 /* Returns where the one figure of a line stands: a sum, a mean, or with the aggregation "none" the highest. */
 static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) {
     switch (aggregation) {
@@ -154,17 +142,20 @@ static double *zt__place_of_figure(zt_stats *stats, zt_aggregation aggregation) 
     }
 }
 
-/* Writes a figure of the device, if it is known. */
-static void zt__write_csv_device(zt__writer *writer, const zt__csv_subject *subject, const char *name,
-                                 const char *units, int type, zt_aggregation aggregation, double figure) {
-    zt_metric metric = {name, "", "device", units, "", type, aggregation, 0};
+/* Writes a figure: a number as the count, any other as the sum, the mean or the highest of `count` samples. */
+static void zt__write_csv_figure(zt__writer *writer, const zt__csv_subject *subject, const zt__fact *fact,
+                                 int is_of_device, uint64_t count, double figure) {
+    const int is_count = zt__is_count(fact);
+    zt_metric metric = {fact->csv, "", "", zt__shown_units(fact), "", fact->type, fact->aggregation, 0};
     zt_stats stats;
     zt__csv_line line = {subject, &metric, &stats, "all", "all", 0, NULL};
-    if (!zt__is_nan(figure)) {
-        zt__clear_stats(&stats);
-        *zt__place_of_figure(&stats, aggregation) = figure;
-        zt__write_csv_line(writer, &line);
+    metric.component = is_count ? "profiler" : is_of_device ? "device" : "";
+    zt__clear_stats(&stats);
+    stats.count = is_count ? (uint64_t)figure : count;
+    if (!is_count) {
+        *zt__place_of_figure(&stats, fact->aggregation) = figure * zt__percent_factor(fact);
     }
+    zt__write_csv_line(writer, &line);
 }
 
 /* Writes for how much of the time each reason throttled the clock. */
@@ -173,9 +164,12 @@ static void zt__write_csv_reasons(zt__writer *writer, const zt__csv_subject *sub
     uint32_t i;
     for (i = 0; i < ZT_THROTTLE_REASONS; i++) {
         char name[64];
+        zt__fact fact = {"share", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN, NULL, "", "", ""};
         snprintf(name, sizeof name, "throttled: %s", zt__throttle_reasons[i]);
-        zt__write_csv_device(writer, subject, name, "percent", ZET_METRIC_TYPE_RATIO, ZT_AGGREGATE_MEAN,
-                             zt__is_positive(throttled_by[i]) ? 100 * throttled_by[i] : zt__nan());
+        fact.csv = name;
+        if (zt__is_positive(throttled_by[i])) {
+            zt__write_csv_figure(writer, subject, &fact, 1, 0, throttled_by[i]);
+        }
     }
 }
 
@@ -185,25 +179,49 @@ static void zt__write_csv_facts(zt__document *document, const zt__csv_subject *s
     const zt_region_info *region = &document->region;
     uint32_t i;
     for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
-        const zt__region_fact *fact = &zt__region_facts[i];
-        const int is_count = zt__is_count(fact);
-        zt_metric metric = {fact->csv, "", "", zt__shown_units(fact), "", fact->type, fact->aggregation, 0};
-        zt_stats stats;
-        zt__csv_line line = {subject, &metric, &stats, "all", "all", 0, NULL};
-        if (!*fact->csv || !zt__has_facts(document, fact->set) ||
+        const zt__region_fact *listed = &zt__region_facts[i];
+        if (!*listed->fact.csv || !zt__has_facts(document, listed->set) ||
             (zt__is_nan(list.values[i]) &&
-             (fact->set == ZT__FACTS_OF_POWER || fact->set == ZT__FACTS_OF_PEAKS))) {
+             (listed->set == ZT__FACTS_OF_POWER || listed->set == ZT__FACTS_OF_PEAKS))) {
             continue; /* what the device has not measured has no line */
         }
-        metric.component = is_count ? "profiler" : fact->set == ZT__FACTS_OF_POWER ? "device" : "";
-        zt__clear_stats(&stats);
-        stats.count = is_count           ? (uint64_t)list.values[i]
-                      : region->is_phase ? region->entered
-                                         : region->count;
-        if (!is_count) {
-            *zt__place_of_figure(&stats, fact->aggregation) = list.values[i] * zt__percent_factor(fact);
+        zt__write_csv_figure(&document->writer, subject, &listed->fact, listed->set == ZT__FACTS_OF_POWER,
+                             region->is_phase ? region->entered : region->count, list.values[i]);
+    }
+}
+
+/* Writes the facts of the whole run. A figure that is not known has no line. */
+static void zt__write_csv_run(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    zt__run run;
+    uint32_t i;
+    zt__read_run(document, &run);
+    for (i = 0; i < ZT__RUN_TEXT_COUNT; i++) {
+        if (*zt__run_texts[i].fact.csv && zt__has_run_set(&run, zt__run_texts[i].set)) {
+            zt__write_csv_text(writer, &zt__csv_whole, zt__run_texts[i].fact.csv, "", run.texts[i]);
         }
-        zt__write_csv_line(&document->writer, &line);
+    }
+    for (i = 0; i < ZT__RUN_FIGURE_COUNT; i++) {
+        const zt__run_fact *listed = &zt__run_figures[i];
+        if (zt__has_run_set(&run, listed->set) && !zt__is_nan(run.figures[i])) {
+            zt__write_csv_figure(writer, &zt__csv_whole, &listed->fact,
+                                 listed->set == ZT__RUN_DEVICE || listed->set == ZT__RUN_POWER, 0,
+                                 run.figures[i]);
+        }
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        char name[64];
+        zt__fact cause = {"samples", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, NULL, "", "", ""};
+        const uint64_t count = zt__get_cause(document->profiler, (zt_cause)i);
+        snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
+                 zt__cause_name((zt_cause)i));
+        cause.csv = name;
+        if (count > 0) {
+            zt__write_csv_figure(writer, &zt__csv_whole, &cause, 0, 0, (double)count);
+        }
+    }
+    if (zt__has_run_set(&run, ZT__RUN_POWER)) {
+        zt__write_csv_reasons(writer, &zt__csv_whole, run.throttled_by);
     }
 }
 
@@ -384,56 +402,15 @@ static void zt__write_csv_traced(zt__document *document) {
 }
 #endif
 
-#ifdef ZETOOLS_TRACER
-
-/* Writes the memory of the whole profiler. */
-static void zt__write_csv_memory(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    const zt_memory_info info = zt__get_memory_info(document->profiler);
-    if (info.is_watched) {
-        zt__write_csv_count(writer, &zt__csv_whole, "allocations", "", info.allocations);
-        zt__write_csv_count(writer, &zt__csv_whole, "allocations not watched", "", info.unseen);
-        zt__write_csv_sum(writer, &zt__csv_whole, "memory not freed", "bytes", ZET_METRIC_TYPE_RAW,
-                          info.unfreed, (double)info.unfreed_bytes);
-        zt__write_csv_sum(writer, &zt__csv_whole, "memory", "bytes", ZET_METRIC_TYPE_RAW, info.allocations,
-                          (double)info.bytes);
-        zt__write_csv_sum(writer, &zt__csv_whole, "peak memory", "bytes", ZET_METRIC_TYPE_RAW,
-                          info.allocations, (double)info.peak_bytes);
-        zt__write_csv_sum(writer, &zt__csv_whole, "host memory", "bytes", ZET_METRIC_TYPE_RAW,
-                          info.allocations, (double)info.host_bytes);
-        zt__write_csv_sum(writer, &zt__csv_whole, "peak host memory", "bytes", ZET_METRIC_TYPE_RAW,
-                          info.allocations, (double)info.host_peak_bytes);
-    }
-}
-#endif
-
 ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    const zt_overlap *overlap = &document->coverage.overlap;
-    zt__overlap_times times = zt__list_overlap(overlap);
-    zt_counts counts;
-    zt_power_info power;
-    char text[64], *gone;
+    char *gone;
     uint32_t i;
     zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
                            "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text,kind,symbol\n");
-    /* Lines without a region are of the whole profiler. */
-    zt__write_csv_text(writer, &zt__csv_whole, "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, &zt__csv_whole, "program", "", facts->program);
-    zt__write_csv_text(writer, &zt__csv_whole, "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, &zt__csv_whole, "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, &zt__csv_whole, "device", "", profiler->device_name);
-    zt__write_csv_text(writer, &zt__csv_whole, "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, &zt__csv_whole, "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, &zt__csv_whole, "PCI address", "", facts->pci_address);
-    snprintf(text, sizeof text, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, &zt__csv_whole, "core clock", "MHz", facts->core_clock_mhz ? text : "");
-    snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, &zt__csv_whole, "timer", "Hz", facts->timer_hz ? text : "");
-    zt__write_csv_text(writer, &zt__csv_whole, "availability", "", zt__get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
+    zt__write_csv_run(document);
     for (i = 0; i < document->region_count; i++) {
         zt__read_region(document, &document->regions[i]);
         if (!document->out_of_memory) { /* those without samples are written, as in JSON */
@@ -457,45 +434,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     zt__write_csv_traced(document);
-    zt__write_csv_memory(document);
 #endif
-
-    /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
-    counts = zt__get_counts(profiler);
-    zt__write_csv_count(writer, &zt__csv_whole, "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, &zt__csv_whole, "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, &zt__csv_whole, "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, &zt__csv_whole, "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, &zt__csv_whole, "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, &zt__csv_whole, "unobserved lists", "lists", counts.unobserved_lists);
-    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(writer, &zt__csv_whole, zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
-                          overlap->samples, times.ns[i]);
-    }
-    if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(writer, &zt__csv_whole, "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT,
-                          overlap->samples, (double)overlap->missing);
-    }
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt__get_cause(profiler, (zt_cause)i);
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_PROBE ? "lost" : "dropped",
-                 zt__cause_name((zt_cause)i));
-        if (count) {
-            zt__write_csv_count(writer, &zt__csv_whole, text, "samples", count);
-        }
-    }
-    power = zt__get_power_info(profiler);
-    zt__write_csv_device(writer, &zt__csv_whole, "energy", "J", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM,
-                         power.joules);
-    zt__write_csv_device(writer, &zt__csv_whole, "power", "W", ZET_METRIC_TYPE_THROUGHPUT, ZT_AGGREGATE_MEAN,
-                         power.watts);
-    zt__write_csv_device(writer, &zt__csv_whole, "throttled", "percent", ZET_METRIC_TYPE_RATIO,
-                         ZT_AGGREGATE_MEAN, 100 * power.throttled);
-    zt__write_csv_reasons(writer, &zt__csv_whole, power.throttled_by);
-    zt__write_csv_device(writer, &zt__csv_whole, "clock", "MHz", ZET_METRIC_TYPE_RAW, ZT_AGGREGATE_MEAN,
-                         power.mhz);
-    zt__write_csv_device(writer, &zt__csv_whole, "temperature", "degrees C", ZET_METRIC_TYPE_RAW,
-                         ZT_AGGREGATE_NONE, power.max_celsius);
     for (i = 0; (gone = zt__next_gone_path(document, &i)) != NULL;) {
         const zt__csv_subject subject = {"path of baseline", gone, "", NULL};
         zt__write_csv_text(writer, &subject, "change", "percent", "gone");

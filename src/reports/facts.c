@@ -256,25 +256,28 @@ ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
     return figures;
 }
 
-/* The names of times of zt_overlap: in CSV, and in JSON. */
-ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
-    {"overlap: first begin to last end", "span_ns"},
-    {"overlap: busy", "busy_ns"},
-    {"overlap: kernels", "kernel_ns"},
-    {"overlap: copies", "copy_ns"},
-    {"overlap: kernels and copies at once", "both_ns"},
-    {"overlap: idle", "idle_ns"},
-    {"overlap: several at once", "at_once_ns"}};
-
 /* The bits of zes_freq_throttle_reason_flags_t. */
 ZT__PRIVATE const char *const zt__throttle_reasons[ZT_THROTTLE_REASONS] = {
     "average power", "burst power", "current",        "temperature",
     "power supply",  "software",    "another domain", "voltage"};
 
-ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
-    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
-                                overlap->both_ns, overlap->idle_ns, overlap->at_once_ns}};
-    return times;
+ZT__PRIVATE int zt__is_count(const zt__fact *fact) {
+    static const char *const counted[] = {"samples", "entries", "lists", "allocations"};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(counted); i++) {
+        if (strcmp(fact->units, counted[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+ZT__PRIVATE double zt__percent_factor(const zt__fact *fact) {
+    return strcmp(fact->units, "share") == 0 ? 100 : 1;
+}
+
+ZT__PRIVATE const char *zt__shown_units(const zt__fact *fact) {
+    return strcmp(fact->units, "share") == 0 ? "percent" : fact->units;
 }
 
 ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric) {

@@ -74,16 +74,20 @@ typedef struct zt__document {
     double busy_ns; /* in which any of gpu_time_ns ran; NaN: not known. Shares are of it, else of that */
 } zt__document;
 
-/* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 9 };
+/* The lengths of zt__figure_names and zt__kernel_numbers. */
+enum { ZT__FIGURE_COUNT = 7, ZT__KERNEL_NUMBERS = 9 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
 } zt__figures;
 
-typedef struct zt__overlap_times {
-    double ns[ZT__OVERLAP_COUNT];
-} zt__overlap_times;
+/* What a figure of a report is. */
+typedef struct zt__fact {
+    const char *units;
+    int type; /* a zet_metric_type_t, or -1: a text */
+    zt_aggregation aggregation;
+    const char *csv, *json, *family, *help; /* "": the format does not have it */
+} zt__fact;
 
 /* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
 typedef struct zt__date {
@@ -123,6 +127,15 @@ typedef struct zt__hot_place {
 } zt__hot_place;
 #endif
 
+/* Returns whether a figure is a number of samples, entries, lists or allocations. */
+ZT__PRIVATE int zt__is_count(const zt__fact *fact);
+
+/* Returns by what a figure is multiplied for people: 100 for a share, which is then in percent. */
+ZT__PRIVATE double zt__percent_factor(const zt__fact *fact);
+
+/* Returns its units then. */
+ZT__PRIVATE const char *zt__shown_units(const zt__fact *fact);
+
 /* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
 ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass);
 
@@ -160,8 +173,6 @@ ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
 
-ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap);
-
 /* Returns whether an earlier metric has the same name. Those of streams (ZT_STREAMED) are compared with each other. */
 ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, uint32_t metric);
 
@@ -198,8 +209,6 @@ ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row);
 extern const char *const zt__differences[];
 
 extern const char *const zt__figure_names[ZT__FIGURE_COUNT];
-
-extern const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2];
 
 extern const char *const zt__throttle_reasons[ZT_THROTTLE_REASONS];
 

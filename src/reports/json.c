@@ -17,14 +17,13 @@
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
-#include "reports/own_time.h"
 #include "reports/region_facts.h"
+#include "reports/run_facts.h"
 #include "results/advice.h"
 #include "results/attribution.h"
 #include "results/ranking.h"
 #include "results/results.h"
 #include "results/roles.h"
-#include "streams/power.h"
 #include "tracer/hotspots.h"
 #include "tracer/results.h"
 
@@ -50,14 +49,6 @@ ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint
     zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
 }
 
-ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts) {
-    zt__write_json_count(writer, "begun", counts->begun);
-    zt__write_json_count(writer, "collected", counts->collected);
-    zt__write_json_count(writer, "lost", counts->lost);
-    zt__write_json_count(writer, "dropped", counts->dropped);
-    zt__write_json_count(writer, "in_flight", counts->in_flight);
-}
-
 /* Writes `null` for NaN and infinite numbers. */
 static void zt__write_json_number(zt__writer *writer, double number) {
     if (zt__is_finite(number)) {
@@ -78,9 +69,27 @@ static void zt__write_json_index(zt__writer *writer, const char *name, uint32_t 
     zt__write_json_figure(writer, name, index == UINT32_MAX ? zt__nan() : index);
 }
 
-/* Writes `null` for 0, which stands for what is not known. */
-static void zt__write_json_known(zt__writer *writer, const char *name, double figure) {
-    zt__write_json_figure(writer, name, figure > 0 ? figure : zt__nan());
+ZT__PRIVATE void zt__write_json_run(zt__writer *writer, const zt__run *run, zt__run_set set) {
+    uint32_t i;
+    for (i = 0; i < ZT__RUN_TEXT_COUNT; i++) {
+        if (zt__run_texts[i].set == set) {
+            zt__write_json_text(writer, zt__run_texts[i].fact.json, run->texts[i]);
+        }
+    }
+    for (i = 0; i < ZT__RUN_FIGURE_COUNT; i++) {
+        if (zt__run_figures[i].set == set) {
+            zt__write_json_figure(writer, zt__run_figures[i].fact.json, run->figures[i]);
+        }
+    }
+}
+
+/* Writes the members of a set of facts, as those of the member `name`, if the run has them. */
+static void zt__write_json_set(zt__writer *writer, const char *name, const zt__run *run, zt__run_set set) {
+    if (zt__has_run_set(run, set)) {
+        zt__print(writer, ",\n\"%s\":{", name);
+        zt__write_json_run(writer, run, set);
+        zt__write_text(writer, "}");
+    }
 }
 
 /* Writes the members of a set of facts of the region or path that was read last, if it has them. */
@@ -88,9 +97,9 @@ static void zt__write_json_facts(zt__document *document, zt__fact_set set) {
     const zt__region_values list = zt__list_region_values(document);
     uint32_t i;
     for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
-        const zt__region_fact *fact = &zt__region_facts[i];
-        if (fact->set == set && *fact->json && zt__has_facts(document, set)) {
-            zt__write_json_figure(&document->writer, fact->json, list.values[i]);
+        const zt__region_fact *listed = &zt__region_facts[i];
+        if (listed->set == set && *listed->fact.json && zt__has_facts(document, set)) {
+            zt__write_json_figure(&document->writer, listed->fact.json, list.values[i]);
         }
     }
 }
@@ -365,32 +374,6 @@ static void zt__write_json_description(zt__writer *writer, const zt_metric *metr
     zt__write_text(writer, "}");
 }
 
-ZT__PRIVATE void zt__write_json_own_time(zt__writer *writer, const zt_profiler *profiler) {
-    double open_ns, busy_ns;
-    zt__measure_own_time(profiler, &open_ns, &busy_ns);
-    zt__write_json_figure(writer, "open_ns", open_ns);
-    zt__write_json_figure(writer, "library_busy_ns", busy_ns);
-}
-
-/* Writes what was read of energy, clock and temperature, if that was asked for. */
-static void zt__write_json_power(zt__writer *writer, const zt_profiler *profiler) {
-    zt_power_info power = zt__get_power_info(profiler);
-    if (!profiler->power) {
-        return;
-    }
-    zt__write_text(writer, ",\n\"power\":{");
-    zt__write_json_text(writer, "domain", power.domain);
-    zt__write_json_figure(writer, "seconds", power.seconds);
-    zt__write_json_figure(writer, "joules", power.joules);
-    zt__write_json_figure(writer, "watts", power.watts);
-    zt__write_json_figure(writer, "throttled", power.throttled);
-    zt__write_json_reasons(writer, power.throttled_by);
-    zt__write_json_figure(writer, "mhz", power.mhz);
-    zt__write_json_figure(writer, "max_celsius", power.max_celsius);
-    zt__write_json_text(writer, "text", power.text);
-    zt__write_text(writer, "}");
-}
-
 /* Writes with which earlier run this one is compared, and which of its paths are gone. */
 static void zt__write_json_baseline(zt__document *document) {
     const zt__baseline *baseline = document->profiler->baseline;
@@ -421,11 +404,8 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__facts *facts = &profiler->facts;
-    const zt__peaks *peaks = &document->advice.peaks;
-    const zt_overlap *overlap = &document->coverage.overlap;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt__get_counts(profiler);
+    zt__run run;
     uint32_t i, metrics = profiler->metric_count;
     json->streamed_count = zt__get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
@@ -456,49 +436,28 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
         }
     }
 
-    zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
-    zt__write_json_text(writer, "program", facts->program);
-    zt__write_json_text(writer, "date", zt__format_now().text);
-    zt__write_json_text(writer, "opened", zt__format_date(facts->opened_s).text);
-    zt__write_text(writer, ",\n\"device\":{");
-    zt__write_json_text(writer, "name", profiler->device_name);
-    zt__write_json_text(writer, "driver_version", facts->driver_version);
-    zt__write_json_text(writer, "uuid", facts->uuid);
-    zt__write_json_text(writer, "pci", facts->pci_address);
-    zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
-    zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
-    zt__write_text(writer, "}");
-    zt__write_json_power(writer, profiler);
+    zt__read_run(document, &run);
+    zt__write_text(writer, "{");
+    zt__write_json_run(writer, &run, ZT__RUN_HEAD);
+    zt__write_json_set(writer, "device", &run, ZT__RUN_DEVICE);
+    if (zt__has_run_set(&run, ZT__RUN_POWER)) {
+        zt__write_text(writer, ",\n\"power\":{");
+        zt__write_json_run(writer, &run, ZT__RUN_POWER);
+        zt__write_json_reasons(writer, run.throttled_by);
+        zt__write_text(writer, "}");
+    }
     zt__write_json_baseline(document);
-    zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
-    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
-    zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
-    zt__write_json_own_time(writer, profiler);
-    zt__write_text(writer, ",\n\"counts\":{");
-    zt__write_json_counts(writer, &counts);
-    zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
-    zt__write_text(writer, "},\n\"causes\":{");
+    zt__write_json_run(writer, &run, ZT__RUN_TIMES);
+    zt__write_json_run(writer, &run, ZT__RUN_OWN_TIME);
+    zt__write_json_set(writer, "counts", &run, ZT__RUN_COUNTS);
+    zt__write_text(writer, ",\"causes\":{");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_json_count(writer, zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__write_text(writer, "}");
-    if (profiler->timeline) {
-        zt__overlap_times times = zt__list_overlap(overlap);
-        zt__write_text(writer, ",\n\"overlap\":{");
-        zt__write_json_count(writer, "samples", overlap->samples);
-        zt__write_json_count(writer, "missing", overlap->missing);
-        for (i = 0; i < ZT__COUNT_OF(times.ns); i++) {
-            zt__write_json_figure(writer, zt__overlap_names[i][1], times.ns[i]);
-        }
-        zt__write_text(writer, "}");
-    }
-    if (peaks->bytes > 0 || peaks->operations > 0) {
-        zt__write_text(writer, ",\n\"peaks\":{");
-        zt__write_json_known(writer, "bytes_per_second", peaks->bytes);
-        zt__write_json_known(writer, "operations_per_second", peaks->operations);
-        zt__write_json_text(writer, "source", peaks->source);
-        zt__write_text(writer, "}");
-    }
+    zt__write_json_set(writer, "overlap", &run, ZT__RUN_OVERLAP);
+    zt__write_json_set(writer, "peaks", &run, ZT__RUN_PEAKS);
+    zt__write_json_set(writer, "memory", &run, ZT__RUN_MEMORY);
 }
 
 static void zt__write_json_note(zt__document *document, const char *text) {
@@ -631,24 +590,6 @@ static uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *r
     }
     zt__write_text(writer, "]}");
     return end;
-}
-
-/* Writes the memory of the whole profiler. */
-static void zt__write_json_memory(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    const zt_memory_info info = zt__get_memory_info(document->profiler);
-    if (info.is_watched) {
-        zt__write_text(writer, ",\n\"memory\":{");
-        zt__write_json_count(writer, "allocations", info.allocations);
-        zt__write_json_count(writer, "unfreed", info.unfreed);
-        zt__write_json_count(writer, "unfreed_bytes", info.unfreed_bytes);
-        zt__write_json_count(writer, "unseen", info.unseen);
-        zt__write_json_count(writer, "bytes", info.bytes);
-        zt__write_json_count(writer, "peak_bytes", info.peak_bytes);
-        zt__write_json_count(writer, "host_bytes", info.host_bytes);
-        zt__write_json_count(writer, "host_peak_bytes", info.host_peak_bytes);
-        zt__write_text(writer, "}");
-    }
 }
 
 /* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
@@ -811,7 +752,6 @@ ZT__PRIVATE void zt__write_json_members(zt__document *document) {
     zt__list_notes(document, zt__write_json_note);
     zt__write_text(writer, "]");
 #ifdef ZETOOLS_TRACER
-    zt__write_json_memory(document);
     zt__write_json_traced(document);
 #endif
     zt__free(allocator, json.row);

@@ -16,8 +16,8 @@
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
-#include "reports/own_time.h"
 #include "reports/region_facts.h"
+#include "reports/run_facts.h"
 #include "results/attribution.h"
 #include "results/results.h"
 #include "results/timeline.h"
@@ -63,6 +63,10 @@ static void zt__begin_family(zt__writer *writer, zt__family *family) {
         }
     }
     family->is_begun = 1;
+}
+
+static int zt__is_counter(const zt__family *family) {
+    return strcmp(family->type, "counter") == 0;
 }
 
 /* Begins a sample of a family. Labels and the value follow. */
@@ -191,6 +195,8 @@ static const struct {
     {"percent", "ratio", 0.01},
     {"%", "ratio", 0.01},
     {"J", "joules", 1},
+    {"W", "watts", 1},
+    {"degrees C", "celsius", 1},
     {"Hz", "hertz", 1},
     {"kHz", "hertz", 1e3},
     {"MHz", "hertz", 1e6},
@@ -238,32 +244,65 @@ static const zt__nesting *zt__next_row_of(const zt__document *document, zt__fami
     return row;
 }
 
-/* Writes the families of a kind of rows, one for each figure in zt__region_facts that has one. Figures that are not known
-   are left out, and so are negative counters, which packed statistics may have that were forged. */
+/* Returns the family of a figure of a list, and by what the figure is multiplied. What adds up is a counter. */
+static zt__family zt__family_of_fact(const zt__fact *fact, double *factor) {
+    const int is_counter = fact->aggregation == ZT_AGGREGATE_SUM && fact->type != ZET_METRIC_TYPE_RAW;
+    zt__family family = {NULL, NULL, NULL, NULL, 0};
+    family.name = fact->family;
+    family.type = is_counter ? "counter" : "gauge";
+    family.unit = zt__base_unit(fact->units, factor);
+    family.help = fact->help;
+    return family;
+}
+
+/* Returns whether a figure can be a sample of a family: it is known and, of a counter, not negative, as packed statistics
+   may have it that were forged. */
+static int zt__fits_family(const zt__family *family, double figure) {
+    return zt__is_finite(figure) && (figure >= 0 || !zt__is_counter(family));
+}
+
+/* Writes the families of a kind of rows, one for each figure in zt__region_facts that has one. */
 static void zt__write_fact_families(zt__document *document, zt__family_of rows) {
     uint32_t i;
     for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
-        const zt__region_fact *fact = &zt__region_facts[i];
-        const int is_counter = fact->aggregation == ZT_AGGREGATE_SUM && fact->type != ZET_METRIC_TYPE_RAW;
-        zt__family family = {fact->family, is_counter ? "counter" : "gauge", "", fact->help, 0};
-        const zt__nesting *row = NULL;
+        const zt__region_fact *listed = &zt__region_facts[i];
         double factor, figure;
-        family.unit = zt__base_unit(fact->units, &factor);
-        while (fact->rows == rows && (row = zt__next_row_of(document, rows, row)) != NULL) {
+        zt__family family = zt__family_of_fact(&listed->fact, &factor);
+        const zt__nesting *row = NULL;
+        while (listed->rows == rows && (row = zt__next_row_of(document, rows, row)) != NULL) {
             zt__family_labels labels;
             zt__read_totals(document, row);
-            if (fact->set == ZT__FACTS_OF_PEAKS) {
+            if (listed->set == ZT__FACTS_OF_PEAKS) {
                 zt__read_peak_shares(document);
             }
             figure = zt__list_region_values(document).values[i];
-            if (zt__is_finite(figure) && zt__has_facts(document, fact->set) &&
-                (row->is_phase || document->region.count) && !(is_counter && figure < 0)) {
+            if (zt__fits_family(&family, figure) && zt__has_facts(document, listed->set) &&
+                (row->is_phase || document->region.count)) {
                 labels = zt__labels_of_row(document, row);
-                zt__begin_sample(&document->writer, &family, is_counter ? "_total" : "");
+                zt__begin_sample(&document->writer, &family, zt__is_counter(&family) ? "_total" : "");
                 zt__write_labels(&document->writer, &labels);
                 zt__end_sample(&document->writer, figure * factor);
                 zt__free(&document->profiler->config.allocator, labels.path);
             }
+        }
+    }
+}
+
+/* Writes the families of the whole run, one for each figure in zt__run_figures that has one. */
+static void zt__write_run_families(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    zt__run run;
+    uint32_t i;
+    zt__read_run(document, &run);
+    for (i = 0; i < ZT__RUN_FIGURE_COUNT; i++) {
+        const zt__run_fact *listed = &zt__run_figures[i];
+        double factor;
+        zt__family family = zt__family_of_fact(&listed->fact, &factor);
+        if (*family.name && zt__has_run_set(&run, listed->set) && zt__fits_family(&family, run.figures[i])) {
+            zt__begin_family(writer, &family);
+            zt__print(writer, "%s%s ", family.name, zt__is_counter(&family) ? "_total" : "");
+            zt__write_number(writer, run.figures[i] * factor);
+            zt__write_text(writer, "\n");
         }
     }
 }
@@ -335,7 +374,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
                               uint32_t index, double factor) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
+    int is_counter = zt__is_counter(family), is_metric = kind >= ZT__OF_DEVICE;
     const zt_metric *metric = is_metric && kind < ZT__STREAMED_MEAN ? &profiler->metrics[index] : NULL;
     const zt__nesting *row = NULL;
     uint32_t part, parts = 1, stream = 0;
@@ -366,7 +405,7 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
                 zt__get_moments(metric->aggregation, &moments, &stats);
                 figure = is_counter ? stats.sum : stats.mean;
             }
-            if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
+            if (!zt__fits_family(family, figure)) {
                 continue;
             }
             zt__begin_sample(writer, family, is_counter ? "_total" : "");
@@ -387,60 +426,6 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
             zt__end_sample(writer, figure * factor);
         }
         zt__free(&profiler->config.allocator, labels.path);
-    }
-}
-
-#ifdef ZETOOLS_TRACER
-
-/* Writes a gauge of the whole profiler. */
-static void zt__write_gauge(zt__writer *writer, zt__family family, uint64_t value) {
-    zt__begin_family(writer, &family);
-    zt__print(writer, "%s %llu\n", family.name, (unsigned long long)value);
-}
-
-/* Writes the memory of the whole profiler. */
-static void zt__write_memory(zt__document *document) {
-    const zt__family bytes = {"zetools_memory_bytes", "gauge", "bytes", "Memory of the device in use", 0};
-    const zt__family peak = {"zetools_peak_memory_bytes", "gauge", "bytes",
-                             "The most memory of the device in use at once", 0};
-    const zt__family host = {"zetools_host_memory_bytes", "gauge", "bytes", "Memory of the host in use", 0};
-    const zt__family host_peak = {"zetools_peak_host_memory_bytes", "gauge", "bytes",
-                                  "The most memory of the host in use at once", 0};
-    zt__family allocations = {"zetools_allocations", "counter", "", "Allocations that were watched", 0};
-    zt__family unseen = {"zetools_unwatched_allocations", "counter", "",
-                         "Allocations for which there was no room", 0};
-    const zt_memory_info info = zt__get_memory_info(document->profiler);
-    zt__writer *writer = &document->writer;
-    if (info.is_watched) {
-        zt__write_gauge(writer, bytes, info.bytes);
-        zt__write_gauge(writer, peak, info.peak_bytes);
-        zt__write_gauge(writer, host, info.host_bytes);
-        zt__write_gauge(writer, host_peak, info.host_peak_bytes);
-        zt__begin_family(writer, &allocations);
-        zt__print(writer, "%s_total %llu\n", allocations.name, (unsigned long long)info.allocations);
-        zt__begin_family(writer, &unseen);
-        zt__print(writer, "%s_total %llu\n", unseen.name, (unsigned long long)info.unseen);
-    }
-}
-#endif
-
-/* Writes how long the library itself has kept threads of the program busy. */
-static void zt__write_own_time(zt__document *document) {
-    zt__family open = {"zetools_open_seconds", "gauge", "seconds", "Time since the profiler was opened", 0};
-    zt__family busy = {"zetools_library_busy_seconds", "counter", "seconds",
-                       "Time for which the library kept threads of the program busy", 0};
-    zt__writer *writer = &document->writer;
-    double open_ns, busy_ns;
-    zt__measure_own_time(document->profiler, &open_ns, &busy_ns);
-    if (!zt__is_nan(open_ns)) {
-        zt__begin_family(writer, &open);
-        zt__print(writer, "%s ", open.name);
-        zt__write_number(writer, open_ns * 1e-9);
-        zt__write_text(writer, "\n");
-        zt__begin_family(writer, &busy);
-        zt__print(writer, "%s_total ", busy.name);
-        zt__write_number(writer, busy_ns * 1e-9);
-        zt__write_text(writer, "\n");
     }
 }
 
@@ -596,16 +581,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
        collector, do not have. */
     zt__family info = {"zetools_info", "gauge", "",
                        "Version of zetools.h, device, and availability of metrics", 0};
-    zt__family collected = {"zetools_collected_samples", "counter", "samples", "Samples that were collected",
-                            0};
     zt__family lost = {"zetools_lost_samples", "counter", "samples",
                        "Samples whose data is missing or invalid, by cause", 0};
     zt__family dropped = {"zetools_dropped_samples", "counter", "samples",
                           "Samples that were not measured, by cause", 0};
-    zt__family in_flight = {"zetools_in_flight_samples", "gauge", "samples",
-                            "Samples that were begun and are not collected yet", 0};
-    zt__family unobserved = {"zetools_unobserved_lists", "counter", "lists",
-                             "Command lists that ran outside of zt_execute", 0};
     zt__family times[] = {/* summaries by region */
                           {"zetools_region_gpu_time_seconds", "summary", "seconds",
                            "GPU time of the samples of a region, with regions inside it", 0},
@@ -628,7 +607,6 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                             "GPU time of the samples of a region with metrics, of each pass", 0};
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt__get_counts(profiler);
     const uint32_t columns[] = {0, zt__latency_column(profiler, ZT__QUEUE_LATENCY),
                                 zt__latency_column(profiler, ZT__LAUNCH_LATENCY)};
     uint32_t i, kind;
@@ -646,16 +624,11 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__write_label(writer, "device", profiler->device_name);
     zt__write_label(writer, "availability", zt__availability_names[zt__get_availability(profiler)]);
     zt__end_count(writer, 1);
-    zt__begin_family(writer, &collected);
-    zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
+    zt__write_run_families(document);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_counter_sample(writer, i < ZT_DROPPED_NO_PROBE ? &lost : &dropped, "cause",
                                  zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
-    zt__begin_family(writer, &in_flight);
-    zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
-    zt__begin_family(writer, &unobserved);
-    zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
 #ifdef ZETOOLS_TRACER
     if (launches.launches > 0) {
         zt__write_counter_sample(writer, &unmeasured, "cause", "list",
@@ -679,9 +652,6 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__write_fact_families(document, ZT__FAMILY_OF_PHASE);
     zt__write_summaries(document, entry_times, ZT__FAMILY_OF_PHASE, 0);
     zt__write_histograms(document, entry_histogram, ZT__FAMILY_OF_PHASE);
-#ifdef ZETOOLS_TRACER
-    zt__write_memory(document);
-#endif
     for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
         zt__write_metric_families(document, (zt__family_kind)kind);
     }
@@ -697,6 +667,5 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
         zt__write_counter_sample(writer, &call_errors, "call", call.name, call.errors);
     }
 #endif
-    zt__write_own_time(document);
     zt__write_text(writer, "# EOF\n");
 }

@@ -12,8 +12,9 @@
 ZT__PRIVATE const zt__region_fact zt__region_facts[ZT__REGION_FACT_COUNT] = {
 /* clang-format off */
 #define X(id, value, set, units, type, aggregation, csv, json, column, is_default, rank, rows, family, help)  \
-    {ZT__FACTS_OF_##set, units, ZET_METRIC_TYPE_##type, ZT_AGGREGATE_##aggregation, csv, json, column,       \
-     is_default, rank, ZT__FAMILY_OF_##rows, family, help},
+    {ZT__FACTS_OF_##set,                                                                                     \
+     {units, ZET_METRIC_TYPE_##type, ZT_AGGREGATE_##aggregation, csv, json, family, help},                   \
+     column, is_default, rank, ZT__FAMILY_OF_##rows},
     ZT__REGION_FACTS(X)
 #undef X
     /* clang-format on */
@@ -52,17 +53,4 @@ ZT__PRIVATE int zt__has_facts(const zt__document *document, zt__fact_set set) {
     default:
         return 1;
     }
-}
-
-ZT__PRIVATE int zt__is_count(const zt__region_fact *fact) {
-    return strcmp(fact->units, "samples") == 0 || strcmp(fact->units, "entries") == 0 ||
-           strcmp(fact->units, "allocations") == 0;
-}
-
-ZT__PRIVATE double zt__percent_factor(const zt__region_fact *fact) {
-    return strcmp(fact->units, "share") == 0 ? 100 : 1;
-}
-
-ZT__PRIVATE const char *zt__shown_units(const zt__region_fact *fact) {
-    return strcmp(fact->units, "share") == 0 ? "percent" : fact->units;
 }

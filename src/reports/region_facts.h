@@ -117,14 +117,10 @@ typedef enum zt__region_figure {
 
 typedef struct zt__region_fact {
     zt__fact_set set;
-    const char *units;
-    int type; /* a zet_metric_type_t */
-    zt_aggregation aggregation;
-    const char *csv, *json;
+    zt__fact fact;
     const char *column;
     int is_default, rank;
     zt__family_of rows;
-    const char *family, *help;
 } zt__region_fact;
 
 typedef struct zt__region_values {
@@ -138,14 +134,5 @@ ZT__PRIVATE zt__region_values zt__list_region_values(const zt__document *documen
 
 /* Returns whether the row that was read last has figures of a set. */
 ZT__PRIVATE int zt__has_facts(const zt__document *document, zt__fact_set set);
-
-/* Returns whether a figure is a number of samples, entries or allocations. */
-ZT__PRIVATE int zt__is_count(const zt__region_fact *fact);
-
-/* Returns by what a figure is multiplied for people: 100 for a share, which is then in percent. */
-ZT__PRIVATE double zt__percent_factor(const zt__region_fact *fact);
-
-/* Returns its units then. */
-ZT__PRIVATE const char *zt__shown_units(const zt__region_fact *fact);
 
 extern const zt__region_fact zt__region_facts[ZT__REGION_FACT_COUNT];

@@ -237,28 +237,44 @@ static void zt__write_skewed_regions(zt__document *document, const zt__region_ta
     }
 }
 
+/* Returns whether a table has the column of a fact that config.columns does not name. */
+static int zt__is_default_column(const zt__document *document, const zt__region_table *table,
+                                 zt__region_figure figure) {
+    switch (figure) {
+    case ZT__FACT_OWN: /* else it is the total */
+        return document->is_nested;
+    case ZT__FACT_LAUNCH:
+        return table->shows_launch;
+    case ZT__FACT_HOST_WAIT:
+        return table->shows_wait;
+    case ZT__FACT_THROTTLED:
+        return table->shows_throttled;
+    case ZT__FACT_BANDWIDTH:
+    case ZT__FACT_COMPUTE:
+        return !document->profiler->columns;
+    default:
+        return zt__region_facts[figure].is_default;
+    }
+}
+
 /* Adds the column of a fact, if it has one: always where config.columns names it, else as far as its rank leaves room. */
 static void zt__add_column_of_fact(const zt__document *document, zt__region_table *table,
                                    zt__region_figure figure) {
-    const zt__region_fact *fact = &zt__region_facts[figure];
+    const zt__region_fact *listed = &zt__region_facts[figure];
     const char *list = document->profiler->columns, *text;
-    int is_requested = 0, has_reasons = figure == ZT__FACT_THROTTLED && table->shows_throttled, rank;
+    int is_requested = 0, rank;
     size_t length;
     while (list && zt__next_name(&list, &text, &length)) {
-        is_requested |= zt__equals(fact->column, text, length);
+        is_requested |= zt__equals(listed->column, text, length);
     }
-    rank = is_requested ? 0 : fact->rank;
-    if (!*fact->column || (figure == ZT__FACT_OWN && !document->is_nested) || /* then it is the total */
-        (!is_requested && ((fact->set == ZT__FACTS_OF_PEAKS && document->profiler->columns) ||
-                           (figure == ZT__FACT_THROTTLED && !table->shows_throttled) ||
-                           (figure == ZT__FACT_HOST_WAIT && !table->shows_wait)))) {
+    if (!*listed->column || !(is_requested || zt__is_default_column(document, table, figure))) {
         return;
     }
-    if (is_requested || fact->is_default || (figure == ZT__FACT_LAUNCH && table->shows_launch)) {
-        zt__add_figures(&table->shown, zt__row_of(figure), fact->column,
-                        fact->set == ZT__FACTS_OF_PEAKS ? "% of peak" : zt__shown_units(fact), 1, rank);
-    }
-    if (has_reasons) {
+    rank = is_requested ? 0 : listed->rank;
+    zt__add_figures(&table->shown, zt__row_of(figure), listed->column,
+                    listed->set == ZT__FACTS_OF_PEAKS ? "% of peak" : zt__shown_units(&listed->fact), 1,
+                    rank);
+    if (figure == ZT__FACT_THROTTLED && table->shows_throttled) {
         zt__add_texts(&table->shown, ZT__ROW_THROTTLED_BY, "throttled by", zt__throttle_reasons);
         table->shown.columns[table->shown.column_count - 1].rank = rank;
     }
@@ -306,7 +322,7 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
         }
         values = zt__list_region_values(document);
         for (i = 0; i < ZT__REGION_FACT_COUNT; i++) {
-            figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i]);
+            figures[ZT__ROW_FACTS + i] = values.values[i] * zt__percent_factor(&zt__region_facts[i].fact);
         }
         if (!document->region.count) {
             figures[zt__row_of(ZT__FACT_TOTAL)] = zt__nan();

@@ -935,6 +935,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     uint32_t streams = 0, track;
     memset(&trace, 0, sizeof trace);
     trace.profiler = trace.sink.profiler = profiler;
+    trace.sink.document = document;
     trace.sink.format = format;
     trace.sink.writer = &document->writer;
     trace.sink.program = zt__get_process_id();

@@ -9,6 +9,7 @@
 #include "base/writer.h"
 #include "regions/profiler.h"
 #include "reports/json.h"
+#include "reports/run_facts.h"
 #include "reports/trace_sink.h"
 #include "results/results.h"
 
@@ -34,15 +35,16 @@ static void zt__write_event_time(zt__writer *writer, const char *name, uint64_t 
 }
 
 static int zt__begin_json_trace(zt__trace_sink *sink) {
-    zt_counts counts = zt__get_counts(sink->profiler);
     zt__writer *writer = sink->writer;
+    zt__run run;
+    zt__read_run(sink->document, &run);
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
     zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
     zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
     zt__write_json_text(writer, "program", sink->profiler->facts.program);
     zt__write_json_text(writer, "device", sink->profiler->device_name);
-    zt__write_json_counts(writer, &counts);
-    zt__write_json_own_time(writer, sink->profiler);
+    zt__write_json_run(writer, &run, ZT__RUN_COUNTS);
+    zt__write_json_run(writer, &run, ZT__RUN_OWN_TIME);
     zt__write_text(writer, "},\n\"traceEvents\":[");
     return 1;
 }

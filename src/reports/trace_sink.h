@@ -48,6 +48,7 @@ typedef struct zt__perfetto zt__perfetto;
 /* A trace that is being written. */
 typedef struct zt__trace_sink {
     const struct zt__trace_format *format;
+    const struct zt__document *document;
     zt_profiler *profiler;
     zt__writer *writer;
     long program, device; /* numbers of the two processes */

@@ -4,18 +4,12 @@
        Dates are UTC. Statistics of a figure are {"count", "sum", "mean", "stddev", "min", "max", "median",
        "p95"}. The object has
 
-       "zetools"       the version of the library
-       "program"       the command line
-       "date"          of the report. "opened": when the profiler was opened
-       "availability"  of metrics
-       "gpu_time_ns"   the sum of own times, or of their estimates. "gpu_busy_ns": the time in which any of it
-                       ran, or null. Shares are of the latter, or else of the former
-       "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
-       "power"         zt_power_info, with config.power
-       "open_ns"       as in zt_info, like "library_busy_ns"
-       "counts"        zt_counts; "causes": of each zt_cause, by its name
-       "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
-       "overlap"       zt_overlap, with config.timeline
+       what FACTS OF THE RUN lists: "zetools" is the version of the library, "program" the command line,
+                       "gpu_time_ns" the sum of own times, or of their estimates, "gpu_busy_ns" the time in
+                       which any of it ran, or null. Shares are of the latter, or else of the former
+       "device"        what is of it, like "power" (as in zt_power_info), "counts" (zt_counts), "peaks" (see
+                       ROOFLINE), "overlap" (zt_overlap) and "memory" (zt_memory_info; see MEMORY)
+       "causes"        of each zt_cause, by its name
        "columns"       keys of the metrics that matter most, for a table
        "metrics"       of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
                        "description"}, and a short "label" for some of "columns". The key is the name, or
@@ -30,7 +24,6 @@
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
-       "memory"        zt_memory_info, if it is watched; see MEMORY
        "calls"         {"name", "count", "errors", "time_ns"}
        "hotspots"      {"group", "period_ns", "counts", "kinds", "kernels"}: zt_hotspots_counts, the names
                        of the kinds, and of each kernel {"name", "size", "samples", "share", "instructions",

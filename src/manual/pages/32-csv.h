@@ -1,7 +1,7 @@
 /* ----------------------------------------------------------------------------------------------------------
    CSV
 
-       A file begins with the same facts about program and device as JSON. A region has a line for its GPU
+       A file begins with what FACTS OF THE RUN lists, by the same rules. A region has a line for its GPU
        time, for each metric, also without samples, and for what FIGURES OF REGIONS lists: a number of samples,
        entries or allocations is the `count`; times, bytes, energy and "share" are the `sum`; others are the `mean`. `tile`
        and `pass` are "all" or a number. The column `kind` says what a line is of: "region", "phase", "path of
@@ -11,8 +11,8 @@
 
        - "queue latency" and "launch latency" of a region
        - the texts "limit" and "limit: reason" of each region, as in zt_limit_info
-       - with config.power, "throttled: REASON" of a phase; the same, "energy", "power", "throttled" and
-         "clock" of all, and the highest "temperature" of all as the max
+       - with config.power, "throttled: REASON" of a phase and of all; the highest "temperature" of all,
+         like what is of the device, is the `max`
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows, of which the
@@ -22,9 +22,7 @@
          written as ':'
        - the component "profiler": a count or, with the aggregation "none", a text, such
          as the "parent"
-       - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
-         "notes" of JSON
-       - "memory", "peak memory", "allocations" and "memory not freed" of the profiler; see MEMORY
+       - no region: "lost: CAUSE" and "dropped: CAUSE" of all; each "note" is one of the "notes" of JSON
        - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
          count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
          for 64 work-groups of 256 items

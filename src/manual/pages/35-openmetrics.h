@@ -40,7 +40,7 @@
                                            LATENCY
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
-       collected_samples_total             and in_flight_samples, unobserved_lists_total
+       NAME                                as FACTS OF THE RUN lists them
        unmeasured_launches_total           that a tracer saw and could not measure: by cause: list, graph
                                            or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
@@ -53,11 +53,6 @@
                                            phase_entry_gpu_time_distribution_seconds, a histogram
        region_NAME, phase_NAME             as FIGURES OF REGIONS lists them, by region or phase. What is not
                                            known is left out
-       memory_bytes                        in use on the device, peak_memory_bytes, host_memory_bytes,
-                                           peak_host_memory_bytes; allocations_total,
-                                           unwatched_allocations_total
-       open_seconds                        and library_busy_seconds_total: since the profiler was opened, and how
-                                           long the library kept threads of the program busy
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
