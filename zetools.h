@@ -42600,6 +42600,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         ".share { white-space: nowrap; }\n"
         ".share .number { display: inline-block; width: 2.9rem; }\n"
         ".bar { display: inline-flex; width: 60px; height: 9px; margin-left: 0.5rem; background: var(--track); }\n"
+        "td.number .bar { margin: 0; }\n"
+        ".ofPeak { display: inline-block; width: 2.9rem; }\n"
         ".bar i { background: var(--bar); }\n"
         ".bar i + i { background: var(--nested); }\n"
         ".limit { white-space: nowrap; }\n"
@@ -42631,8 +42633,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         ".zoom button:disabled, .more button:disabled { opacity: 0.5; }\n"
         ".strip { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr) max-content; gap: 3px 0.8rem; align-items: start; touch-action: pan-y; }\n"
         ".strip .name { overflow: hidden; text-overflow: ellipsis; }\n"
-        ".track { position: relative; overflow: hidden; background: var(--track); font-size: 12px; cursor: grab; user-select: none; }\n"
-        ".track svg { width: 100%; height: 100%; }\n",
+        ".track { position: relative; overflow: hidden; background: var(--track); font-size: 12px; cursor: grab; user-select: none; }\n",
+        ".track svg { width: 100%; height: 100%; }\n"
         ".slice { position: absolute; height: calc(100% / var(--lanes)); padding: 0 3px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;\n"
         "    font: 11px/1.3 var(--sans); color: #14171a; border-right: 1px solid var(--track); border-bottom: 1px solid var(--track); }\n"
         "/* As dark as to be seen on the tracks of both schemes, and as light as to have dark text on them. */\n"
@@ -42698,9 +42700,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "<span class=\"muted screen\">Wheel zooms, dragging moves. Keys: + &minus; 0 &larr; &rarr;</span>\n"
         "</p>\n"
         "<div class=\"strip\" tabindex=\"0\" role=\"group\" aria-label=\"Timeline\"></div>\n"
-        "<p class=\"hues\"></p>\n"
+        "<p class=\"hues\"></p>\n",
         "<p class=\"muted\" id=\"span\"></p>\n"
-        "</section>\n",
+        "</section>\n"
         "<section class=\"fixed\" id=\"kernels\" hidden><h2>Kernels</h2></section>\n"
         "<section class=\"fixed\" id=\"calls\" hidden><h2>Calls of the host</h2></section>\n"
         "<section class=\"fixed\" id=\"metrics\" hidden><h2>Metrics</h2></section>\n"
@@ -43009,7 +43011,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* What regions reach of what the device can do, as far as that is known of any. */\n"
         "function peakColumns() {\n"
         "    const column = (label, member, description) => ({\n"
-        "        label, units: \"percent\", description,\n"
+        "        label, units: \"percent\", description, kind: \"peak\",\n"
         "        value: ({of_peak: shares}) => shares && isNumber(shares[member]) ? 100 * shares[member] : null,\n"
         "    });\n"
         "    return [\n"
@@ -43300,7 +43302,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addCell(row, region, column) {\n"
         "    const value = column.value(region);\n"
-        "    const cell = add(row, \"td\", \"number\", scaled(value, column.scale));\n"
+        "    const cell = add(row, \"td\", \"number\");\n"
+        "    const text = scaled(value, column.scale);\n"
+        "    if (column.kind === \"peak\" && isNumber(value)) {\n"
+        "        add(add(cell, \"span\", \"bar\"), \"i\").style.width = `${Math.min(100, value)}%`;\n"
+        "        add(cell, \"span\", \"ofPeak\", text);\n"
+        "    } else {\n"
+        "        cell.append(text);\n"
+        "    }\n"
         "    if (column.kind === \"lost\") {\n"
         "        cell.classList.add(value > 0 ? \"mark\" : \"muted\");\n"
         "    }\n"
@@ -43373,14 +43382,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const margin = table.getBoundingClientRect().left;\n"
         "    const room = document.documentElement.clientWidth - 2 * margin;\n"
         "    let width = table.scrollWidth;\n"
-        "    const shown = shownColumns().reverse();\n"
+        "    const shown = shownColumns().reverse();\n",
         "    const isFree = (column) => !column.kind && column !== view.sortBy;\n"
         "    for (const column of [...shown.filter(isFree), ...shown.filter((one) => one.kind === \"limit\")]) {\n"
         "        if (width > room) {\n"
         "            width -= column.heading.offsetWidth;\n"
         "            column.isHidden = true;\n"
         "        }\n"
-        "    }\n",
+        "    }\n"
         "    showHeadings();\n"
         "    showRows();\n"
         "}\n"
@@ -43483,12 +43492,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const own = phase.host_own_ns < phase.host_ns\n"
         "        ? `, of which ${quantity(phase.host_own_ns, \"ns\")} outside of the phases inside` : \"\";\n"
         "    const texts = [\n"
-        "        `Entered ${plural(phase.entered, \"time\")}: ${quantity(phase.host_ns, \"ns\")} on the host${own}.`,\n"
+        "        `Entered ${plural(phase.entered, \"time\")}: ${quantity(phase.host_ns, \"ns\")} on the host${own}.`,\n",
         "        `${plural(count, \"sample\")} in no other region${isNumber(phase.busy_ns)\n"
         "            ? `; at least one ran for ${quantity(phase.busy_ns, \"ns\")}.` : \".\"}`,\n"
         "    ];\n"
         "    if (phase.incomplete) {\n"
-        "        texts.push(`Mean, median and p95 leave out ${plural(phase.incomplete, \"entry\")} with samples that are ` +\n",
+        "        texts.push(`Mean, median and p95 leave out ${plural(phase.incomplete, \"entry\")} with samples that are ` +\n"
         "            \"lost or dropped.\");\n"
         "    }\n"
         "    return texts.join(\" \");\n"
@@ -43578,12 +43587,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        component: \"\",\n"
         "        description: \"GPU time of the samples that have metrics. The others have times alone.\",\n"
         "    };\n"
-        "    times.forEach((ofPass, pass) => {\n"
+        "    times.forEach((ofPass, pass) => {\n",
         "        const name = `GPU time with metrics${times.length > 1 ? `, pass ${pass}` : \"\"}`;\n"
         "        addFigureRow(body, name, withMetrics, (figure) => ofPass[figure]);\n"
         "    });\n"
         "    const isMeasured = (name) => figureOf(region, name, \"count\") > 0;\n"
-        "    for (const name of metricNames.filter(isMeasured)) {\n",
+        "    for (const name of metricNames.filter(isMeasured)) {\n"
         "        addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));\n"
         "    }\n"
         "    const missing = metricNames.filter((name) => !isMeasured(name));\n"
@@ -43675,7 +43684,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        }\n"
         "    } else {\n"
         "        const digits = 3 * decades < most ? [1, 2, 5] : [1];\n"
-        "        const step = Math.ceil(decades / most);\n"
+        "        const step = Math.ceil(decades / most);\n",
         "        for (let power = step * Math.floor(Math.log10(low) / step); power <= Math.log10(high); power += step) {\n"
         "            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));\n"
         "        }\n"
@@ -43685,7 +43694,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* ---- the distribution of a region's times ---- */\n"
         "\n"
-        "function addHistogram(box, region) {\n",
+        "function addHistogram(box, region) {\n"
         "    if (!region.histogram) {\n"
         "        return;\n"
         "    }\n"
@@ -43759,13 +43768,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which\n"
         "   no peak of operations holds for. */\n"
         "function showRoofline() {\n"
-        "    const peaks = doc.peaks || {bytes_per_second: null, operations_per_second: null};\n"
+        "    const peaks = doc.peaks || {bytes_per_second: null, operations_per_second: null};\n",
         "    const kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";\n"
         "    const bytes = peaks.bytes_per_second || Infinity;\n"
         "    const most = kind === \"operations\" && peaks.operations_per_second || Infinity;\n"
         "    const roofs = {\n"
         "        kind, bytes, most,\n"
-        "        unit: kind === \"operations\" ? \"op/s\" : \"instr/s\",\n",
+        "        unit: kind === \"operations\" ? \"op/s\" : \"instr/s\",\n"
         "        at: (intensity) => Math.min(most, intensity * bytes), /* what a region can reach; Infinity: not known */\n"
         "    };\n"
         "    const inOrder = measured.slice().sort((a, b) => (b.share || 0) - (a.share || 0));\n"
@@ -43833,7 +43842,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const [x, text] = [plot.x.place(tick), quantity(tick, \"\")];\n"
         "        addSvg(svg, \"path\", {d: `M${x} ${top}V${bottom}`, class: \"grid\"});\n"
         "        if (x - 3.5 * text.length > free) {\n"
-        "            addSvg(svg, \"text\", {x, y: bottom + 15, \"text-anchor\": \"middle\"}, text);\n"
+        "            addSvg(svg, \"text\", {x, y: bottom + 15, \"text-anchor\": \"middle\"}, text);\n",
         "            free = x + 3.5 * text.length;\n"
         "        }\n"
         "    }\n"
@@ -43841,7 +43850,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const y = plot.y.place(tick);\n"
         "        addSvg(svg, \"path\", {d: `M${left} ${y}H${right}`, class: \"grid\"});\n"
         "        addSvg(svg, \"text\", {x: left - 6, y: y + 4, \"text-anchor\": \"end\"}, quantity(tick, roofs.unit));\n"
-        "    }\n",
+        "    }\n"
         "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, `${roofs.kind} a byte`);\n"
         "    addSvg(svg, \"path\", {d: `M${left} ${top}V${bottom}H${right}`, class: \"axis\"});\n"
         "}\n"
@@ -43910,7 +43919,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        taken.every((other) => other.right <= box.left || box.right <= other.left || other.bottom <= box.top ||\n"
         "            box.bottom <= other.top);\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Returns why a region is no point of the roofline. */\n"
         "function reasonOf(region, kind) {\n"
         "    if (!(region.count > 0)) {\n"
@@ -43921,7 +43930,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    if (region.bytes === 0) {\n"
         "        return \"without memory traffic\";\n"
-        "    }\n",
+        "    }\n"
         "    if (kind === \"operations\") {\n"
         "        return \"whose operations the program does not state (zt_set_operations)\";\n"
         "    }\n"
@@ -44000,7 +44009,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const kept = rows.filter((row) => !others.includes(row));\n"
         "    if (others.length) {\n"
         "        kept.push(rowOf(plural(others.length, \"other\"), sortByBegin(others.flatMap((row) => row.spans))));\n"
-        "    }\n"
+        "    }\n",
         "    return kept;\n"
         "}\n"
         "\n"
@@ -44009,7 +44018,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const times = new Map();\n"
         "    for (const {region, begin, end} of rows.flatMap((row) => row.spans)) {\n"
         "        times.set(region, (times.get(region) || 0) + end - begin);\n"
-        "    }\n",
+        "    }\n"
         "    return [...times.keys()].sort((a, b) => times.get(b) - times.get(a)).slice(0, HUES);\n"
         "}\n"
         "\n"
@@ -44097,13 +44106,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "/* Returns the step of an axis with at most `most` steps: 1, 2 or 5 times a power of ten. */\n"
         "function timeStep(length, most) {\n"
-        "    const power = Math.pow(10, Math.floor(Math.log10(length / most)));\n"
+        "    const power = Math.pow(10, Math.floor(Math.log10(length / most)));\n",
         "    return [1, 2, 5, 10].map((digit) => digit * power).find((step) => length / step <= most);\n"
         "}\n"
         "\n"
         "function drawTimes() {\n"
         "    const times = byId(\"timeline\").querySelector(\".times\");\n"
-        "    const length = timeline.end - timeline.begin;\n",
+        "    const length = timeline.end - timeline.begin;\n"
         "    const stepOfWidth = (width) => timeStep(length, Math.max(1, times.clientWidth / width));\n"
         "    const longest = timeText(timeline.end, stepOfWidth(60)).length;\n"
         "    const step = stepOfWidth(Math.max(80, 8 * longest + 12));\n"
@@ -44191,12 +44200,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const box = row.track.getBoundingClientRect();\n"
         "    const pixel = (timeline.end - timeline.begin) / box.width;\n"
         "    const time = timeline.begin + pixel * (event.clientX - box.left);\n"
-        "    const lane = row.lanes[Math.floor(row.lanes.length * (event.clientY - box.top) / box.height)];\n"
+        "    const lane = row.lanes[Math.floor(row.lanes.length * (event.clientY - box.top) / box.height)];\n",
         "    return lane && lane.spans.find(({begin, end}) => begin - pixel <= time && time <= Math.max(end, begin + pixel));\n"
         "}\n"
         "\n"
         "function describeSpan(span) {\n"
-        "    byId(\"span\").textContent = span\n",
+        "    byId(\"span\").textContent = span\n"
         "        ? `${span.region.name}: ${quantity(span.end - span.begin, \"ns\")}, from ${timeText(span.begin, SHORTEST / 100)}`\n"
         "        : \"\";\n"
         "}\n"
@@ -44288,11 +44297,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function showTimeline() {\n"
         "    if (!doc.timeline || doc.timeline.span_ns === 0) {\n"
         "        return;\n"
-        "    }\n"
+        "    }\n",
         "    const section = byId(\"timeline\");\n"
         "    const phaseSpans = spansOf(doc.timeline.phases);\n"
         "    timeline.duration = doc.timeline.span_ns;\n"
-        "    const queues = rowsOfQueues(doc.timeline.queues);\n",
+        "    const queues = rowsOfQueues(doc.timeline.queues);\n"
         "    timeline.rows = [...phaseSpans.length ? [rowOf(\"phases\", phaseSpans)] : [], ...queues];\n"
         "    timeline.hues = chooseHues(queues);\n"
         "    addLink(\"timeline\", \"Timeline\");\n"
@@ -44382,9 +44391,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    return `The largest own time is that of ${shortName(largest.name, nameLength())}: ${own}${limit}. `;\n"
         "}\n"
         "\n"
-        "/* Returns that the limit of a region is not known, and the shares of peaks that are. */\n"
+        "/* Returns that the limit of a region is not known, and the shares of peaks that are. */\n",
         "function unknownLimit({bandwidth, compute}) {\n"
-        "    const texts = [[bandwidth, \"the peak bandwidth\"], [compute, \"peak compute\"]]\n",
+        "    const texts = [[bandwidth, \"the peak bandwidth\"], [compute, \"peak compute\"]]\n"
         "        .filter(([share]) => isNumber(share)).map(([share, peak]) => `${percent(share)} of ${peak}`);\n"
         "    return `; what limits it is not known${texts.length ? `, at ${texts.join(\" and \")}` : \"\"}`;\n"
         "}\n"
@@ -44476,12 +44485,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "}\n"
         "\n"
         "function showHotspots() {\n"
-        "    const spots = doc.hotspots;\n"
+        "    const spots = doc.hotspots;\n",
         "    const part = byId(\"hotspots\");\n"
         "    if (!spots || spots.kernels.length === 0) {\n"
         "        return;\n"
         "    }\n"
-        "    const hot = spots.kernels;\n",
+        "    const hot = spots.kernels;\n"
         "    const samples = plural(spots.counts.matched, \"sample\");\n"
         "    const period = quantity(spots.period_ns, \"ns\");\n"
         "    const most = hot.length > HOT_KERNELS ? \", of which these have most\" : \"\";\n"
@@ -44564,9 +44573,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),\n"
         "    ]);\n"
         "    for (const call of calls.slice().sort((a, b) => b.time_ns.sum - a.time_ns.sum)) {\n"
-        "        const row = add(body, \"tr\");\n"
+        "        const row = add(body, \"tr\");\n",
         "        add(row, \"th\", \"name\", call.name).scope = \"row\";\n"
-        "        add(row, \"td\", \"number\", COUNT.format(call.count));\n",
+        "        add(row, \"td\", \"number\", COUNT.format(call.count));\n"
         "        add(row, \"td\", call.errors ? \"number mark\" : \"number\", COUNT.format(call.errors));\n"
         "        for (const [, figure, scale] of figures) {\n"
         "            add(row, \"td\", \"number\", scaled(call.time_ns[figure], scale));\n"
@@ -44666,10 +44675,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    document.addEventListener(\"keydown\", (event) => {\n"
         "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;\n"
         "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n"
-        "            event.preventDefault();\n"
+        "            event.preventDefault();\n",
         "            filter.focus();\n"
         "            filter.select();\n"
-        "        } else if (event.key === \"Escape\" && choice.open) {\n",
+        "        } else if (event.key === \"Escape\" && choice.open) {\n"
         "            choice.open = false;\n"
         "            choice.firstElementChild.focus();\n"
         "        }\n"
@@ -46180,4 +46189,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e2bb0b3f68559625 */
+/* Joined from src/ by src/join.py: aa2c8d37f0b842ef */

@@ -462,7 +462,7 @@ def test_nesting(page):
         return [row for index in sorted(siblings, key=inclusive, reverse=True) for row in [index] + walk(index)]
 
     assert [row["region"] for row in page.table()["rows"]] == walk(None)
-    bars = page.run("[...document.querySelectorAll('#regions .bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
+    bars = page.run("[...document.querySelectorAll('#regions .share .bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
     full = max(map(inclusive, range(10)))
     for (own, nested), index in zip(bars, walk(None), strict=True):
         assert math.isclose(own, 100 * regions[index]["share"] / full, rel_tol=1e-3, abs_tol=1e-3), (own, index)
@@ -540,7 +540,7 @@ def test_phases_of_library(page):
     assert sorted(names[index] for index in phases) == ["assemble", "output", "solve", "step", "sweep", "write"], names
     counts = dict(zip([names[index] for index in phases], [shown["rows"][index]["cells"][headings.index("Count")] for index in phases]))
     assert counts == {"step": "30", "assemble": "30", "solve": "30", "sweep": "90", "output": "3", "write": "3"}, counts
-    bars = page.run("[...document.querySelectorAll('#regions .bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
+    bars = page.run("[...document.querySelectorAll('#regions .share .bar')].map((bar) => [...bar.children].map((part) => parseFloat(part.style.width)))")
     full = max(map(inclusive, range(len(rows))))
     for (strong, faint), index in zip(bars, walk(None), strict=True):
         assert math.isclose(strong, 100 * own(index) / full, rel_tol=1e-3, abs_tol=1e-3), (strong, rows[index]["name"])
@@ -832,6 +832,18 @@ def test_streamed(page):
     page.run("document.querySelector('tr[data-region=\"1\"]').click()")
     shown = page.run(READ_PLAIN % ".detail .scroll:last-child table")
     assert shown["rows"] == [["EuBusy", "%", "1,234", "41.3", "97.5", "Vector Engine"]], shown
+
+
+def test_bars_of_peaks(page):
+    """A share of a peak has a bar, which is full at the peak. What is not known has none."""
+    def change(made):
+        for region, shares in zip(made["regions"], [{"bandwidth": 0.25, "compute": None}, {"bandwidth": 1.5, "compute": 0.5}, {}]):
+            region["of_peak"] = {"xmx": None, "occupancy": None, **shares}
+            region["name"] = f"peak {made['regions'].index(region)}"
+    page.show("ten", 1920, change=change)
+    bars = page.run("""Object.fromEntries([...document.querySelectorAll("#regions > tbody > tr[data-region]")].map((row) =>
+        [row.querySelector(".name").textContent.trim(), [...row.querySelectorAll("td.number .bar i")].map((bar) => bar.style.width)]))""")
+    assert bars["peak 0"] == ["25%"] and bars["peak 1"] == ["100%", "50%"] and bars["peak 2"] == [], bars
 
 
 def test_roofline(page):

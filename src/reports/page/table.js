@@ -57,7 +57,7 @@ function latencyColumns() {
 /* What regions reach of what the device can do, as far as that is known of any. */
 function peakColumns() {
     const column = (label, member, description) => ({
-        label, units: "percent", description,
+        label, units: "percent", description, kind: "peak",
         value: ({of_peak: shares}) => shares && isNumber(shares[member]) ? 100 * shares[member] : null,
     });
     return [
@@ -348,7 +348,14 @@ function addName(row, region, depth) {
 
 function addCell(row, region, column) {
     const value = column.value(region);
-    const cell = add(row, "td", "number", scaled(value, column.scale));
+    const cell = add(row, "td", "number");
+    const text = scaled(value, column.scale);
+    if (column.kind === "peak" && isNumber(value)) {
+        add(add(cell, "span", "bar"), "i").style.width = `${Math.min(100, value)}%`;
+        add(cell, "span", "ofPeak", text);
+    } else {
+        cell.append(text);
+    }
     if (column.kind === "lost") {
         cell.classList.add(value > 0 ? "mark" : "muted");
     }
