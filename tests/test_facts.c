@@ -333,29 +333,23 @@ static const char *last_word(const char *text) {
     return space ? space + 1 : text;
 }
 
-/* What has a column is shown where it is asked for. */
+/* What has a column is shown where it is asked for: alone, because a table has no room for all. */
 static void test_each_column(void **state) {
-    zt_profiler *profiler = measure(*state);
     static kept_text table;
-    char columns[1024] = "";
-    for (int i = 0; i < ZT__REGION_FACT_COUNT; i++)
-        if (*zt__region_facts[i].column)
-            snprintf(columns + strlen(columns), sizeof columns - strlen(columns), "%s,",
-                     zt__region_facts[i].column);
-    zt_close(profiler);
-    setenv("ZT_COLUMNS", columns, 1);
-    setenv("COLUMNS", "500", 1);
-    profiler = measure(*state);
-    write_to(&table, profiler, ZT_FORMAT_TABLE);
-    char *rule = strstr(table.bytes, "\n----"); /* below the headings */
-    assert_non_null(rule);
-    *rule = 0;
-    for (int i = 0; i < ZT__REGION_FACT_COUNT; i++)
-        assert_contains(table.bytes,
-                        last_word(zt__region_facts[i].column)); /* a heading may have two lines */
+    for (int i = 0; i < ZT__REGION_FACT_COUNT; i++) {
+        const char *column = zt__region_facts[i].column;
+        if (!*column)
+            continue;
+        setenv("ZT_COLUMNS", column, 1);
+        zt_profiler *profiler = measure(*state);
+        write_to(&table, profiler, ZT_FORMAT_TABLE);
+        char *rule = strstr(table.bytes, "\n----"); /* below the headings */
+        assert_non_null(rule);
+        *rule = 0;
+        assert_contains(table.bytes, last_word(column)); /* a heading may have two lines */
+        zt_close(profiler);
+    }
     unsetenv("ZT_COLUMNS");
-    unsetenv("COLUMNS");
-    zt_close(profiler);
 }
 
 /* ==== buckets of times ==================================================================================== */
