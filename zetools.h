@@ -3376,6 +3376,9 @@ typedef struct zt__file_properties {
 
 ZT__PRIVATE uint64_t zt__now_ns(void);
 
+/* Returns how long the system has slept since it was started, which zt__now_ns does not count on Linux. */
+ZT__PRIVATE uint64_t zt__get_slept_ns(void);
+
 /* Returns how long the calling thread has used a processor. */
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void);
 
@@ -3541,6 +3544,11 @@ static uint64_t zt__read_clock(int clock) {
 
 ZT__PRIVATE uint64_t zt__now_ns(void) {
     return zt__read_clock(CLOCK_MONOTONIC);
+}
+
+ZT__PRIVATE uint64_t zt__get_slept_ns(void) {
+    uint64_t now = zt__read_clock(CLOCK_MONOTONIC), since_start = zt__read_clock(CLOCK_BOOTTIME);
+    return since_start > now ? since_start - now : 0;
 }
 
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
@@ -6512,6 +6520,10 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     hz = (uint64_t)frequency.QuadPart;
     now = (uint64_t)ticks.QuadPart;
     return now / hz * 1000000000u + now % hz * 1000000000u / hz;
+}
+
+ZT__PRIVATE uint64_t zt__get_slept_ns(void) {
+    return 0;
 }
 
 static uint64_t zt__filetime_value(FILETIME time) {
@@ -35194,6 +35206,7 @@ enum {
     ZT__STATE_CLEARED = 1, /* flags of a sequence */
     ZT__NEEDS_STATE = 2,
     ZT__MONOTONIC_CLOCK = 3,
+    ZT__BOOT_CLOCK = 6, /* the same, with the time that the system slept */
     ZT__SEQUENCE_CLOCK = 64,
     ZT__SLICE_BEGINS = 1, /* types of events */
     ZT__SLICE_ENDS = 2,
@@ -35368,6 +35381,9 @@ static void zt__begin_packet_sequence(zt__trace_sink *sink, zt__trace_track trac
     zt__end_message(packet);
     zt__begin_message(packet, ZT__PACKET_CLOCK_SNAPSHOT);
     zt__put_clock(packet, ZT__MONOTONIC_CLOCK, perfetto->last_ns, 0);
+    if (perfetto->sequence == 1) { /* for what else Perfetto has recorded, and expects of each file */
+        zt__put_clock(packet, ZT__BOOT_CLOCK, perfetto->last_ns + zt__get_slept_ns(), 0);
+    }
     zt__put_clock(packet, ZT__SEQUENCE_CLOCK, 0, 1);
     zt__put_uint(packet, ZT__SNAPSHOT_PRIMARY, ZT__MONOTONIC_CLOCK);
     zt__end_packet(sink);
@@ -46286,4 +46302,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 085b14155190e4b2 */
+/* Joined from src/ by src/join.py: 4de353b0a89d663b */

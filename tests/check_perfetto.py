@@ -58,7 +58,7 @@ CounterGroup: 1 id uint32, 2 name string, 4 counters *uint32
 UNITS = {(37, 0): "%", (19, 0): "ns", (20, 0): "us", (7, 0): "bytes", (10, 22): "GB/s", (0, 22): "/s", (15, 0): "MHz",
          (29, 0): "W", (34, 0): "degrees C"}
 CLEARED, NEEDS_STATE = 1, 2
-MONOTONIC, OF_SEQUENCE = 3, 64
+MONOTONIC, BOOT, OF_SEQUENCE = 3, 6, 64
 BEGIN, END, INSTANT = 1, 2, 3
 COMPUTE = 2
 FORWARDS = 2
@@ -108,7 +108,9 @@ class Sequence:
     def __init__(self, packet):
         assert packet.is_first and packet.flags == CLEARED, packet
         clocks = {clock.id: clock for clock in packet.clock_snapshot.clocks}
-        assert set(clocks) == {MONOTONIC, OF_SEQUENCE} and packet.clock_snapshot.primary == MONOTONIC
+        assert set(clocks) - {BOOT} == {MONOTONIC, OF_SEQUENCE} and packet.clock_snapshot.primary == MONOTONIC
+        assert all(clocks[BOOT].timestamp >= clocks[MONOTONIC].timestamp for _ in clocks.keys() & {BOOT})
+        self.is_first = BOOT in clocks
         assert clocks[OF_SEQUENCE].timestamp == 0 and not clocks[MONOTONIC].is_incremental
         assert clocks[OF_SEQUENCE].is_incremental and packet.defaults.clock == OF_SEQUENCE
         self.now = clocks[MONOTONIC].timestamp
@@ -191,6 +193,7 @@ class Perfetto:
                 assert packet.flags == NEEDS_STATE, packet
                 self.read(self.sequences[packet.sequence], packet)
         assert not any(self.open.values()), self.open
+        assert any(sequence.is_first for sequence in self.sequences.values())
         by_calls = [(source, self.event_ids[event]) for source, event in self.submissions]
         self.flows = collections.Counter(by_calls + [tuple(ends) for ends in self.flow_ids.values()])
 

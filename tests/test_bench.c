@@ -1288,7 +1288,7 @@ static void test_changes_since_an_earlier_run(void **state) {
     now[1].tolerance = 0.009;
     ok(compare_benches(now, 6, &changes));
     assert_int_equal(changes.slower, 2);
-    assert_contains(text_of_file("changes.txt"), "tolerance of 0.9% to");
+    assert_contains(text_of_file("changes.txt"), "tolerance of 0.9%\nto 2%.");
 }
 
 /* The n-th of a name is compared with the n-th. Names that are not valid UTF-8 find each other. */

@@ -124,6 +124,7 @@ enum {
     ZT__STATE_CLEARED = 1, /* flags of a sequence */
     ZT__NEEDS_STATE = 2,
     ZT__MONOTONIC_CLOCK = 3,
+    ZT__BOOT_CLOCK = 6, /* the same, with the time that the system slept */
     ZT__SEQUENCE_CLOCK = 64,
     ZT__SLICE_BEGINS = 1, /* types of events */
     ZT__SLICE_ENDS = 2,
@@ -298,6 +299,9 @@ static void zt__begin_packet_sequence(zt__trace_sink *sink, zt__trace_track trac
     zt__end_message(packet);
     zt__begin_message(packet, ZT__PACKET_CLOCK_SNAPSHOT);
     zt__put_clock(packet, ZT__MONOTONIC_CLOCK, perfetto->last_ns, 0);
+    if (perfetto->sequence == 1) { /* for what else Perfetto has recorded, and expects of each file */
+        zt__put_clock(packet, ZT__BOOT_CLOCK, perfetto->last_ns + zt__get_slept_ns(), 0);
+    }
     zt__put_clock(packet, ZT__SEQUENCE_CLOCK, 0, 1);
     zt__put_uint(packet, ZT__SNAPSHOT_PRIMARY, ZT__MONOTONIC_CLOCK);
     zt__end_packet(sink);
