@@ -35825,10 +35825,8 @@ static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, c
     zt__end_sequence(sink);
     zt__begin_message(packet, ZT__PACKET_TRACK_DESCRIPTOR);
     zt__put_uint(packet, ZT__TRACK_UUID, zt__track_uuid(perfetto, track));
-    if (track.is_device || track.number) {
+    if (track.is_device) { /* a thread is below its process in any case */
         zt__put_uint(packet, ZT__TRACK_PARENT, zt__track_uuid(perfetto, parent));
-    }
-    if (track.is_device) {
         zt__put_text(packet, ZT__TRACK_NAME, name);
     }
     if (track.is_device && track.number) {
@@ -45422,8 +45420,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    TRACE FILES
 
-       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, with a third of the bytes or fewer, and
-       with more for its pages. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
+       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, compressed, and with more for its
+       pages: from two regions on, it has less than a third of the bytes. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
        Trace Event format; Perfetto shows it, too. Both have the same tracks and spans, with times of
        CLOCK_MONOTONIC.
 
@@ -46302,4 +46300,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4de353b0a89d663b */
+/* Joined from src/ by src/join.py: 49ccd21d17ee7527 */

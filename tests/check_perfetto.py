@@ -214,7 +214,7 @@ class Perfetto:
             self.tracks[track.uuid] = "program"
             self.processes[track.process.pid] = track.process.name
         elif track.HasField("thread"):
-            assert self.tracks[track.parent] == "program" and track.thread.pid in self.processes
+            assert not track.HasField("parent") and track.thread.pid in self.processes
             self.tracks[track.uuid] = f"thread {track.thread.tid}"
             self.threads[track.thread.tid] = track.thread.name
         elif track.HasField("rank"):

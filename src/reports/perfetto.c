@@ -743,10 +743,8 @@ static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, c
     zt__end_sequence(sink);
     zt__begin_message(packet, ZT__PACKET_TRACK_DESCRIPTOR);
     zt__put_uint(packet, ZT__TRACK_UUID, zt__track_uuid(perfetto, track));
-    if (track.is_device || track.number) {
+    if (track.is_device) { /* a thread is below its process in any case */
         zt__put_uint(packet, ZT__TRACK_PARENT, zt__track_uuid(perfetto, parent));
-    }
-    if (track.is_device) {
         zt__put_text(packet, ZT__TRACK_NAME, name);
     }
     if (track.is_device && track.number) {
