@@ -2688,6 +2688,9 @@ typedef zt__disabled_phase_scope zt_phase_scope;
 #ifndef CLOCK_THREAD_CPUTIME_ID
 #define CLOCK_THREAD_CPUTIME_ID 3
 #endif
+#ifndef CLOCK_BOOTTIME
+#define CLOCK_BOOTTIME 7
+#endif
 #ifndef F_DUPFD_CLOEXEC
 #define F_DUPFD_CLOEXEC 1030
 #endif
@@ -2937,7 +2940,7 @@ ZT__PRIVATE size_t zt__deflate(zt__deflate_places *places, const uint8_t *bytes,
         size_t length = 0, distance = 0, end;
         if (i + ZT__LEAST_MATCH <= size) {
             uint32_t *seen = zt__find_place(places, bytes + i);
-            size_t most = size - i < ZT__MOST_MATCH ? size - i : ZT__MOST_MATCH;
+            size_t most = size - i < ZT__MOST_MATCH ? size - i : (size_t)ZT__MOST_MATCH;
             distance = i + 1 - *seen;
             while (*seen && distance <= ZT__LONGEST_DISTANCE && length < most &&
                    bytes[i + length] == bytes[i + length - distance]) {
@@ -3547,8 +3550,8 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
 }
 
 ZT__PRIVATE uint64_t zt__get_slept_ns(void) {
-    uint64_t now = zt__read_clock(CLOCK_MONOTONIC), since_start = zt__read_clock(CLOCK_BOOTTIME);
-    return since_start > now ? since_start - now : 0;
+    uint64_t now = zt__read_clock(CLOCK_MONOTONIC);
+    return zt__read_clock(CLOCK_BOOTTIME) - now;
 }
 
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
@@ -46300,4 +46303,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 49ccd21d17ee7527 */
+/* Joined from src/ by src/join.py: e3859612eef94412 */

@@ -113,7 +113,7 @@ ZT__PRIVATE size_t zt__deflate(zt__deflate_places *places, const uint8_t *bytes,
         size_t length = 0, distance = 0, end;
         if (i + ZT__LEAST_MATCH <= size) {
             uint32_t *seen = zt__find_place(places, bytes + i);
-            size_t most = size - i < ZT__MOST_MATCH ? size - i : ZT__MOST_MATCH;
+            size_t most = size - i < ZT__MOST_MATCH ? size - i : (size_t)ZT__MOST_MATCH;
             distance = i + 1 - *seen;
             while (*seen && distance <= ZT__LONGEST_DISTANCE && length < most &&
                    bytes[i + length] == bytes[i + length - distance]) {

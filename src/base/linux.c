@@ -19,8 +19,8 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
 }
 
 ZT__PRIVATE uint64_t zt__get_slept_ns(void) {
-    uint64_t now = zt__read_clock(CLOCK_MONOTONIC), since_start = zt__read_clock(CLOCK_BOOTTIME);
-    return since_start > now ? since_start - now : 0;
+    uint64_t now = zt__read_clock(CLOCK_MONOTONIC);
+    return zt__read_clock(CLOCK_BOOTTIME) - now;
 }
 
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
