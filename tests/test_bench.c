@@ -505,6 +505,19 @@ static void test_a_comparison_of_two_clocks(void **state) {
     assert_contains(result.text, ". The clocks differ: 1500 MHz and 2000 MHz.");
 }
 
+/* What takes no time has no ratio to anything. */
+static void test_a_comparison_with_nothing(void **state) {
+    static zt_comparison result;
+    work b = work_of(NORMAL, 0.02, 1, 1);
+    zt_bench_config config_a = config_for(&b), config_b = config_for(&b);
+    (void)state;
+    config_a.measure = take_no_time;
+    config_a.max_time_ns = 100 * MILLISECOND;
+    ok(zt_compare(NULL, &config_a, &config_b, &result));
+    assert_true(result.a.median == 0 && result.b.median > 0);
+    assert_true(isnan(result.ratio) && !result.differs && !result.text[0]);
+}
+
 static void test_failing_work(void **state) {
     (void)state;
     static zt_bench_result result;
@@ -1839,6 +1852,7 @@ int main(void) {
         TEST(test_samples_that_are_set_aside),
         TEST(test_frequencies_that_are_not_known),
         TEST(test_a_comparison_of_two_clocks),
+        TEST(test_a_comparison_with_nothing),
         TEST(test_failing_work),
         TEST(test_work_that_fails_later),
         TEST(test_work_on_the_device),
