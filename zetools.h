@@ -1629,7 +1629,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 /* The result of a comparison of two variants. */
 struct zt_comparison {
     zt_bench_result a, b;
-    double ratio;     /* median of b divided by median of a */
+    double ratio;     /* of b to a: the median of the ratios of samples that were taken one after the other */
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
     char text[320];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
@@ -1639,8 +1639,8 @@ struct zt_comparison {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Compares two variants: takes their samples in turn, and computes the ratio of the medians with its
-   interval. The limits are those of `a`; its precision is that of the ratio. No run has metrics.
+/* Compares two variants: takes their samples in turn, and computes the median of the ratios of
+   such pairs with its interval. What lasts longer than a pair, such as other load, is in both of its samples. The limits are those of `a`; its precision is that of the ratio. No run has metrics.
    Returns as zt_bench.
    Not by two threads at once. */
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
@@ -2688,6 +2688,9 @@ typedef zt__disabled_phase_scope zt_phase_scope;
 #ifndef CLOCK_THREAD_CPUTIME_ID
 #define CLOCK_THREAD_CPUTIME_ID 3
 #endif
+#ifndef CLOCK_BOOTTIME
+#define CLOCK_BOOTTIME 7
+#endif
 #ifndef F_DUPFD_CLOEXEC
 #define F_DUPFD_CLOEXEC 1030
 #endif
@@ -2804,6 +2807,164 @@ ZT__PRIVATE int zt__change_if(uint32_t *number, uint32_t from, uint32_t to) {
 
 ZT__PRIVATE int zt__change_pointer_if(void **pointer, void *from, void *to) {
     return __atomic_compare_exchange_n(pointer, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* ==== base/deflate.h ==================================================================================== */
+
+/* Compression in the format of zlib (RFC 1950 and 1951). */
+
+enum { ZT__DEFLATE_PLACES = 1 << 12 };
+
+/* Where bytes that may come again were seen last. */
+typedef struct zt__deflate_places {
+    uint32_t ends[ZT__DEFLATE_PLACES]; /* by a hash: the index behind the first of three bytes; 0: not seen */
+} zt__deflate_places;
+
+/* Returns how many bytes the compressed form of so many has at the most. */
+ZT__PRIVATE size_t zt__most_deflated(size_t size);
+
+/* Compresses to memory that has room for the most bytes. Returns how many there are. */
+ZT__PRIVATE size_t zt__deflate(zt__deflate_places *places, const uint8_t *bytes, size_t size,
+                               uint8_t *compressed);
+
+/* ==== base/deflate.c ==================================================================================== */
+
+/* Compression in the format of zlib (RFC 1950 and 1951). */
+
+/* All is one block with the fixed codes: a table of codes for each block would save little of what traces contain. Each
+   match is that with the last place of the same hash. */
+
+enum {
+    ZT__LEAST_MATCH = 3,
+    ZT__MOST_MATCH = 258,
+    ZT__LONGEST_DISTANCE = 1 << 15,
+    ZT__END_OF_BLOCK = 256,
+    ZT__FIRST_LENGTH = 257 /* the symbol of the least match */
+};
+
+typedef struct zt__bits {
+    uint8_t *bytes;
+    size_t used;
+    uint32_t pending; /* bits that are no whole byte yet, the first one lowest */
+    uint32_t count;
+} zt__bits;
+
+/* Appends at most 16 bits, the lowest first. */
+static void zt__put_bits(zt__bits *out, uint32_t bits, uint32_t count) {
+    out->pending |= bits << out->count;
+    for (out->count += count; out->count >= 8; out->count -= 8) {
+        out->bytes[out->used++] = (uint8_t)out->pending;
+        out->pending >>= 8;
+    }
+}
+
+/* Appends a code, whose highest bit is the first. */
+static void zt__put_code(zt__bits *out, uint32_t code, uint32_t count) {
+    uint32_t reversed = 0, i;
+    for (i = 0; i < count; i++) {
+        reversed |= (code >> i & 1) << (count - 1 - i);
+    }
+    zt__put_bits(out, reversed, count);
+}
+
+/* Appends a byte, the end of the block, or the symbol of a length. */
+static void zt__put_symbol(zt__bits *out, uint32_t symbol) {
+    if (symbol < 144) {
+        zt__put_code(out, 0x30 + symbol, 8);
+    } else if (symbol < 256) {
+        zt__put_code(out, 0x190 + symbol - 144, 9);
+    } else if (symbol < 280) {
+        zt__put_code(out, symbol - 256, 7);
+    } else {
+        zt__put_code(out, 0xC0 + symbol - 280, 8);
+    }
+}
+
+static uint32_t zt__highest_bit(uint32_t number) {
+    uint32_t bit = 0;
+    while (number >>= 1) {
+        bit++;
+    }
+    return bit;
+}
+
+/* Lengths and distances are in classes, each of which is twice as wide as that before; within a class, four symbols share
+   the lengths, and two the distances. */
+static void zt__put_match(zt__bits *out, uint32_t length, uint32_t distance) {
+    uint32_t rest = length - ZT__LEAST_MATCH, extra = rest < 8 ? 0 : zt__highest_bit(rest) - 2;
+    if (length == ZT__MOST_MATCH) {
+        zt__put_symbol(out, 285);
+    } else {
+        zt__put_symbol(out, ZT__FIRST_LENGTH + 4 * extra + (rest >> extra));
+        zt__put_bits(out, rest & ((1u << extra) - 1), extra);
+    }
+    rest = distance - 1;
+    extra = rest < 4 ? 0 : zt__highest_bit(rest) - 1;
+    zt__put_code(out, 2 * extra + (rest >> extra), 5);
+    zt__put_bits(out, rest & ((1u << extra) - 1), extra);
+}
+
+/* Returns where the end of the last three bytes is kept that are, perhaps, the same as these. */
+static uint32_t *zt__find_place(zt__deflate_places *places, const uint8_t *bytes) {
+    uint32_t three = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
+    return &places->ends[(three * 2654435761u >> 20) % ZT__DEFLATE_PLACES];
+}
+
+static uint32_t zt__checksum_of(const uint8_t *bytes, size_t size) {
+    uint32_t low = 1, high = 0;
+    size_t i;
+    for (i = 0; i < size; i++) {
+        low = (low + bytes[i]) % 65521;
+        high = (high + low) % 65521;
+    }
+    return high << 16 | low;
+}
+
+/* Two bytes are before the block, and four behind it. Nine bits for a byte are the most, and ten for what begins and ends
+   the block. */
+ZT__PRIVATE size_t zt__most_deflated(size_t size) {
+    return 2 + size + size / 8 + 3 + 4;
+}
+
+ZT__PRIVATE size_t zt__deflate(zt__deflate_places *places, const uint8_t *bytes, size_t size,
+                               uint8_t *compressed) {
+    zt__bits out = {NULL, 0, 0, 0};
+    uint32_t checksum = zt__checksum_of(bytes, size);
+    size_t i = 0;
+    out.bytes = compressed;
+    memset(places, 0, sizeof *places);
+    zt__put_bits(&out, 0x0178, 16); /* deflate, in a window of 32 KiB */
+    zt__put_bits(&out, 1, 1);       /* the last block */
+    zt__put_bits(&out, 1, 2);       /* with the fixed codes */
+    while (i < size) {
+        size_t length = 0, distance = 0, end;
+        if (i + ZT__LEAST_MATCH <= size) {
+            uint32_t *seen = zt__find_place(places, bytes + i);
+            size_t most = size - i < ZT__MOST_MATCH ? size - i : (size_t)ZT__MOST_MATCH;
+            distance = i + 1 - *seen;
+            while (*seen && distance <= ZT__LONGEST_DISTANCE && length < most &&
+                   bytes[i + length] == bytes[i + length - distance]) {
+                length++;
+            }
+            *seen = (uint32_t)i + 1;
+        }
+        if (length < ZT__LEAST_MATCH) {
+            zt__put_symbol(&out, bytes[i++]);
+            continue;
+        }
+        zt__put_match(&out, (uint32_t)length, (uint32_t)distance);
+        end = i + length;
+        for (i++; i < end && i + ZT__LEAST_MATCH <= size; i++) {
+            *zt__find_place(places, bytes + i) = (uint32_t)i + 1;
+        }
+        i = end;
+    }
+    zt__put_symbol(&out, ZT__END_OF_BLOCK);
+    zt__put_bits(&out, 0, (8 - out.count) % 8);
+    for (i = 0; i < 4; i++) {
+        zt__put_bits(&out, checksum >> (24 - 8 * i) & 0xFF, 8);
+    }
+    return out.used;
 }
 
 /* ==== base/memory.h ===================================================================================== */
@@ -3218,6 +3379,9 @@ typedef struct zt__file_properties {
 
 ZT__PRIVATE uint64_t zt__now_ns(void);
 
+/* Returns how long the system has slept since it was started, which zt__now_ns does not count on Linux. */
+ZT__PRIVATE uint64_t zt__get_slept_ns(void);
+
 /* Returns how long the calling thread has used a processor. */
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void);
 
@@ -3383,6 +3547,11 @@ static uint64_t zt__read_clock(int clock) {
 
 ZT__PRIVATE uint64_t zt__now_ns(void) {
     return zt__read_clock(CLOCK_MONOTONIC);
+}
+
+ZT__PRIVATE uint64_t zt__get_slept_ns(void) {
+    uint64_t now = zt__read_clock(CLOCK_MONOTONIC);
+    return zt__read_clock(CLOCK_BOOTTIME) - now;
 }
 
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
@@ -4621,6 +4790,10 @@ ZT__PRIVATE void zt__clear_protobuf(zt__protobuf *protobuf);
 /* Encodes a message with the fields that another buffer has. */
 ZT__PRIVATE void zt__put_fields(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *fields);
 
+/* Encodes what another buffer has as bytes in the format of zlib. */
+ZT__PRIVATE void zt__put_compressed(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *content,
+                                    zt__deflate_places *places);
+
 /* ==== base/protobuf.c =================================================================================== */
 
 /* Messages of Protocol Buffers, encoded in memory. */
@@ -4736,6 +4909,16 @@ ZT__PRIVATE void zt__put_fields(zt__protobuf *protobuf, uint32_t field, const zt
     zt__put_key(protobuf, field, ZT__WIRE_BYTES);
     zt__put_varint(protobuf, fields->used);
     zt__put_bytes(protobuf, fields->bytes, fields->used);
+}
+
+ZT__PRIVATE void zt__put_compressed(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *content,
+                                    zt__deflate_places *places) {
+    zt__begin_message(protobuf, field);
+    if (zt__make_bytes(protobuf, zt__most_deflated(content->used))) {
+        protobuf->used +=
+            zt__deflate(places, content->bytes, content->used, protobuf->bytes + protobuf->used);
+    }
+    zt__end_message(protobuf);
 }
 
 /* ==== base/threads.h ==================================================================================== */
@@ -6340,6 +6523,10 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     hz = (uint64_t)frequency.QuadPart;
     now = (uint64_t)ticks.QuadPart;
     return now / hz * 1000000000u + now % hz * 1000000000u / hz;
+}
+
+ZT__PRIVATE uint64_t zt__get_slept_ns(void) {
+    return 0;
 }
 
 static uint64_t zt__filetime_value(FILETIME time) {
@@ -34916,7 +35103,7 @@ typedef struct zt__trace_format {
     int (*begin)(zt__trace_sink *sink);
     int (*end)(zt__trace_sink *sink);
 
-    /* Names the program or the device, or a track of it. */
+    /* Names the program or the device, or a track of it. A sequence ends before. */
     void (*name_track)(zt__trace_sink *sink, zt__trace_track track, const char *name);
 
     /* Announces events that follow each other in time, for the most part: slices and instants of this track, regions of
@@ -34953,7 +35140,7 @@ typedef struct zt__trace_format {
 
 /* run.pftrace: a trace in Perfetto's own format. */
 
-/* A file is a sequence of packets (message Trace). Files of several processes may be joined with cat: what identifies a
+/* A file is a sequence of packets (message Trace), compressed some thousand at a time. Files of several processes may be joined with cat: what identifies a
    track, an event, a flow, a device or a sequence is derived from a hash of the process and the profiler.
 
    A sequence of packets has a clock of its own, which counts from packet to packet, a track that slices are on if they
@@ -34969,6 +35156,7 @@ enum {
     ZT__PACKET_TRACK_EVENT = 11,
     ZT__PACKET_INTERNED_DATA = 12,
     ZT__PACKET_SEQUENCE_FLAGS = 13,
+    ZT__PACKET_COMPRESSED = 50,
     ZT__PACKET_COUNTER_EVENT = 52,
     ZT__PACKET_STAGE_EVENT = 53,
     ZT__PACKET_CLOCK_ID = 58,
@@ -35059,6 +35247,7 @@ enum {
     ZT__STATE_CLEARED = 1, /* flags of a sequence */
     ZT__NEEDS_STATE = 2,
     ZT__MONOTONIC_CLOCK = 3,
+    ZT__BOOT_CLOCK = 6, /* the same, with the time that the system slept */
     ZT__SEQUENCE_CLOCK = 64,
     ZT__SLICE_BEGINS = 1, /* types of events */
     ZT__SLICE_ENDS = 2,
@@ -35067,6 +35256,8 @@ enum {
     ZT__FORWARDS = 2,          /* a value of a counter is that from its time on */
     ZT__OWN_COUNTER_GROUP = 64 /* lower numbers are groups that Perfetto defines */
 };
+
+enum { ZT__COMPRESSED_AT_ONCE = 1 << 16 }; /* bytes; Perfetto wants less than 512 KiB */
 
 /* What a key is: a text of some use, or a kernel with the sizes of a launch. */
 typedef enum zt__key_kind {
@@ -35094,7 +35285,9 @@ typedef struct zt__launch_key {
 struct zt__perfetto {
     zt__protobuf packet;   /* that is open */
     zt__protobuf interned; /* what it, or the next one, declares */
-    zt__protobuf file;     /* the packet as the file has it */
+    zt__protobuf packets;  /* that have ended, and are not written yet */
+    zt__protobuf file;     /* the same as the file has them */
+    zt__deflate_places places;
     zt__mutex mutex;       /* of the map, which no other thread uses */
     zt__map map;           /* to zt__interned */
     uint64_t identity;     /* differs from that of other processes and profilers */
@@ -35102,6 +35295,7 @@ struct zt__perfetto {
     uint64_t last_ns;      /* by the clock of the sequence */
     zt__trace_track track; /* of the sequence */
     uint32_t queues;       /* the last sequence that has declared some */
+    uint32_t stages[5];    /* by zt__region_kind: the last sequence that has declared it */
     uint32_t descriptors;  /* of counters */
     int has_counters;      /* a packet of counters is open, which has this time: */
     uint64_t counters_ns;
@@ -35138,7 +35332,18 @@ static void zt__put_number(zt__protobuf *packet, uint32_t integer_field, uint32_
     }
 }
 
-/* Writes the packet that is open, if there is one. */
+/* Writes the packets that have ended. */
+static void zt__write_packets(zt__trace_sink *sink) {
+    zt__perfetto *perfetto = sink->perfetto;
+    zt__begin_message(&perfetto->file, ZT__TRACE_PACKET);
+    zt__put_compressed(&perfetto->file, ZT__PACKET_COMPRESSED, &perfetto->packets, &perfetto->places);
+    zt__end_message(&perfetto->file);
+    zt__write_bytes(sink->writer, (const char *)perfetto->file.bytes, perfetto->file.used);
+    zt__clear_protobuf(&perfetto->packets);
+    zt__clear_protobuf(&perfetto->file);
+}
+
+/* Ends the packet that is open, if there is one. */
 static void zt__end_packet(zt__trace_sink *sink) {
     zt__perfetto *perfetto = sink->perfetto;
     if (!perfetto->packet.used) {
@@ -35151,12 +35356,13 @@ static void zt__end_packet(zt__trace_sink *sink) {
     if (perfetto->interned.used) {
         zt__put_fields(&perfetto->packet, ZT__PACKET_INTERNED_DATA, &perfetto->interned);
     }
-    zt__put_fields(&perfetto->file, ZT__TRACE_PACKET, &perfetto->packet);
-    zt__write_bytes(sink->writer, (const char *)perfetto->file.bytes, perfetto->file.used);
+    zt__put_fields(&perfetto->packets, ZT__TRACE_PACKET, &perfetto->packet);
     zt__clear_protobuf(&perfetto->packet);
     zt__clear_protobuf(&perfetto->interned);
-    zt__clear_protobuf(&perfetto->file);
     perfetto->has_counters = 0;
+    if (perfetto->packets.used >= ZT__COMPRESSED_AT_ONCE) {
+        zt__write_packets(sink);
+    }
 }
 
 /* Begins a packet. One of counters is still open, because the next value may have the same time. */
@@ -35193,11 +35399,16 @@ static void zt__put_clock(zt__protobuf *packet, uint32_t clock, uint64_t ns, int
     zt__end_message(packet);
 }
 
+/* Ends a sequence of packets: what it declares, and no packet needs, is in none. */
+static void zt__end_sequence(zt__trace_sink *sink) {
+    zt__end_packet(sink);
+    zt__clear_protobuf(&sink->perfetto->interned);
+}
+
 static void zt__begin_packet_sequence(zt__trace_sink *sink, zt__trace_track track) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
-    zt__end_packet(sink);
-    zt__clear_protobuf(&perfetto->interned); /* of the sequence before, which no packet needed */
+    zt__end_sequence(sink);
     perfetto->sequence++;
     perfetto->track = track;
     perfetto->last_ns = sink->profiler->opened_ns;
@@ -35211,7 +35422,10 @@ static void zt__begin_packet_sequence(zt__trace_sink *sink, zt__trace_track trac
     zt__end_message(packet);
     zt__begin_message(packet, ZT__PACKET_CLOCK_SNAPSHOT);
     zt__put_clock(packet, ZT__MONOTONIC_CLOCK, perfetto->last_ns, 0);
-    zt__put_clock(packet, ZT__SEQUENCE_CLOCK, perfetto->last_ns, 1);
+    if (perfetto->sequence == 1) { /* for what else Perfetto has recorded, and expects of each file */
+        zt__put_clock(packet, ZT__BOOT_CLOCK, perfetto->last_ns + zt__get_slept_ns(), 0);
+    }
+    zt__put_clock(packet, ZT__SEQUENCE_CLOCK, 0, 1);
     zt__put_uint(packet, ZT__SNAPSHOT_PRIMARY, ZT__MONOTONIC_CLOCK);
     zt__end_packet(sink);
 }
@@ -35283,15 +35497,11 @@ static uint32_t zt__number_of_queue(zt__trace_track track) {
     return ZT__COUNT_OF(zt__stages) + track.number;
 }
 
-/* Declares a queue; before the first one of a sequence the stages, and the context that all regions are of. */
+/* Declares a queue; before the first one of a sequence the context that all regions are of. */
 static void zt__begin_packet_queue(zt__trace_sink *sink, zt__trace_track track, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
-    uint32_t i;
     if (perfetto->queues != perfetto->sequence) {
         perfetto->queues = perfetto->sequence;
-        for (i = 0; i < ZT__COUNT_OF(zt__stages); i++) {
-            zt__declare_specification(perfetto, i + 1, zt__stages[i].name, zt__stages[i].category);
-        }
         zt__begin_message(&perfetto->interned, ZT__INTERNED_CONTEXT);
         zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, (uint64_t)sink->program);
         zt__put_uint(&perfetto->interned, ZT__CONTEXT_PROCESS, (uint64_t)sink->program);
@@ -35454,6 +35664,11 @@ static void zt__begin_stage(zt__trace_sink *sink, const zt__trace_event *event) 
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
     const zt__origin *origin = event->origin;
+    const struct zt__stage *stage = &zt__stages[origin->kind];
+    if (perfetto->stages[origin->kind] != perfetto->sequence) {
+        perfetto->stages[origin->kind] = perfetto->sequence;
+        zt__declare_specification(perfetto, (uint32_t)origin->kind + 1, stage->name, stage->category);
+    }
     zt__begin_message(packet, ZT__PACKET_STAGE_EVENT);
     zt__put_uint(packet, ZT__STAGE_ID, zt__event_number(perfetto, event->id));
     zt__put_uint(packet, ZT__STAGE_DURATION, event->end_ns - event->begin_ns);
@@ -35609,16 +35824,15 @@ static uint64_t zt__identify(const zt__trace_sink *sink) {
 
 static int zt__begin_packets(zt__trace_sink *sink) {
     const zt_allocator *allocator = &sink->profiler->config.allocator;
-    const zt__trace_track program = {0, 0};
     zt__perfetto *perfetto = (zt__perfetto *)zt__allocate(allocator, 1, sizeof *perfetto);
     sink->perfetto = perfetto;
     if (!perfetto) {
         return 0;
     }
-    perfetto->packet.allocator = perfetto->interned.allocator = perfetto->file.allocator = allocator;
+    perfetto->packet.allocator = perfetto->interned.allocator = perfetto->packets.allocator =
+        perfetto->file.allocator = allocator;
     zt__create_mutex(&perfetto->mutex);
     perfetto->identity = zt__identify(sink);
-    zt__begin_packet_sequence(sink, program);
     return 1;
 }
 
@@ -35630,30 +35844,30 @@ static int zt__end_packets(zt__trace_sink *sink) {
         return 0;
     }
     zt__end_packet(sink);
-    is_complete =
-        !perfetto->packet.out_of_memory && !perfetto->interned.out_of_memory && !perfetto->file.out_of_memory;
+    zt__write_packets(sink);
+    is_complete = !perfetto->packet.out_of_memory && !perfetto->interned.out_of_memory &&
+                  !perfetto->packets.out_of_memory && !perfetto->file.out_of_memory;
     zt__map_free_values(&perfetto->map, allocator);
     zt__destroy_mutex(&perfetto->mutex);
     zt__free(allocator, perfetto->packet.bytes);
     zt__free(allocator, perfetto->interned.bytes);
+    zt__free(allocator, perfetto->packets.bytes);
     zt__free(allocator, perfetto->file.bytes);
     zt__free(allocator, perfetto);
     return is_complete;
 }
 
-/* Describes what a track stands for: the process or a thread of it; the device, which is below the process; or a track
+/* In a packet of no sequence, describes what a track stands for: the process or a thread of it; the device, which is below the process; or a track
    of the device. */
 static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
     zt__trace_track parent = {track.is_device && track.number, 0};
-    zt__begin_packet(sink, ZT__NEEDS_STATE);
+    zt__end_sequence(sink);
     zt__begin_message(packet, ZT__PACKET_TRACK_DESCRIPTOR);
     zt__put_uint(packet, ZT__TRACK_UUID, zt__track_uuid(perfetto, track));
-    if (track.is_device || track.number) {
+    if (track.is_device) { /* a thread is below its process in any case */
         zt__put_uint(packet, ZT__TRACK_PARENT, zt__track_uuid(perfetto, parent));
-    }
-    if (track.is_device) {
         zt__put_text(packet, ZT__TRACK_NAME, name);
     }
     if (track.is_device && track.number) {
@@ -39408,6 +39622,7 @@ typedef struct zt__series {
     double mhz[ZT_BENCH_SAMPLES];      /* the device's frequency after each; NaN: unknown */
     uint32_t bursts[ZT_BENCH_SAMPLES]; /* in which burst each was taken, from 0 */
     unsigned char is_throttled[ZT_BENCH_SAMPLES];
+    int is_of_pairs; /* ratios: what lasts longer than two runs disturbs both */
     /* Figures of the samples so far: */
     unsigned char is_changed[ZT_BENCH_SAMPLES];
     uint32_t changed, set_aside;
@@ -39445,12 +39660,19 @@ ZT__PRIVATE int zt__is_set_aside(const zt__series *series, uint32_t sample);
    disturbs them lasts long. How much they do shows in the numbers of samples below the median: where these differ
    between bursts, or between fifths of all bursts, by more than chance, n samples are worth fewer (the design
    effect of cluster samples; Kish, "Survey sampling", 1965). Of a burst in which all samples are alike, all are
-   worth one. No burst is worth more than 4: ten bursts may miss what disturbs one in twenty. */
+   worth one. No burst is worth more than 4: ten bursts may miss what disturbs one in twenty. What lasts for a burst
+   or longer cancels in ratios of pairs, so that for these neither that limit holds nor are fifths compared.
+
+   The interval of samples contains the medians of the fifths, too. What makes these differ lasts as long as the
+   benchmark, or longer: the next run may be in one of its states for all of its time. Of independent samples, the
+   interval contains most of these medians already. */
 ZT__PRIVATE void zt__evaluate_series(zt__series *series);
 
 /* ==== bench/series.c ==================================================================================== */
 
 /* Samples in bursts: which of them count, and their median with its interval. */
+
+enum { ZT__FIFTHS = 5 };
 
 ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz, int is_throttled) {
     uint32_t i = series->count++;
@@ -39524,10 +39746,27 @@ static double zt__variance_of_groups(const double *excesses, uint32_t bursts, ui
     return variance * few * few;
 }
 
+/* Widens the interval to contain the medians of fifths of all bursts. */
+static void zt__contain_fifths(zt__series *series) {
+    double samples[ZT_BENCH_SAMPLES];
+    uint32_t next = 0, fifth, bursts = 0;
+    for (fifth = 1; fifth <= ZT__FIFTHS && series->measured_bursts >= ZT__FIFTHS; fifth++) {
+        uint32_t count = 0;
+        double median;
+        while (bursts < series->measured_bursts * fifth / ZT__FIFTHS) {
+            uint32_t taken = zt__collect_burst(series, &next, samples + count);
+            count += taken;
+            bursts += taken > 0;
+        }
+        median = zt__quantile(samples, count, 0.5);
+        series->low = median < series->low ? median : series->low;
+        series->high = median > series->high ? median : series->high;
+    }
+}
+
 /* Returns how many independent samples would show the median as precisely as the bursts do. */
 static double zt__count_independent(const zt__series *series) {
-    enum { GROUPS = 5 };
-    const double most_of_burst = 4;
+    const double most_of_burst = series->is_of_pairs ? ZT_BENCH_SAMPLES : 4;
     double samples[ZT_BENCH_SAMPLES], excesses[ZT_BENCH_SAMPLES];
     double count = series->counting, variance, of_groups, least = 0, most = 0;
     uint32_t next = 0, bursts = 0, i, taken;
@@ -39543,8 +39782,8 @@ static double zt__count_independent(const zt__series *series) {
     }
     variance = zt__variance_of_groups(excesses, bursts, bursts);
     variance = variance < most ? variance : most; /* as if all samples of a burst were alike */
-    if (bursts >= GROUPS) {
-        of_groups = zt__variance_of_groups(excesses, bursts, GROUPS);
+    if (bursts >= ZT__FIFTHS && !series->is_of_pairs) {
+        of_groups = zt__variance_of_groups(excesses, bursts, ZT__FIFTHS);
         variance = variance > of_groups ? variance : of_groups;
     }
     return count * count / (4 * (variance > least ? variance : least));
@@ -39602,6 +39841,9 @@ ZT__PRIVATE void zt__evaluate_series(zt__series *series) {
     }
     series->low = series->sorted[end];
     series->high = series->sorted[series->counting - 1 - end];
+    if (!series->is_of_pairs) {
+        zt__contain_fifths(series);
+    }
     series->precision = zt__share_of_median(series, (series->high - series->low) / 2);
 }
 
@@ -40710,6 +40952,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
         zt__close_bench(&one);
         return zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
     }
+    ratios->is_of_pairs = 1;
 
     /* Samples are taken of both in turn, until their ratios meet the stopping rule of `a`. The order
        alternates, so that drift favours neither. */
@@ -40737,15 +40980,9 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (has_samples) {
         zt__describe_series(&result->a, one.series, &one.config);
         zt__describe_series(&result->b, other.series, &other.config);
-        /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
-           distributions differ in shape; then the interval is widened to contain it. */
-        result->ratio = result->b.median / result->a.median;
+        result->ratio = zt__is_positive(result->a.median) ? ratios->median : zt__nan();
         result->low = ratios->low;
         result->high = ratios->high;
-        if (!zt__is_nan(result->ratio)) {
-            result->low = result->ratio < result->low ? result->ratio : result->low;
-            result->high = result->ratio > result->high ? result->ratio : result->high;
-        }
         result->differs = result->low > 1 || result->high < 1;
         zt__describe_comparison(result);
     }
@@ -40802,10 +41039,9 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
    A change is one of the median and of the first decile. Other load may last longer than a benchmark, which then
    cannot know of it; but it makes samples longer, and hardly ever all of them.
 
-   The errors of the logarithms of the two medians are independent, so that of their difference has the sum of
-   their squares (Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
-   2008). An earlier interval that reaches 0 has no logarithm; then no change is shown. A later one that does
-   reaches -100%. */
+   The interval of the change is from the shortest time now against the longest before to the longest now against the
+   shortest before, because what lasts longer than a run may be at its best in one, and at its worst in the other. If
+   an earlier interval reaches 0, there is none, and no change is shown. */
 static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                            const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
@@ -40838,13 +41074,7 @@ static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before
         verdict = ZT__SAME;
         figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
         if (zt__is_positive(before->low)) {
-            double now_above = log(now->high / now->median), before_below = log(before->median / before->low);
-            double high = ratio * exp(sqrt(now_above * now_above + before_below * before_below)), low = 0;
-            if (zt__is_positive(now->low)) {
-                double now_below = log(now->median / now->low);
-                double before_above = log(before->high / before->median);
-                low = ratio * exp(-sqrt(now_below * now_below + before_above * before_above));
-            }
+            double low = now->low / before->high, high = now->high / before->low;
             figures[ZT__CHANGE_LOW] = (low - 1) * 100;
             figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
             if (low > 1 + tolerance && !(of_decile <= 1 + tolerance)) {
@@ -45318,8 +45548,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    TRACE FILES
 
-       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, with a third of the bytes or fewer, and
-       with more for its pages. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
+       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, compressed, and with more for its
+       pages: from two regions on, it has less than a third of the bytes. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
        Trace Event format; Perfetto shows it, too. Both have the same tracks and spans, with times of
        CLOCK_MONOTONIC.
 
@@ -45487,7 +45717,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_bench_config.min_time_ns, and more until one of the conditions of zt_bench_end holds. The interval of
        the median is one of ranks (sign test). It counts as many samples as are independent of each other, by
        how much bursts, and fifths of all bursts, differ: noise and drift that last for milliseconds up to the
-       whole benchmark make it wider. zt_bench_result.burst_spread is how far apart the medians of bursts lie.
+       whole benchmark make it wider. It contains the medians of these fifths. zt_bench_result.burst_spread is how far apart the medians of bursts lie.
 
        Samples are changed if the frequency of the device differs from the median by more than
        zt_bench_config.max_change, or if the driver reports a reason for throttling. They are set aside: counted,
@@ -45499,14 +45729,18 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        version of the library. A later version may add columns at the end.
 
        zt_compare_benches writes a row for each benchmark, with the change of its median and an interval
-       that contains the true change with a probability of at least 95%. It is computed from the logarithms, so
-       that it ends at -100%. A benchmark is slower or faster if the whole interval, and the change of its first
+       that contains the true change with a probability of at least 95%: from the lower end now against the
+       higher end before, to the higher end now against the lower end before. A benchmark is slower or faster if the whole interval, and the change of its first
        decile, are beyond its zt_bench_config.tolerance. Without a positive median it counts as not measured.
        A note reports a device, driver or clock that is not the one in the file.
 
-       The first decile is there because no interval includes what differs between runs of the same program for
-       longer than a run: placement in memory, temperature, other users of the device. Other users make samples
-       longer, but hardly ever all of them. What remains, the tolerance has to cover.
+       So a run may be at its best and the other at its worst, as what lasts longer than a run may have it. No
+       interval includes what differs from run to run, and never within one: placement in memory, temperature,
+       other users of the device. Other users make samples longer, but hardly ever all of them, which is why the
+       first decile has to change, too. What remains, the tolerance has to cover.
+
+       zt_compare takes the samples of two variants in turn, and compares each with the next. What lasts longer
+       than two samples is in both, so that it finds smaller changes than two runs do.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -46189,4 +46423,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: aa2c8d37f0b842ef */
+/* Joined from src/ by src/join.py: ed75f3e482a90613 */

@@ -12,6 +12,7 @@ import collections
 import decimal
 import json
 import sys
+import zlib
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -19,7 +20,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 MESSAGES = """
 Trace: 1 packet *TracePacket
 TracePacket: 6 clock_snapshot ClockSnapshot, 8 timestamp uint64, 10 sequence uint32, 11 track_event TrackEvent,
-    12 interned_data InternedData, 13 flags uint32, 52 counter_event GpuCounterEvent, 53 stage_event GpuRenderStageEvent,
+    12 interned_data InternedData, 13 flags uint32, 50 compressed bytes, 52 counter_event GpuCounterEvent, 53 stage_event GpuRenderStageEvent,
     58 clock uint32, 59 defaults Defaults, 60 track_descriptor TrackDescriptor, 87 is_first bool
 Defaults: 11 track_event TrackEventDefaults, 58 clock uint32
 TrackEventDefaults: 11 track uint64
@@ -57,7 +58,7 @@ CounterGroup: 1 id uint32, 2 name string, 4 counters *uint32
 UNITS = {(37, 0): "%", (19, 0): "ns", (20, 0): "us", (7, 0): "bytes", (10, 22): "GB/s", (0, 22): "/s", (15, 0): "MHz",
          (29, 0): "W", (34, 0): "degrees C"}
 CLEARED, NEEDS_STATE = 1, 2
-MONOTONIC, OF_SEQUENCE = 3, 64
+MONOTONIC, BOOT, OF_SEQUENCE = 3, 6, 64
 BEGIN, END, INSTANT = 1, 2, 3
 COMPUTE = 2
 FORWARDS = 2
@@ -107,10 +108,11 @@ class Sequence:
     def __init__(self, packet):
         assert packet.is_first and packet.flags == CLEARED, packet
         clocks = {clock.id: clock for clock in packet.clock_snapshot.clocks}
-        assert set(clocks) == {MONOTONIC, OF_SEQUENCE} and packet.clock_snapshot.primary == MONOTONIC
-        assert clocks[MONOTONIC].timestamp == clocks[OF_SEQUENCE].timestamp and not clocks[MONOTONIC].is_incremental
+        assert set(clocks) - {BOOT} == {MONOTONIC, OF_SEQUENCE} and packet.clock_snapshot.primary == MONOTONIC
+        self.is_first = BOOT in clocks
+        assert clocks[OF_SEQUENCE].timestamp == 0 and not clocks[MONOTONIC].is_incremental
         assert clocks[OF_SEQUENCE].is_incremental and packet.defaults.clock == OF_SEQUENCE
-        self.now = clocks[OF_SEQUENCE].timestamp
+        self.now = clocks[MONOTONIC].timestamp
         self.track = packet.defaults.track_event.track
         self.interned = collections.defaultdict(dict)
 
@@ -154,10 +156,19 @@ def volume(message):
 
 
 def decode(data):
-    trace = declare()()
+    made = declare()
+    trace = made()
     trace.ParseFromString(data)
+    packets = []
+    for packet in trace.packet:
+        assert [field.name for field, _ in packet.ListFields()] == ["compressed"], packet
+        assert len(packet.compressed) < 512 << 10
+        part = made()
+        part.ParseFromString(zlib.decompress(packet.compressed))
+        refuse_unknown(part)
+        packets += part.packet
     refuse_unknown(trace)
-    return trace
+    return packets
 
 
 class Perfetto:
@@ -170,22 +181,24 @@ class Perfetto:
         self.groups, self.kernels, self.gpus, self.event_ids = {}, {}, set(), {}
         self.flow_ids = collections.defaultdict(lambda: [None, None])
         self.sequences, self.open, self.submissions = {}, collections.defaultdict(list), []
-        for packet in decode(data).packet:
+        for packet in decode(data):
             if packet.is_first:
                 assert packet.sequence not in self.sequences, packet
                 self.sequences[packet.sequence] = Sequence(packet)
+            elif packet.HasField("track_descriptor"):
+                assert [field.name for field, _ in packet.ListFields()] == ["track_descriptor"], packet
+                self.read_track(packet.track_descriptor)
             else:
                 assert packet.flags == NEEDS_STATE, packet
                 self.read(self.sequences[packet.sequence], packet)
         assert not any(self.open.values()), self.open
+        assert any(sequence.is_first for sequence in self.sequences.values())
         by_calls = [(source, self.event_ids[event]) for source, event in self.submissions]
         self.flows = collections.Counter(by_calls + [tuple(ends) for ends in self.flow_ids.values()])
 
     def read(self, sequence, packet):
         sequence.intern(packet.interned_data)
-        if packet.HasField("track_descriptor"):
-            self.read_track(packet.track_descriptor)
-        elif packet.HasField("track_event"):
+        if packet.HasField("track_event"):
             self.read_event(sequence, sequence.time(packet), packet.track_event)
         elif packet.HasField("stage_event"):
             self.read_region(sequence, sequence.time(packet), packet.stage_event)
@@ -200,7 +213,7 @@ class Perfetto:
             self.tracks[track.uuid] = "program"
             self.processes[track.process.pid] = track.process.name
         elif track.HasField("thread"):
-            assert self.tracks[track.parent] == "program" and track.thread.pid in self.processes
+            assert not track.HasField("parent") and track.thread.pid in self.processes
             self.tracks[track.uuid] = f"thread {track.thread.tid}"
             self.threads[track.thread.tid] = track.thread.name
         elif track.HasField("rank"):

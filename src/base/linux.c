@@ -18,6 +18,11 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     return zt__read_clock(CLOCK_MONOTONIC);
 }
 
+ZT__PRIVATE uint64_t zt__get_slept_ns(void) {
+    uint64_t now = zt__read_clock(CLOCK_MONOTONIC);
+    return zt__read_clock(CLOCK_BOOTTIME) - now;
+}
+
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
     return zt__read_clock(CLOCK_THREAD_CPUTIME_ID);
 }

@@ -63,6 +63,9 @@ typedef struct zt__file_properties {
 
 ZT__PRIVATE uint64_t zt__now_ns(void);
 
+/* Returns how long the system has slept since it was started, which zt__now_ns does not count on Linux. */
+ZT__PRIVATE uint64_t zt__get_slept_ns(void);
+
 /* Returns how long the calling thread has used a processor. */
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void);
 

@@ -3,6 +3,7 @@
 #include "base/protobuf.h"
 
 #include "base/compiler.h"
+#include "base/deflate.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -117,4 +118,14 @@ ZT__PRIVATE void zt__put_fields(zt__protobuf *protobuf, uint32_t field, const zt
     zt__put_key(protobuf, field, ZT__WIRE_BYTES);
     zt__put_varint(protobuf, fields->used);
     zt__put_bytes(protobuf, fields->bytes, fields->used);
+}
+
+ZT__PRIVATE void zt__put_compressed(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *content,
+                                    zt__deflate_places *places) {
+    zt__begin_message(protobuf, field);
+    if (zt__make_bytes(protobuf, zt__most_deflated(content->used))) {
+        protobuf->used +=
+            zt__deflate(places, content->bytes, content->used, protobuf->bytes + protobuf->used);
+    }
+    zt__end_message(protobuf);
 }

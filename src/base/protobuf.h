@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/compiler.h"
+#include "base/deflate.h"
 #include "base/system.h"
 
 enum { ZT__PROTOBUF_DEPTH = 8 };
@@ -36,3 +37,7 @@ ZT__PRIVATE void zt__clear_protobuf(zt__protobuf *protobuf);
 
 /* Encodes a message with the fields that another buffer has. */
 ZT__PRIVATE void zt__put_fields(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *fields);
+
+/* Encodes what another buffer has as bytes in the format of zlib. */
+ZT__PRIVATE void zt__put_compressed(zt__protobuf *protobuf, uint32_t field, const zt__protobuf *content,
+                                    zt__deflate_places *places);

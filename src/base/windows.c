@@ -18,6 +18,10 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     return now / hz * 1000000000u + now % hz * 1000000000u / hz;
 }
 
+ZT__PRIVATE uint64_t zt__get_slept_ns(void) {
+    return 0;
+}
+
 static uint64_t zt__filetime_value(FILETIME time) {
     return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
 }

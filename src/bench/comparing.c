@@ -85,6 +85,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
         zt__close_bench(&one);
         return zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
     }
+    ratios->is_of_pairs = 1;
 
     /* Samples are taken of both in turn, until their ratios meet the stopping rule of `a`. The order
        alternates, so that drift favours neither. */
@@ -112,15 +113,9 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     if (has_samples) {
         zt__describe_series(&result->a, one.series, &one.config);
         zt__describe_series(&result->b, other.series, &other.config);
-        /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
-           distributions differ in shape; then the interval is widened to contain it. */
-        result->ratio = result->b.median / result->a.median;
+        result->ratio = zt__is_positive(result->a.median) ? ratios->median : zt__nan();
         result->low = ratios->low;
         result->high = ratios->high;
-        if (!zt__is_nan(result->ratio)) {
-            result->low = result->ratio < result->low ? result->ratio : result->low;
-            result->high = result->ratio > result->high ? result->ratio : result->high;
-        }
         result->differs = result->low > 1 || result->high < 1;
         zt__describe_comparison(result);
     }
@@ -177,10 +172,9 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
    A change is one of the median and of the first decile. Other load may last longer than a benchmark, which then
    cannot know of it; but it makes samples longer, and hardly ever all of them.
 
-   The errors of the logarithms of the two medians are independent, so that of their difference has the sum of
-   their squares (Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
-   2008). An earlier interval that reaches 0 has no logarithm; then no change is shown. A later one that does
-   reaches -100%. */
+   The interval of the change is from the shortest time now against the longest before to the longest now against the
+   shortest before, because what lasts longer than a run may be at its best in one, and at its worst in the other. If
+   an earlier interval reaches 0, there is none, and no change is shown. */
 static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                            const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
@@ -213,13 +207,7 @@ static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before
         verdict = ZT__SAME;
         figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
         if (zt__is_positive(before->low)) {
-            double now_above = log(now->high / now->median), before_below = log(before->median / before->low);
-            double high = ratio * exp(sqrt(now_above * now_above + before_below * before_below)), low = 0;
-            if (zt__is_positive(now->low)) {
-                double now_below = log(now->median / now->low);
-                double before_above = log(before->high / before->median);
-                low = ratio * exp(-sqrt(now_below * now_below + before_above * before_above));
-            }
+            double low = now->low / before->high, high = now->high / before->low;
             figures[ZT__CHANGE_LOW] = (low - 1) * 100;
             figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
             if (low > 1 + tolerance && !(of_decile <= 1 + tolerance)) {

@@ -6,6 +6,8 @@
 #include "base/numbers.h"
 #include "metrics/statistics.h"
 
+enum { ZT__FIFTHS = 5 };
+
 ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz, int is_throttled) {
     uint32_t i = series->count++;
     series->samples[i] = sample;
@@ -78,10 +80,27 @@ static double zt__variance_of_groups(const double *excesses, uint32_t bursts, ui
     return variance * few * few;
 }
 
+/* Widens the interval to contain the medians of fifths of all bursts. */
+static void zt__contain_fifths(zt__series *series) {
+    double samples[ZT_BENCH_SAMPLES];
+    uint32_t next = 0, fifth, bursts = 0;
+    for (fifth = 1; fifth <= ZT__FIFTHS && series->measured_bursts >= ZT__FIFTHS; fifth++) {
+        uint32_t count = 0;
+        double median;
+        while (bursts < series->measured_bursts * fifth / ZT__FIFTHS) {
+            uint32_t taken = zt__collect_burst(series, &next, samples + count);
+            count += taken;
+            bursts += taken > 0;
+        }
+        median = zt__quantile(samples, count, 0.5);
+        series->low = median < series->low ? median : series->low;
+        series->high = median > series->high ? median : series->high;
+    }
+}
+
 /* Returns how many independent samples would show the median as precisely as the bursts do. */
 static double zt__count_independent(const zt__series *series) {
-    enum { GROUPS = 5 };
-    const double most_of_burst = 4;
+    const double most_of_burst = series->is_of_pairs ? ZT_BENCH_SAMPLES : 4;
     double samples[ZT_BENCH_SAMPLES], excesses[ZT_BENCH_SAMPLES];
     double count = series->counting, variance, of_groups, least = 0, most = 0;
     uint32_t next = 0, bursts = 0, i, taken;
@@ -97,8 +116,8 @@ static double zt__count_independent(const zt__series *series) {
     }
     variance = zt__variance_of_groups(excesses, bursts, bursts);
     variance = variance < most ? variance : most; /* as if all samples of a burst were alike */
-    if (bursts >= GROUPS) {
-        of_groups = zt__variance_of_groups(excesses, bursts, GROUPS);
+    if (bursts >= ZT__FIFTHS && !series->is_of_pairs) {
+        of_groups = zt__variance_of_groups(excesses, bursts, ZT__FIFTHS);
         variance = variance > of_groups ? variance : of_groups;
     }
     return count * count / (4 * (variance > least ? variance : least));
@@ -156,5 +175,8 @@ ZT__PRIVATE void zt__evaluate_series(zt__series *series) {
     }
     series->low = series->sorted[end];
     series->high = series->sorted[series->counting - 1 - end];
+    if (!series->is_of_pairs) {
+        zt__contain_fifths(series);
+    }
     series->precision = zt__share_of_median(series, (series->high - series->low) / 2);
 }

@@ -12,6 +12,7 @@ typedef struct zt__series {
     double mhz[ZT_BENCH_SAMPLES];      /* the device's frequency after each; NaN: unknown */
     uint32_t bursts[ZT_BENCH_SAMPLES]; /* in which burst each was taken, from 0 */
     unsigned char is_throttled[ZT_BENCH_SAMPLES];
+    int is_of_pairs; /* ratios: what lasts longer than two runs disturbs both */
     /* Figures of the samples so far: */
     unsigned char is_changed[ZT_BENCH_SAMPLES];
     uint32_t changed, set_aside;
@@ -49,5 +50,10 @@ ZT__PRIVATE int zt__is_set_aside(const zt__series *series, uint32_t sample);
    disturbs them lasts long. How much they do shows in the numbers of samples below the median: where these differ
    between bursts, or between fifths of all bursts, by more than chance, n samples are worth fewer (the design
    effect of cluster samples; Kish, "Survey sampling", 1965). Of a burst in which all samples are alike, all are
-   worth one. No burst is worth more than 4: ten bursts may miss what disturbs one in twenty. */
+   worth one. No burst is worth more than 4: ten bursts may miss what disturbs one in twenty. What lasts for a burst
+   or longer cancels in ratios of pairs, so that for these neither that limit holds nor are fifths compared.
+
+   The interval of samples contains the medians of the fifths, too. What makes these differ lasts as long as the
+   benchmark, or longer: the next run may be in one of its states for all of its time. Of independent samples, the
+   interval contains most of these medians already. */
 ZT__PRIVATE void zt__evaluate_series(zt__series *series);

@@ -101,7 +101,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 /* The result of a comparison of two variants. */
 struct zt_comparison {
     zt_bench_result a, b;
-    double ratio;     /* median of b divided by median of a */
+    double ratio;     /* of b to a: the median of the ratios of samples that were taken one after the other */
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
     char text[320];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
@@ -111,8 +111,8 @@ struct zt_comparison {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Compares two variants: takes their samples in turn, and computes the ratio of the medians with its
-   interval. The limits are those of `a`; its precision is that of the ratio. No run has metrics.
+/* Compares two variants: takes their samples in turn, and computes the median of the ratios of
+   such pairs with its interval. What lasts longer than a pair, such as other load, is in both of its samples. The limits are those of `a`; its precision is that of the ratio. No run has metrics.
    Returns as zt_bench.
    Not by two threads at once. */
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,

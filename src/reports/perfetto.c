@@ -3,6 +3,7 @@
 #include "reports/perfetto.h"
 
 #include "base/compiler.h"
+#include "base/deflate.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/numbers.h"
@@ -16,7 +17,7 @@
 #include "regions/profiler.h"
 #include "reports/trace_sink.h"
 
-/* A file is a sequence of packets (message Trace). Files of several processes may be joined with cat: what identifies a
+/* A file is a sequence of packets (message Trace), compressed some thousand at a time. Files of several processes may be joined with cat: what identifies a
    track, an event, a flow, a device or a sequence is derived from a hash of the process and the profiler.
 
    A sequence of packets has a clock of its own, which counts from packet to packet, a track that slices are on if they
@@ -32,6 +33,7 @@ enum {
     ZT__PACKET_TRACK_EVENT = 11,
     ZT__PACKET_INTERNED_DATA = 12,
     ZT__PACKET_SEQUENCE_FLAGS = 13,
+    ZT__PACKET_COMPRESSED = 50,
     ZT__PACKET_COUNTER_EVENT = 52,
     ZT__PACKET_STAGE_EVENT = 53,
     ZT__PACKET_CLOCK_ID = 58,
@@ -122,6 +124,7 @@ enum {
     ZT__STATE_CLEARED = 1, /* flags of a sequence */
     ZT__NEEDS_STATE = 2,
     ZT__MONOTONIC_CLOCK = 3,
+    ZT__BOOT_CLOCK = 6, /* the same, with the time that the system slept */
     ZT__SEQUENCE_CLOCK = 64,
     ZT__SLICE_BEGINS = 1, /* types of events */
     ZT__SLICE_ENDS = 2,
@@ -130,6 +133,8 @@ enum {
     ZT__FORWARDS = 2,          /* a value of a counter is that from its time on */
     ZT__OWN_COUNTER_GROUP = 64 /* lower numbers are groups that Perfetto defines */
 };
+
+enum { ZT__COMPRESSED_AT_ONCE = 1 << 16 }; /* bytes; Perfetto wants less than 512 KiB */
 
 /* What a key is: a text of some use, or a kernel with the sizes of a launch. */
 typedef enum zt__key_kind {
@@ -157,7 +162,9 @@ typedef struct zt__launch_key {
 struct zt__perfetto {
     zt__protobuf packet;   /* that is open */
     zt__protobuf interned; /* what it, or the next one, declares */
-    zt__protobuf file;     /* the packet as the file has it */
+    zt__protobuf packets;  /* that have ended, and are not written yet */
+    zt__protobuf file;     /* the same as the file has them */
+    zt__deflate_places places;
     zt__mutex mutex;       /* of the map, which no other thread uses */
     zt__map map;           /* to zt__interned */
     uint64_t identity;     /* differs from that of other processes and profilers */
@@ -165,6 +172,7 @@ struct zt__perfetto {
     uint64_t last_ns;      /* by the clock of the sequence */
     zt__trace_track track; /* of the sequence */
     uint32_t queues;       /* the last sequence that has declared some */
+    uint32_t stages[5];    /* by zt__region_kind: the last sequence that has declared it */
     uint32_t descriptors;  /* of counters */
     int has_counters;      /* a packet of counters is open, which has this time: */
     uint64_t counters_ns;
@@ -201,7 +209,18 @@ static void zt__put_number(zt__protobuf *packet, uint32_t integer_field, uint32_
     }
 }
 
-/* Writes the packet that is open, if there is one. */
+/* Writes the packets that have ended. */
+static void zt__write_packets(zt__trace_sink *sink) {
+    zt__perfetto *perfetto = sink->perfetto;
+    zt__begin_message(&perfetto->file, ZT__TRACE_PACKET);
+    zt__put_compressed(&perfetto->file, ZT__PACKET_COMPRESSED, &perfetto->packets, &perfetto->places);
+    zt__end_message(&perfetto->file);
+    zt__write_bytes(sink->writer, (const char *)perfetto->file.bytes, perfetto->file.used);
+    zt__clear_protobuf(&perfetto->packets);
+    zt__clear_protobuf(&perfetto->file);
+}
+
+/* Ends the packet that is open, if there is one. */
 static void zt__end_packet(zt__trace_sink *sink) {
     zt__perfetto *perfetto = sink->perfetto;
     if (!perfetto->packet.used) {
@@ -214,12 +233,13 @@ static void zt__end_packet(zt__trace_sink *sink) {
     if (perfetto->interned.used) {
         zt__put_fields(&perfetto->packet, ZT__PACKET_INTERNED_DATA, &perfetto->interned);
     }
-    zt__put_fields(&perfetto->file, ZT__TRACE_PACKET, &perfetto->packet);
-    zt__write_bytes(sink->writer, (const char *)perfetto->file.bytes, perfetto->file.used);
+    zt__put_fields(&perfetto->packets, ZT__TRACE_PACKET, &perfetto->packet);
     zt__clear_protobuf(&perfetto->packet);
     zt__clear_protobuf(&perfetto->interned);
-    zt__clear_protobuf(&perfetto->file);
     perfetto->has_counters = 0;
+    if (perfetto->packets.used >= ZT__COMPRESSED_AT_ONCE) {
+        zt__write_packets(sink);
+    }
 }
 
 /* Begins a packet. One of counters is still open, because the next value may have the same time. */
@@ -256,11 +276,16 @@ static void zt__put_clock(zt__protobuf *packet, uint32_t clock, uint64_t ns, int
     zt__end_message(packet);
 }
 
+/* Ends a sequence of packets: what it declares, and no packet needs, is in none. */
+static void zt__end_sequence(zt__trace_sink *sink) {
+    zt__end_packet(sink);
+    zt__clear_protobuf(&sink->perfetto->interned);
+}
+
 static void zt__begin_packet_sequence(zt__trace_sink *sink, zt__trace_track track) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
-    zt__end_packet(sink);
-    zt__clear_protobuf(&perfetto->interned); /* of the sequence before, which no packet needed */
+    zt__end_sequence(sink);
     perfetto->sequence++;
     perfetto->track = track;
     perfetto->last_ns = sink->profiler->opened_ns;
@@ -274,7 +299,10 @@ static void zt__begin_packet_sequence(zt__trace_sink *sink, zt__trace_track trac
     zt__end_message(packet);
     zt__begin_message(packet, ZT__PACKET_CLOCK_SNAPSHOT);
     zt__put_clock(packet, ZT__MONOTONIC_CLOCK, perfetto->last_ns, 0);
-    zt__put_clock(packet, ZT__SEQUENCE_CLOCK, perfetto->last_ns, 1);
+    if (perfetto->sequence == 1) { /* for what else Perfetto has recorded, and expects of each file */
+        zt__put_clock(packet, ZT__BOOT_CLOCK, perfetto->last_ns + zt__get_slept_ns(), 0);
+    }
+    zt__put_clock(packet, ZT__SEQUENCE_CLOCK, 0, 1);
     zt__put_uint(packet, ZT__SNAPSHOT_PRIMARY, ZT__MONOTONIC_CLOCK);
     zt__end_packet(sink);
 }
@@ -346,15 +374,11 @@ static uint32_t zt__number_of_queue(zt__trace_track track) {
     return ZT__COUNT_OF(zt__stages) + track.number;
 }
 
-/* Declares a queue; before the first one of a sequence the stages, and the context that all regions are of. */
+/* Declares a queue; before the first one of a sequence the context that all regions are of. */
 static void zt__begin_packet_queue(zt__trace_sink *sink, zt__trace_track track, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
-    uint32_t i;
     if (perfetto->queues != perfetto->sequence) {
         perfetto->queues = perfetto->sequence;
-        for (i = 0; i < ZT__COUNT_OF(zt__stages); i++) {
-            zt__declare_specification(perfetto, i + 1, zt__stages[i].name, zt__stages[i].category);
-        }
         zt__begin_message(&perfetto->interned, ZT__INTERNED_CONTEXT);
         zt__put_uint(&perfetto->interned, ZT__INTERNED_ID, (uint64_t)sink->program);
         zt__put_uint(&perfetto->interned, ZT__CONTEXT_PROCESS, (uint64_t)sink->program);
@@ -517,6 +541,11 @@ static void zt__begin_stage(zt__trace_sink *sink, const zt__trace_event *event) 
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
     const zt__origin *origin = event->origin;
+    const struct zt__stage *stage = &zt__stages[origin->kind];
+    if (perfetto->stages[origin->kind] != perfetto->sequence) {
+        perfetto->stages[origin->kind] = perfetto->sequence;
+        zt__declare_specification(perfetto, (uint32_t)origin->kind + 1, stage->name, stage->category);
+    }
     zt__begin_message(packet, ZT__PACKET_STAGE_EVENT);
     zt__put_uint(packet, ZT__STAGE_ID, zt__event_number(perfetto, event->id));
     zt__put_uint(packet, ZT__STAGE_DURATION, event->end_ns - event->begin_ns);
@@ -672,16 +701,15 @@ static uint64_t zt__identify(const zt__trace_sink *sink) {
 
 static int zt__begin_packets(zt__trace_sink *sink) {
     const zt_allocator *allocator = &sink->profiler->config.allocator;
-    const zt__trace_track program = {0, 0};
     zt__perfetto *perfetto = (zt__perfetto *)zt__allocate(allocator, 1, sizeof *perfetto);
     sink->perfetto = perfetto;
     if (!perfetto) {
         return 0;
     }
-    perfetto->packet.allocator = perfetto->interned.allocator = perfetto->file.allocator = allocator;
+    perfetto->packet.allocator = perfetto->interned.allocator = perfetto->packets.allocator =
+        perfetto->file.allocator = allocator;
     zt__create_mutex(&perfetto->mutex);
     perfetto->identity = zt__identify(sink);
-    zt__begin_packet_sequence(sink, program);
     return 1;
 }
 
@@ -693,30 +721,30 @@ static int zt__end_packets(zt__trace_sink *sink) {
         return 0;
     }
     zt__end_packet(sink);
-    is_complete =
-        !perfetto->packet.out_of_memory && !perfetto->interned.out_of_memory && !perfetto->file.out_of_memory;
+    zt__write_packets(sink);
+    is_complete = !perfetto->packet.out_of_memory && !perfetto->interned.out_of_memory &&
+                  !perfetto->packets.out_of_memory && !perfetto->file.out_of_memory;
     zt__map_free_values(&perfetto->map, allocator);
     zt__destroy_mutex(&perfetto->mutex);
     zt__free(allocator, perfetto->packet.bytes);
     zt__free(allocator, perfetto->interned.bytes);
+    zt__free(allocator, perfetto->packets.bytes);
     zt__free(allocator, perfetto->file.bytes);
     zt__free(allocator, perfetto);
     return is_complete;
 }
 
-/* Describes what a track stands for: the process or a thread of it; the device, which is below the process; or a track
+/* In a packet of no sequence, describes what a track stands for: the process or a thread of it; the device, which is below the process; or a track
    of the device. */
 static void zt__name_packet_track(zt__trace_sink *sink, zt__trace_track track, const char *name) {
     zt__perfetto *perfetto = sink->perfetto;
     zt__protobuf *packet = &perfetto->packet;
     zt__trace_track parent = {track.is_device && track.number, 0};
-    zt__begin_packet(sink, ZT__NEEDS_STATE);
+    zt__end_sequence(sink);
     zt__begin_message(packet, ZT__PACKET_TRACK_DESCRIPTOR);
     zt__put_uint(packet, ZT__TRACK_UUID, zt__track_uuid(perfetto, track));
-    if (track.is_device || track.number) {
+    if (track.is_device) { /* a thread is below its process in any case */
         zt__put_uint(packet, ZT__TRACK_PARENT, zt__track_uuid(perfetto, parent));
-    }
-    if (track.is_device) {
         zt__put_text(packet, ZT__TRACK_NAME, name);
     }
     if (track.is_device && track.number) {

@@ -66,7 +66,7 @@ typedef struct zt__trace_format {
     int (*begin)(zt__trace_sink *sink);
     int (*end)(zt__trace_sink *sink);
 
-    /* Names the program or the device, or a track of it. */
+    /* Names the program or the device, or a track of it. A sequence ends before. */
     void (*name_track)(zt__trace_sink *sink, zt__trace_track track, const char *name);
 
     /* Announces events that follow each other in time, for the most part: slices and instants of this track, regions of

@@ -1,8 +1,8 @@
 /* ----------------------------------------------------------------------------------------------------------
    TRACE FILES
 
-       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, with a third of the bytes or fewer, and
-       with more for its pages. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
+       "run.pftrace" is for Perfetto (ui.perfetto.dev): in its own format, compressed, and with more for its
+       pages: from two regions on, it has less than a third of the bytes. "run.trace.json" is for Chrome (chrome://tracing) and other tools that read the
        Trace Event format; Perfetto shows it, too. Both have the same tracks and spans, with times of
        CLOCK_MONOTONIC.
 
