@@ -110,6 +110,8 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(set_real_costs)                                                                                        \
     X(set_kernel_clock)                                                                                      \
     X(set_metric_clock)                                                                                      \
+    X(pass_time)                                                                                             \
+    X(get_stamped)                                                                                           \
     X(give_samples)                                                                                          \
     X(list_registers)                                                                                        \
     X(set_shape)                                                                                             \

@@ -339,6 +339,9 @@ typedef struct sg_interval {
     uint64_t start, end; /* ns */
 } sg_interval;
 
+/* Adds a command with time stamps to the device's account (softgpu_get_stamped). */
+void sg_account_stamps(const sg_interval *times);
+
 /* Can a command of the list signal it? */
 bool sg_event_fits(const sg_event *event, const struct sg_list *list);
 

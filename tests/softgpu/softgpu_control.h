@@ -235,6 +235,19 @@ void softgpu_set_metric_clock(uint32_t valid_bits, uint64_t ticks_now);
 /* The time stamps of kernels, copies and all other commands that signal an event, likewise. */
 void softgpu_set_kernel_clock(uint32_t valid_bits, uint64_t ticks_now);
 
+/* All clocks of devices are later by this from now on, as if that time had passed. Nothing runs or waits for
+ * longer. */
+void softgpu_pass_time(uint64_t nanoseconds);
+
+/* The device's own account, since it was loaded, of commands that signal an event with time stamps. */
+typedef struct softgpu_stamped {
+    uint64_t commands;
+    uint64_t ticks; /* of the kernels' clock, from their begins to their ends */
+    uint64_t turns; /* commands in which that clock began anew */
+} softgpu_stamped;
+
+softgpu_stamped softgpu_get_stamped(void);
+
 /* B580_METRICS: ComputeBasic is the list of b580.def. The device measures what it can: times, clocks,
  * engines, work-groups, kernels, bytes. For the rest (XVE_ACTIVE, L3_HIT and so on), a test sets what the
  * hardware would have counted: each report made from now on carries that value, whatever work it spans,
