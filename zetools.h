@@ -917,17 +917,18 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 
 /* Whether metrics are measured, and if not, why. */
 typedef enum zt_availability {
-    ZT_AVAILABLE = 0,       /* metrics are measured */
-    ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
-    ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
-    ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
-    ZT_NO_PERMISSION,       /* the process may not use metrics; or, if the text says so, they may be in use */
-    ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
-    ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
-    ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
-    ZT_GROUPS_CONFLICT,     /* the groups need more passes than config.max_passes */
-    ZT_NOT_SUPPORTED,       /* the driver or the device has no metrics, or a call failed unexpectedly */
-    ZT_DEVICE_LOST,         /* the device is gone */
+    ZT_AVAILABLE = 0,   /* metrics are measured */
+    ZT_TIMES_BY_CHOICE, /* config.groups or ZT_GROUPS is "" */
+    ZT_NOT_ENABLED,     /* the driver's metrics are not enabled */
+    ZT_LIBRARY_MISSING, /* the driver lacks its metric library */
+    ZT_NO_PERMISSION,   /* the process may not use metrics; or, if the text says so, they may be in use */
+    ZT_IN_USE,          /* the device's counters are in use by a stream, a profiler or another process. The
+                               text names which, where the system shows it */
+    ZT_NO_SUCH_GROUP,   /* no event-based group of that name */
+    ZT_NO_SUCH_METRIC,  /* no event-based group has a metric of that name */
+    ZT_GROUPS_CONFLICT, /* the groups need more passes than config.max_passes */
+    ZT_NOT_SUPPORTED,   /* the driver or the device has no metrics, or a call failed unexpectedly */
+    ZT_DEVICE_LOST,     /* the device is gone */
     ZT_AVAILABILITY_UNKNOWN /* there is no profiler */
 } zt_availability;
 
@@ -2656,6 +2657,7 @@ typedef zt__disabled_phase_scope zt_phase_scope;
 #include <io.h>
 #include <sys/stat.h>
 #else
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -3309,6 +3311,20 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
 /* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
 ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
+/* What counts on a device: the kernel gives it to one user at a time. */
+typedef enum zt__counting_unit { ZT__UNIT_OF_WORK, ZT__UNIT_OF_INSTRUCTIONS } zt__counting_unit;
+
+/* Who has counters open, as far as the system shows it to this process. It does not show of which device. */
+typedef struct zt__counter_user {
+    uint32_t process; /* 0: none was found */
+    char name[32];    /* of that process */
+    int is_shown;     /* the system shows what processes have open */
+    uint32_t hidden;  /* processes of which it shows that to others alone */
+} zt__counter_user;
+
+/* Finds another process that has counters of this kind open, else this one. */
+ZT__PRIVATE zt__counter_user zt__find_counter_user(zt__counting_unit unit);
+
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);
 
@@ -3604,6 +3620,78 @@ ZT__PRIVATE const char *zt__find_permission_remedy(void) {
         }
     }
     return remedy;
+}
+
+static void zt__read_process_name(uint32_t process, char *name, size_t size) {
+    char path[64];
+    FILE *file;
+    size_t i;
+    snprintf(name, size, "?");
+    snprintf(path, sizeof path, "/proc/%u/comm", (unsigned)process);
+    file = fopen(path, "re");
+    if (file) {
+        if (!fgets(name, (int)size, file)) {
+            snprintf(name, size, "?");
+        }
+        fclose(file);
+    }
+    name[strcspn(name, "\n")] = 0;
+    for (i = 0; name[i]; i++) { /* a process chooses its name, which terminals may show */
+        name[i] = name[i] < ' ' || name[i] > '~' ? '?' : name[i];
+    }
+}
+
+/* Returns whether a process has open what the kernel's drivers i915 and xe call so; -1 if the system does not show
+   that. `links_left` bounds the work. */
+static int zt__has_counters_open(uint32_t process, zt__counting_unit unit, uint32_t *links_left) {
+    static const char *const names[][2] = {{"anon_inode:[i915_perf]", "anon_inode:[xe_oa]"},
+                                           {"anon_inode:[i915_eu_stall]", "anon_inode:[xe_eu_stall]"}};
+    char path[64], target[64];
+    const struct dirent *entry;
+    DIR *directory;
+    int found = 0;
+    snprintf(path, sizeof path, "/proc/%u/fd", (unsigned)process);
+    directory = opendir(path);
+    if (!directory) {
+        return errno == EACCES ? -1 : 0; /* it may have ended */
+    }
+    while (!found && (entry = readdir(directory)) != NULL) {
+        if (*links_left == 0) {
+            found = -1;
+            break;
+        }
+        --*links_left;
+        snprintf(path, sizeof path, "/proc/%u/fd/%.20s", (unsigned)process, entry->d_name);
+        zt__read_link(path, target, sizeof target);
+        found = strcmp(target, names[unit][0]) == 0 || strcmp(target, names[unit][1]) == 0;
+    }
+    closedir(directory);
+    return found;
+}
+
+ZT__PRIVATE zt__counter_user zt__find_counter_user(zt__counting_unit unit) {
+    enum { MOST_LINKS = 100000 }; /* which take some 0.1 s */
+    uint32_t links_left = MOST_LINKS, own = (uint32_t)zt__get_process_id();
+    const struct dirent *entry;
+    zt__counter_user user;
+    DIR *directory = opendir("/proc");
+    memset(&user, 0, sizeof user);
+    while (directory && (user.process == 0 || user.process == own) && (entry = readdir(directory)) != NULL) {
+        uint32_t process = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        int is_open = process ? zt__has_counters_open(process, unit, &links_left) : 0;
+        user.is_shown |= process == own;
+        user.hidden += is_open < 0;
+        if (is_open > 0) {
+            user.process = process;
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    }
+    if (user.process) {
+        zt__read_process_name(user.process, user.name, sizeof user.name);
+    }
+    return user;
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -5489,10 +5577,9 @@ ZT__PRIVATE void zt__change_depth(int by) {
                               "driver's metric libraries are missing: install Intel Metrics Discovery and "  \
                               "Metrics Library (libigdmd, libigdml) of the driver's version.")               \
     X(NO_PERMISSION, "%s failed: %s. This process has no permission to use metrics. %s")                     \
-    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. Either this process has no permission to use metrics, or "    \
-                               "the counters are in use by another process or by a stream or query of this " \
-                               "program's own: the driver's answer is the same. %s Or close the other "      \
-                               "user, then open again.")                                                     \
+    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. The driver answers so in two cases. Either this process has " \
+                               "no permission to use metrics, or the counters are in use by %s. %s Or "      \
+                               "close the other user, then open again.")                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
     X(COUNTERS_HELD, "%s: the device's counters are in use by %s. Close it, then open again.")               \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
@@ -6576,6 +6663,13 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
 
 ZT__PRIVATE const char *zt__find_permission_remedy(void) {
     return "Run as administrator.";
+}
+
+ZT__PRIVATE zt__counter_user zt__find_counter_user(zt__counting_unit unit) {
+    zt__counter_user user;
+    (void)unit;
+    memset(&user, 0, sizeof user); /* the system does not show it */
+    return user;
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -7730,9 +7824,12 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
 
 /* Why counters are not available. */
 
+/* What counters are wanted for. */
+typedef enum zt__counter_use { ZT__FOR_REGIONS, ZT__FOR_STREAM, ZT__FOR_INSTRUCTIONS } zt__counter_use;
+
 /* The profiler, stream or process that uses counters, as text for a message. */
 typedef struct zt__counter_holder {
-    char text[ZET_MAX_METRIC_GROUP_NAME + 64];
+    char text[ZET_MAX_METRIC_GROUP_NAME + 128];
 } zt__counter_holder;
 
 ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__counter_holder *holder);
@@ -7743,7 +7840,7 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b);
 /* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
    empty, the holder is looked up. `diagnostics` may be NULL. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
-                                               int is_streamed, ze_result_t result, const char *call,
+                                               zt__counter_use use, ze_result_t result, const char *call,
                                                const zt__counter_holder *holder);
 
 /* ==== metrics/availability.c ============================================================================ */
@@ -7759,8 +7856,34 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
 
+/* Describes who uses counters that neither a profiler nor a stream of this process uses. Returns whether the system
+   shows who it is. */
+static int zt__describe_user(zt__counting_unit unit, zt__counter_holder *holder) {
+    const char *unknown = "another process, or a stream or query of this program's own";
+    zt__counter_user user = zt__find_counter_user(unit);
+    if (user.process && user.process != (uint32_t)zt__get_process_id()) {
+        snprintf(holder->text, sizeof holder->text, "process %u (%s), which has counters of a GPU open",
+                 (unsigned)user.process, user.name);
+    } else if (user.process) {
+        snprintf(holder->text, sizeof holder->text, "a stream or query of this program's own");
+    } else if (!user.is_shown) {
+        snprintf(holder->text, sizeof holder->text, "%s: the system does not show which", unknown);
+    } else if (user.hidden) {
+        snprintf(holder->text, sizeof holder->text,
+                 "%s. The system does not show which, because %u processes hide what they have open: as "
+                 "root, look "
+                 "for %s in the output of 'ls -l /proc/*/fd'",
+                 unknown, (unsigned)user.hidden,
+                 unit == ZT__UNIT_OF_WORK ? "i915_perf or xe_oa" : "i915_eu_stall or xe_eu_stall");
+    } else {
+        snprintf(holder->text, sizeof holder->text,
+                 "%s, but no process that is visible from here has them open", unknown);
+    }
+    return user.process != 0;
+}
+
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
-                                               int is_streamed, ze_result_t result, const char *call,
+                                               zt__counter_use use, ze_result_t result, const char *call,
                                                const zt__counter_holder *holder) {
     const char *name = zt_result_name(result), *remedy = zt__find_permission_remedy();
     /* Drivers return these without permission, and also while another process uses the counters. */
@@ -7793,7 +7916,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         return ZT_NOT_SUPPORTED;
     }
     if (holder && holder->text[0]) { /* the library has refused, and no call of the driver has failed */
-        zt__report(diagnostics, COUNTERS_HELD, result, is_streamed ? "zt_stream_open" : "zt_open",
+        zt__report(diagnostics, COUNTERS_HELD, result, use != ZT__FOR_REGIONS ? "zt_stream_open" : "zt_open",
                    holder->text);
         return ZT_IN_USE;
     }
@@ -7805,19 +7928,18 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__lock(&process->mutex);
         for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
             const zt__active_group *active = &process->active_groups[i];
-            if (active->users && active->is_streamed != is_streamed &&
+            if (active->users && active->is_streamed != (use != ZT__FOR_REGIONS) &&
                 zt__share_counters(active->device, device)) {
                 zt__describe_holder(active, &own);
             }
         }
         zt__unlock(&process->mutex);
     }
-    if (!own.text[0]) {
-        if (is_ambiguous && remedy) {
-            zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, remedy);
-            return ZT_NO_PERMISSION;
-        }
-        snprintf(own.text, sizeof own.text, "another process, or a stream or query of this program's own");
+    if (!own.text[0] &&
+        !zt__describe_user(use == ZT__FOR_INSTRUCTIONS ? ZT__UNIT_OF_INSTRUCTIONS : ZT__UNIT_OF_WORK, &own) &&
+        is_ambiguous && remedy) {
+        zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, own.text, remedy);
+        return ZT_NO_PERMISSION;
     }
     zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, own.text);
     return ZT_IN_USE;
@@ -8143,7 +8265,7 @@ static ze_result_t zt__open_catalog_alone(ze_device_handle_t device, zt__catalog
     zt__load_driver(&driver);
     result = zt__open_catalog(&zt__default_allocator, &driver, device, catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        zt__report_refusal(NULL, device, 0, result, call, NULL);
+        zt__report_refusal(NULL, device, ZT__FOR_REGIONS, result, call, NULL);
     }
     return result;
 }
@@ -8237,7 +8359,7 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
                 table.row_count = listed.metric_count;
                 zt__write_table(&writer, &table);
             } else {
-                zt__report_refusal(NULL, device, 0, result, call, NULL);
+                zt__report_refusal(NULL, device, ZT__FOR_REGIONS, result, call, NULL);
             }
             zt__free_group(&zt__default_allocator, &listed);
         }
@@ -8581,7 +8703,7 @@ static ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     result = zt__load_metrics(selector->allocator, group, &call);
     if (result != ZE_RESULT_SUCCESS) {
         selector->availability =
-            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+            zt__report_refusal(selector->diagnostics, selector->device, ZT__FOR_REGIONS, result, call, NULL);
     }
     return result;
 }
@@ -8682,7 +8804,7 @@ static ze_result_t zt__select_by_metrics(zt__selector *selector) {
     }
     if (result != ZE_RESULT_SUCCESS) {
         selector->availability =
-            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+            zt__report_refusal(selector->diagnostics, selector->device, ZT__FOR_REGIONS, result, call, NULL);
     }
 
     /* Which groups have each of the requested metrics. */
@@ -8849,7 +8971,7 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     result = zt__open_catalog(allocator, driver, device, &selector.catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        *availability = zt__report_refusal(diagnostics, device, 0, result, call, NULL);
+        *availability = zt__report_refusal(diagnostics, device, ZT__FOR_REGIONS, result, call, NULL);
         return result;
     }
     if (!zt__has_counters(&selector.catalog)) {
@@ -20401,7 +20523,9 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream);
 /* Reports why the device cannot be sampled. Returns the result of the call that failed. */
 static ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
                                              const zt__counter_holder *holder) {
-    zt__report_refusal(stream->diagnostics, stream->device, 1, result, call, holder);
+    zt__report_refusal(stream->diagnostics, stream->device,
+                       stream->is_of_instructions ? ZT__FOR_INSTRUCTIONS : ZT__FOR_STREAM, result, call,
+                       holder);
     return result;
 }
 
@@ -42203,7 +42327,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
         zt__deactivate_groups(profiler, pass, pass->group_count);
     }
     profiler->availability =
-        zt__report_refusal(&profiler->diagnostics, profiler->device, 0, result, call, &holder);
+        zt__report_refusal(&profiler->diagnostics, profiler->device, ZT__FOR_REGIONS, result, call, &holder);
     zt__free_selection(&profiler->config.allocator, &profiler->selection);
     profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
     profiler->pass_count = 1;
@@ -46069,4 +46193,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5dcd727796c1bfc2 */
+/* Joined from src/ by src/join.py: 2af05bd8a2c55ee1 */

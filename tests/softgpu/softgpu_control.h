@@ -321,6 +321,7 @@ void softgpu_forget_findings(void);
  *   SOFTGPU_BEHAVE                         NAME or NAME=n, with commas between: "NO_PERMISSION,REPORT_LOST=3"
  *   SOFTGPU_INIT_RESULT                    what zeInit answers, as a number
  *   SOFTGPU_FAIL                           NUMBER:RESULT, or NUMBER:RESULT:ever, for softgpu_fail_any()
+ *   SOFTGPU_COUNTERS                       a file, by which processes have counters one at a time: exclusive.c
  *   SOFTGPU_CALLS                          a file to which the number of calls is written at exit
  *   SOFTGPU_TIMESTAMP_BITS, SOFTGPU_TICKS_PER_SECOND
  */
