@@ -7872,7 +7872,7 @@ static int zt__describe_user(zt__counting_unit unit, zt__counter_holder *holder)
         snprintf(holder->text, sizeof holder->text,
                  "%s. The system does not show which, because %u processes hide what they have open: as "
                  "root, look "
-                 "for %s in the output of 'ls -l /proc/*/fd'",
+                 "for %s in the output of 'ls -l /proc/[0-9]*/fd'",
                  unknown, (unsigned)user.hidden,
                  unit == ZT__UNIT_OF_WORK ? "i915_perf or xe_oa" : "i915_eu_stall or xe_eu_stall");
     } else {
@@ -46193,4 +46193,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2af05bd8a2c55ee1 */
+/* Joined from src/ by src/join.py: d258d5c7adfffa28 */

@@ -166,7 +166,7 @@ static void test_a_user_that_the_system_does_not_show(void **state) {
                   "not show which, because ");
         assert_contains(
             text, " processes hide what they have open: as root, look for i915_perf or xe_oa in the output "
-                  "of 'ls -l /proc/*/fd'");
+                  "of 'ls -l /proc/[0-9]*/fd'");
         assert_contains(text,
                         is_reserved ? "Either this process has no permission" : "Close it, then open again.");
         close_profiler(w, profiler);

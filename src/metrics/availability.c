@@ -33,7 +33,7 @@ static int zt__describe_user(zt__counting_unit unit, zt__counter_holder *holder)
         snprintf(holder->text, sizeof holder->text,
                  "%s. The system does not show which, because %u processes hide what they have open: as "
                  "root, look "
-                 "for %s in the output of 'ls -l /proc/*/fd'",
+                 "for %s in the output of 'ls -l /proc/[0-9]*/fd'",
                  unknown, (unsigned)user.hidden,
                  unit == ZT__UNIT_OF_WORK ? "i915_perf or xe_oa" : "i915_eu_stall or xe_eu_stall");
     } else {
