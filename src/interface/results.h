@@ -151,18 +151,17 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
 
 /* Whether metrics are measured, and if not, why. */
 typedef enum zt_availability {
-    ZT_AVAILABLE = 0,   /* metrics are measured */
-    ZT_TIMES_BY_CHOICE, /* config.groups or ZT_GROUPS is "" */
-    ZT_NOT_ENABLED,     /* the driver's metrics are not enabled */
-    ZT_LIBRARY_MISSING, /* the driver lacks its metric library */
-    ZT_NO_PERMISSION,   /* the process may not use metrics; or, if the text says so, they may be in use */
-    ZT_IN_USE,          /* the device's counters are in use by a stream, a profiler or another process. The
-                               text names which, where the system shows it */
-    ZT_NO_SUCH_GROUP,   /* no event-based group of that name */
-    ZT_NO_SUCH_METRIC,  /* no event-based group has a metric of that name */
-    ZT_GROUPS_CONFLICT, /* the groups need more passes than config.max_passes */
-    ZT_NOT_SUPPORTED,   /* the driver or the device has no metrics, or a call failed unexpectedly */
-    ZT_DEVICE_LOST,     /* the device is gone */
+    ZT_AVAILABLE = 0,       /* metrics are measured */
+    ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
+    ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
+    ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
+    ZT_NO_PERMISSION,       /* the process may not use metrics; or, if the text says so, they may be in use */
+    ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
+    ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
+    ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
+    ZT_GROUPS_CONFLICT,     /* the groups need more passes than config.max_passes */
+    ZT_NOT_SUPPORTED,       /* the driver or the device has no metrics, or a call failed unexpectedly */
+    ZT_DEVICE_LOST,         /* the device is gone */
     ZT_AVAILABILITY_UNKNOWN /* there is no profiler */
 } zt_availability;
 
