@@ -9159,9 +9159,18 @@ ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column);
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, zt__kept_value *to);
 
+/* Sorts the kept samples by their first figure, the GPU time. In which place a sample is does not matter to those that are
+   added later, because they replace one at random. The mutex is held. */
+ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics);
+
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share);
+
+/* Finds median and 95th percentile of the GPU time of one path if its kept samples are sorted, as those that were packed
+   are: files of many ranks are read so. Returns 0 otherwise, and for other columns. The mutex is held. */
+ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                          uint32_t column, double *median, double *p95);
 
 /* Adds median and 95th percentile to the statistics of a column. Sorts the values. */
 ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
@@ -9445,16 +9454,31 @@ ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column) {
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, zt__kept_value *to) {
     uint32_t i, place = zt__place_of_column(layout, column), count = 0;
+    double weight;
     for (i = 0; i < statistics->kept && place < layout->kept_count; i++) {
         double value = statistics->rows[(size_t)i * layout->kept_count + place];
         if (!zt__is_nan(value)) {
             to[count++].value = value;
         }
     }
+    weight = count ? (double)statistics->moments[column].count / count : 0;
     for (i = 0; i < count; i++) {
-        to[i].weight = (double)statistics->moments[column].count / count;
+        to[i].weight = weight;
     }
     return count;
+}
+
+/* By the first column; NaN comes last. */
+static int zt__compare_kept_rows(const void *a, const void *b) {
+    float one = *(const float *)a, other = *(const float *)b;
+    return one < other ? -1 : one > other ? 1 : zt__is_nan(one) - zt__is_nan(other);
+}
+
+ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics) {
+    if (statistics->kept > 1 && layout->kept_count > 0) {
+        qsort(statistics->rows, statistics->kept, layout->kept_count * sizeof *statistics->rows,
+              zt__compare_kept_rows);
+    }
 }
 
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
@@ -9526,6 +9550,30 @@ static double zt__weighted_quantile(const zt__kept_value *values, uint32_t count
         position = next;
     }
     return values[count - 1].value;
+}
+
+ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                          uint32_t column, double *median, double *p95) {
+    const size_t columns = layout->kept_count;
+    const float *row = statistics->rows,
+                *last = row + columns * (statistics->kept ? statistics->kept - 1 : 0);
+    double *const quantiles[2] = {median, p95};
+    const double shares[2] = {0.5, 0.95};
+    uint32_t i;
+    if (statistics->kept == 0 || columns == 0 || layout->kept_columns[0] != column || zt__is_nan(*last)) {
+        return 0;
+    }
+    for (; row < last; row += columns) {
+        if (!(row[0] <= row[columns])) {
+            return 0;
+        }
+    }
+    for (i = 0; i < 2; i++) {
+        double position = shares[i] * (statistics->kept - 1), share = position - (uint32_t)position;
+        row = statistics->rows + columns * (uint32_t)position;
+        *quantiles[i] = row == last ? *row : *row + ((double)row[columns] - *row) * share;
+    }
+    return 1;
 }
 
 ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
@@ -17046,13 +17094,17 @@ ZT__PRIVATE double zt__time_of(const zt__path *path) {
     return path->statistics.moments ? path->statistics.moments[0].sum : 0;
 }
 
+static const zt__sample_layout *zt__layout_with(const zt_profiler *profiler, zt__subject subject,
+                                                uint32_t column) {
+    return zt__is_of_entries(subject, column) ? &profiler->entry_layout : &profiler->layout;
+}
+
 /* Locks the mutex, and copies the kept values of a column. Each call allocates room, because several threads may
    call at once. Returns NULL if no values are kept, or without memory: then `has_memory` is 0. */
 static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject subject, uint32_t column,
                                             uint32_t *count, int *has_memory) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__sample_layout *layout =
-        zt__is_of_entries(subject, column) ? &profiler->entry_layout : &profiler->layout;
+    const zt__sample_layout *layout = zt__layout_with(profiler, subject, column);
     const zt__path *path;
     zt__kept_value *values = NULL;
     uint64_t room = 0, kept;
@@ -17100,16 +17152,33 @@ ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
 ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
                                zt__kept_value **values, uint32_t *count) {
     zt_aggregation aggregation = profiler->layout.aggregations[column];
-    uint32_t kept_count;
-    int has_memory;
-    uint32_t time_column = zt__time_column(profiler, column);
-    zt__kept_value *kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
-    zt__moments moments = zt__sum_moments(subject, column);
-    double time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
-    double error_ns = zt__add_up(subject).launch_error_ns;
+    uint32_t kept_count = 0, time_column = zt__time_column(profiler, column);
+    int has_memory = 1, is_combined = aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN;
+    int is_sorted = 0;
+    double median = zt__nan(), p95 = zt__nan(), time_ns, error_ns;
+    zt__kept_value *kept = NULL;
+    zt__moments moments;
+    zt__lock(&profiler->mutex);
+    if (subject.path && is_combined && !values) {
+        is_sorted = zt__find_sorted_quantiles(zt__layout_with(profiler, subject, column),
+                                              zt__statistics_with(subject, column, subject.path), column,
+                                              &median, &p95);
+    }
+    if (!is_sorted) {
+        zt__unlock(&profiler->mutex);
+        kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
+    }
+    moments = zt__sum_moments(subject, column);
+    time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
+    error_ns = zt__add_up(subject).launch_error_ns;
     zt__unlock(&profiler->mutex);
     zt__get_moments(aggregation, &moments, stats);
-    zt__add_quantiles(aggregation, kept, kept_count, stats);
+    if (is_sorted) {
+        stats->median = median;
+        stats->p95 = p95;
+    } else {
+        zt__add_quantiles(aggregation, kept, kept_count, stats);
+    }
     if (aggregation != ZT_AGGREGATE_SUM) {
         stats->rate = stats->mean;
     } else if (zt__is_positive(time_ns)) {
@@ -18088,7 +18157,7 @@ ZT__PRIVATE ze_result_t zt__pack(zt_profiler *profiler, const char *call, uint8_
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 11, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 12, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -18102,6 +18171,33 @@ typedef struct zt__packer {
     ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
     char *strings;      /* the next text that is read is copied to here */
 } zt__packer;
+
+/* Returns 4 or 8 bytes as an integer. Compilers make one instruction of it. */
+static uint32_t zt__u32_at(const uint8_t *bytes) {
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+static uint64_t zt__u64_at(const uint8_t *bytes) {
+    return zt__u32_at(bytes) | (uint64_t)zt__u32_at(bytes + 4) << 32;
+}
+
+/* Of what is behind the header, eight bytes at a time: a file with many paths has millions. */
+static uint64_t zt__checksum(const uint8_t *packed, size_t size) {
+    const uint8_t *next = packed + ZT__PACK_HEADER_SIZE, *end = packed + size;
+    uint8_t last[8] = {0};
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    while (next < end) {
+        if (end - next < 8) {
+            memcpy(last, next, (size_t)(end - next));
+            next = last;
+            end = last + 8;
+        }
+        sum = (sum ^ zt__u64_at(next)) * UINT64_C(0x100000001b3);
+        sum ^= sum >> 32;
+        next += 8;
+    }
+    return sum;
+}
 
 /* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
 static int zt__require(zt__packer *packer, int condition) {
@@ -18139,7 +18235,7 @@ static uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
     return bytes;
 }
 
-/* Transfers the low `size` bytes of an integer, little-endian. A buffer that is read is rejected if the value
+/* Transfers the low `size` bytes of an integer, 4 or 8, little-endian. A buffer that is read is rejected if the value
    is above `most`. */
 static uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
     uint8_t *bytes = zt__next_bytes(packer, size);
@@ -18148,8 +18244,8 @@ static uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t 
     for (i = 0; i < size && bytes && !packer->is_reading; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    for (i = 0; i < size && bytes && packer->is_reading; i++) {
-        read |= (uint64_t)bytes[i] << 8 * i;
+    if (bytes && packer->is_reading) {
+        read = size == 4 ? zt__u32_at(bytes) : zt__u64_at(bytes);
     }
     return zt__require(packer, read <= most) ? read : 0;
 }
@@ -18177,12 +18273,21 @@ static void zt__transfer_f64(zt__packer *packer, double *value) {
     }
 }
 
-static void zt__transfer_f32(zt__packer *packer, float *value) {
+/* Transfers many values at once: most of a buffer are kept samples. */
+static void zt__transfer_floats(zt__packer *packer, float *values, size_t count) {
+    uint8_t *bytes = zt__next_bytes(packer, count * sizeof *values);
     uint32_t bits;
-    memcpy(&bits, value, sizeof bits);
-    bits = (uint32_t)zt__transfer_integer(packer, bits, 4, UINT32_MAX);
-    if (packer->is_reading) {
-        memcpy(value, &bits, sizeof bits);
+    size_t i;
+    for (i = 0; bytes && packer->is_reading && i < count; i++) {
+        bits = zt__u32_at(bytes + i * 4);
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+    for (i = 0; bytes && !packer->is_reading && i < count; i++) {
+        memcpy(&bits, &values[i], sizeof bits);
+        bytes[i * 4] = (uint8_t)bits;
+        bytes[i * 4 + 1] = (uint8_t)(bits >> 8);
+        bytes[i * 4 + 2] = (uint8_t)(bits >> 16);
+        bytes[i * 4 + 3] = (uint8_t)(bits >> 24);
     }
 }
 
@@ -18363,7 +18468,7 @@ static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statist
 static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                     const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t column, kept = statistics->kept;
+    uint32_t column, place, kept = statistics->kept;
     size_t i, values;
     zt__transfer_u64(packer, &statistics->count, ZT__MAX_PACKED_COUNT);
     if (packer->is_reading && statistics->count > 0) {
@@ -18409,13 +18514,18 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
             (float *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
         statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
     }
-    for (i = 0; i < values && statistics->rows; i++) {
-        zt__transfer_f32(packer, &statistics->rows[i]);
-        if (packer->is_reading) {
-            zt__require(packer,
-                        !(statistics->rows[i] < 0) ||
-                            !zt__has_gpu_times(profiler, layout->kept_columns[i % layout->kept_count]));
+    if (!packer->is_reading) {
+        zt__sort_rows(layout, statistics);
+    }
+    if (statistics->rows) {
+        zt__transfer_floats(packer, statistics->rows, values);
+    }
+    for (place = 0; packer->is_reading && statistics->rows && place < layout->kept_count; place++) {
+        int is_time = zt__has_gpu_times(profiler, layout->kept_columns[place]), is_valid = 1;
+        for (i = place; is_time && i < values; i += layout->kept_count) {
+            is_valid &= !(statistics->rows[i] < 0);
         }
+        zt__require(packer, is_valid);
     }
 }
 
@@ -18574,7 +18684,7 @@ static ze_result_t zt__pack_into(zt_profiler *locked, const char *call, uint8_t 
     }
     /* The header comes last, because it has the size and the checksum of the rest. */
     packed_size = packer.used;
-    hash = zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, packer.used - ZT__PACK_HEADER_SIZE);
+    hash = zt__checksum(packer.bytes, packer.used);
     memcpy(packer.bytes, "ZTPK", 4);
     packer.used = 4;
     zt__transfer_u32(&packer, &layout, UINT32_MAX);
@@ -18659,8 +18769,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (stated > size) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
     }
-    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE ||
-        hash != zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, (size_t)stated - ZT__PACK_HEADER_SIZE)) {
+    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE || hash != zt__checksum(packer.bytes, (size_t)stated)) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
     }
     size = (size_t)stated;
@@ -18671,8 +18780,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     }
     unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
     unpacked->config.baseline = NULL;
-    unpacked->strings = (char *)zt__allocate_unpacked(&packer, &complete.allocator, size, 1);
-    if (!zt__keep_columns(unpacked, &complete)) {
+    /* Not cleared, because most of it stays unused: texts are few beside the rest of a large buffer. */
+    unpacked->strings = (char *)complete.allocator.allocate(size, complete.allocator.user);
+    if (!unpacked->strings || !zt__keep_columns(unpacked, &complete)) {
         packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     packer.size = size;
@@ -45451,7 +45561,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
        zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 11; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 12; u64 size of the whole; u64 checksum of all that follows, see below
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -45475,12 +45585,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                u64 collected; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
-               u32 kept samples; each: an f32 a kept column, NaN where there is no value
+               u32 kept samples, by their GPU time; each: an f32 a kept column, NaN where there is no value
                of a phase the same of its entries, which have one column: the GPU time
 
        Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
        the GPU time, that of each pass if there are several, and latencies if the first line has 1.
+
+       The checksum is of u64 words, the last one filled up with bytes of 0. It begins as 0xcbf29ce484222325, and
+       for each word becomes (checksum ^ word) * 0x100000001b3 = c, then c ^ c >> 32.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -46192,4 +46305,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5c86f3de79fa2d1c */
+/* Joined from src/ by src/join.py: 400e875741e0e989 */

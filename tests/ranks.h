@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK_LAYOUT = 11, RANK_HEADER = 24, RANK_BUCKETS = 25 };
+enum { RANK_LAYOUT = 12, RANK_HEADER = 24, RANK_BUCKETS = 25 };
 
 /* A region or phase, of which the rank has one path or more. */
 typedef struct rank_region {
@@ -130,8 +130,13 @@ static inline void rank_put_path(rank_pack *pack, const rank_region *regions, co
 static inline void rank_seal(rank_pack *pack) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     size_t size = pack->size;
-    for (size_t i = RANK_HEADER; i < size; i++)
-        hash = (hash ^ pack->bytes[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = RANK_HEADER; i < size; i += 8) {
+        uint64_t word = 0;
+        for (size_t k = i; k < i + 8 && k < size; k++)
+            word |= (uint64_t)pack->bytes[k] << 8 * (k - i);
+        hash = (hash ^ word) * UINT64_C(0x100000001b3);
+        hash ^= hash >> 32;
+    }
     memcpy(pack->bytes, "ZTPK", 4);
     pack->size = 4;
     rank_put_u32(pack, RANK_LAYOUT);
