@@ -441,6 +441,41 @@ static void test_layout(void **state) {
     free(packed.bytes);
 }
 
+/* Packing sorts the kept samples; those that are not sorted are copied and sorted to find quantiles. Later samples replace
+   them all the same. */
+static void test_quantiles_of_sorted_samples(void **state) {
+    enum { KEPT = 40 };
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.samples = KEPT;
+    config.groups = "ComputeBasic";
+    zt_profiler *profiler = open_profiler(w, &config), *back;
+    for (int kept = 1; kept <= 2 * KEPT; kept += kept < 4 ? 1 : 19) {
+        uint32_t columns = 1 + zt_get_info(profiler).metric_count;
+        zt_stats before[64], after, unpacked;
+        assert_true(columns <= 64);
+        run_varied(w, profiler, "region", 0, kept);
+        for (uint32_t c = 0; c < columns; c++)
+            ok(zt_get_stats(profiler, ZT_PATH(0), c, &before[c]));
+        back = repacked(profiler);
+        for (uint32_t c = 0; c < columns; c++) {
+            ok(zt_get_stats(profiler, ZT_PATH(0), c, &after));
+            ok(zt_get_stats(back, ZT_PATH(0), c, &unpacked));
+            assert_close(after.median, before[c].median);
+            assert_close(after.p95, before[c].p95);
+            assert_close(unpacked.median, before[c].median);
+            assert_close(unpacked.p95, before[c].p95);
+        }
+        zt_region_info of_path, of_region = region_info(back, "region");
+        ok(zt_get_region(back, ZT_PATH(0), &of_path));
+        assert_close(of_path.time_ns.median, of_region.time_ns.median);
+        assert_close(of_path.time_ns.p95, of_region.time_ns.p95);
+        assert_true(of_path.time_ns.median <= of_path.time_ns.p95);
+        zt_close(back);
+    }
+    check_work(w);
+}
+
 static void expect_refused(const unsigned char *bytes, size_t size, ze_result_t expected) {
     zt_profiler *profiler = (zt_profiler *)1;
     const char *text;
@@ -1400,6 +1435,7 @@ int main(void) {
         TEST(test_unpacked_measures_nothing),
         TEST(test_an_empty_profiler_packs),
         TEST(test_layout),
+        TEST(test_quantiles_of_sorted_samples),
         TEST(test_bad_buffers),
         TEST(test_malicious_buffers),
         TEST(test_sizes_are_not_believed),

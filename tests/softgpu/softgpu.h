@@ -123,7 +123,7 @@ void sg_metrics_forget_given(void);
 /* Takes everything that is queued off all queues, undone. */
 void sg_drop_all_work(void);
 
-enum { SG_MAX_DEVICES = 4, SG_MAX_SUB_DEVICES = 4 };
+enum { SG_MAX_DEVICES = 8, SG_MAX_SUB_DEVICES = 4 };
 uint32_t sg_device_count(void);
 uint32_t sg_sub_device_count(void);
 

@@ -305,7 +305,7 @@ void softgpu_set_native_binary(const void *bytes, size_t size);
 /* The tools that debug this process are detached, with this zet_debug_detach_reason_t. */
 void softgpu_detach_debuggers(uint32_t reason);
 
-/* Root devices (1 to 4) and sub-devices in each (0, or 2 to 4). Handles stay valid, listings change. */
+/* Root devices (1 to 8) and sub-devices in each (0, or 2 to 4). Handles stay valid, listings change. */
 void softgpu_set_devices(uint32_t devices, uint32_t sub_devices);
 
 /* The ledger: objects and allocations of the application that are alive, and findings: what it did that it
