@@ -18181,22 +18181,28 @@ static uint64_t zt__u64_at(const uint8_t *bytes) {
     return zt__u32_at(bytes) | (uint64_t)zt__u32_at(bytes + 4) << 32;
 }
 
-/* Of what is behind the header, eight bytes at a time: a file with many paths has millions. */
+static uint64_t zt__add_to_checksum(uint64_t sum, uint64_t word) {
+    sum = (sum ^ word) * UINT64_C(0x100000001b3);
+    return sum ^ sum >> 32;
+}
+
+/* Of what is behind the header. A file with many paths has millions of bytes: each of two sums has every second word,
+   because none waits for the other. */
 static uint64_t zt__checksum(const uint8_t *packed, size_t size) {
-    const uint8_t *next = packed + ZT__PACK_HEADER_SIZE, *end = packed + size;
-    uint8_t last[8] = {0};
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    while (next < end) {
-        if (end - next < 8) {
-            memcpy(last, next, (size_t)(end - next));
+    enum { STEP = 16 };
+    const uint8_t *next = packed + ZT__PACK_HEADER_SIZE;
+    size_t left = size - ZT__PACK_HEADER_SIZE;
+    uint8_t last[STEP] = {0};
+    uint64_t even = UINT64_C(0xcbf29ce484222325), odd = even;
+    for (; left > 0; left -= left < STEP ? left : (size_t)STEP, next += STEP) {
+        if (left < STEP) {
+            memcpy(last, next, left);
             next = last;
-            end = last + 8;
         }
-        sum = (sum ^ zt__u64_at(next)) * UINT64_C(0x100000001b3);
-        sum ^= sum >> 32;
-        next += 8;
+        even = zt__add_to_checksum(even, zt__u64_at(next));
+        odd = zt__add_to_checksum(odd, zt__u64_at(next + 8));
     }
-    return sum;
+    return zt__add_to_checksum(even, odd);
 }
 
 /* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
@@ -18289,6 +18295,17 @@ static void zt__transfer_floats(zt__packer *packer, float *values, size_t count)
         bytes[i * 4 + 2] = (uint8_t)(bits >> 16);
         bytes[i * 4 + 3] = (uint8_t)(bits >> 24);
     }
+}
+
+/* Returns whether one of the values may be negative: it, or a NaN or 0 with the sign bit. */
+static int zt__has_sign(const float *values, size_t count) {
+    uint32_t bits, all = 0;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        memcpy(&bits, &values[i], sizeof bits);
+        all |= bits;
+    }
+    return all >> 31 != 0;
 }
 
 static void zt__transfer_flag(zt__packer *packer, int *flag) {
@@ -18520,7 +18537,10 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
     if (statistics->rows) {
         zt__transfer_floats(packer, statistics->rows, values);
     }
-    for (place = 0; packer->is_reading && statistics->rows && place < layout->kept_count; place++) {
+    if (!packer->is_reading || !statistics->rows || !zt__has_sign(statistics->rows, values)) {
+        return;
+    }
+    for (place = 0; place < layout->kept_count; place++) {
         int is_time = zt__has_gpu_times(profiler, layout->kept_columns[place]), is_valid = 1;
         for (i = place; is_time && i < values; i += layout->kept_count) {
             is_valid &= !(statistics->rows[i] < 0);
@@ -45592,8 +45612,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
        the GPU time, that of each pass if there are several, and latencies if the first line has 1.
 
-       The checksum is of u64 words, the last one filled up with bytes of 0. It begins as 0xcbf29ce484222325, and
-       for each word becomes (checksum ^ word) * 0x100000001b3 = c, then c ^ c >> 32.
+       The checksum is of u64 words, in pairs, the last one filled up with bytes of 0. Two sums begin as
+       0xcbf29ce484222325. The first words of all pairs are added to one, the second to the other, and then this
+       one to the first, which is the checksum. To add a word: sum = (sum ^ word) * 0x100000001b3, and then
+       sum = sum ^ sum >> 32.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -46305,4 +46327,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 400e875741e0e989 */
+/* Joined from src/ by src/join.py: ecec5eaeb9029f3f */

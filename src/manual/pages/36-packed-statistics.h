@@ -37,6 +37,8 @@
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
        the GPU time, that of each pass if there are several, and latencies if the first line has 1.
 
-       The checksum is of u64 words, the last one filled up with bytes of 0. It begins as 0xcbf29ce484222325, and
-       for each word becomes (checksum ^ word) * 0x100000001b3 = c, then c ^ c >> 32.
+       The checksum is of u64 words, in pairs, the last one filled up with bytes of 0. Two sums begin as
+       0xcbf29ce484222325. The first words of all pairs are added to one, the second to the other, and then this
+       one to the first, which is the checksum. To add a word: sum = (sum ^ word) * 0x100000001b3, and then
+       sum = sum ^ sum >> 32.
 */
