@@ -360,7 +360,7 @@ $(eval $(call variant,tsan,-O0 -fsanitize=thread))
 tsan_TESTS := test_auto test_callbacks test_clear test_debug test_hotspots test_lists test_locks test_lost test_memory test_modules test_nesting \
     test_passes test_phases test_plugins test_power test_process test_reader test_regions test_reports test_sequences test_soak test_stamps \
     test_streams test_strict test_thread test_timeline test_trace test_trace_off test_watch
-asan_TESTS := $(sort $(tsan_TESTS) test_advice test_bad_input test_baseline test_environment test_every_call test_facts \
+asan_TESTS := $(sort $(tsan_TESTS) test_advice test_bad_input test_baseline test_counters test_environment test_every_call test_facts \
     test_faults test_interrupted test_kernels test_merge test_open test_openmetrics test_softgpu_debug \
     test_softgpu_modules test_statistics)
 
@@ -427,6 +427,11 @@ test-%: ## one test program
 sequence: $(LOADED) $(BUILD)/tests/test_sequences ## one sequence of the model test: SEED=n
 	env $(SEED:%=ZT_SEED=%) tests/run-tests.sh plain -- test_sequences
 
+.PHONY: night
+night: $(LOADED) $(BUILD)/o2/tests/test_night ## ten hours by the device's clock, with ten million launches: some minutes
+	ZT_LAUNCHES=$${ZT_LAUNCHES:-10000000} ZT_TEST_TIMEOUT=3600 tests/run-tests.sh o2 -- test_night
+	cat $(BUILD)/logs/o2/test_night.log
+
 # ---- checks: all that CI does beyond the tests ----------------------------------------------------------------
 
 # Each step is a goal. With the tests, they take at most 40 minutes on two cores.
@@ -482,8 +487,8 @@ matrix: | deps-test deps-matrix ## compile the header in every language, compile
 # Test programs that run under valgrind in two minutes together. Not run are those that take half a minute or more each,
 # or fail there as their deadlines are too short; that interrupt kernels by signals; that run other programs; and
 # test_process, whose child processes end with memory in use; and test_cost, whose malloc valgrind replaces.
-ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_connectors test_cost test_debug test_every test_every_call \
-    test_faults test_gather test_hotspots test_interrupted test_lists test_locks test_minute test_preload test_process test_reports \
+ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_connectors test_cost test_counters test_debug test_every test_every_call \
+    test_faults test_gather test_hotspots test_interrupted test_lists test_locks test_minute test_night test_preload test_process test_reports \
     test_sequences test_soak test_softgpu_debug test_softgpu_sampling test_timeline test_watch,$(TESTS))
 
 .PHONY: analysis

@@ -2656,6 +2656,7 @@ typedef zt__disabled_phase_scope zt_phase_scope;
 #include <io.h>
 #include <sys/stat.h>
 #else
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -3473,6 +3474,20 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
 /* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
 ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
+/* What counts on a device: the kernel gives it to one user at a time. */
+typedef enum zt__counting_unit { ZT__UNIT_OF_WORK, ZT__UNIT_OF_INSTRUCTIONS } zt__counting_unit;
+
+/* Who has counters open, as far as the system shows it to this process. It does not show of which device. */
+typedef struct zt__counter_user {
+    uint32_t process; /* 0: none was found */
+    char name[32];    /* of that process */
+    int is_shown;     /* the system shows what processes have open */
+    uint32_t hidden;  /* processes of which it shows that to others alone */
+} zt__counter_user;
+
+/* Finds another process that has counters of this kind open, else this one. */
+ZT__PRIVATE zt__counter_user zt__find_counter_user(zt__counting_unit unit);
+
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);
 
@@ -3773,6 +3788,78 @@ ZT__PRIVATE const char *zt__find_permission_remedy(void) {
         }
     }
     return remedy;
+}
+
+static void zt__read_process_name(uint32_t process, char *name, size_t size) {
+    char path[64];
+    FILE *file;
+    size_t i;
+    snprintf(name, size, "?");
+    snprintf(path, sizeof path, "/proc/%u/comm", (unsigned)process);
+    file = fopen(path, "re");
+    if (file) {
+        if (!fgets(name, (int)size, file)) {
+            snprintf(name, size, "?");
+        }
+        fclose(file);
+    }
+    name[strcspn(name, "\n")] = 0;
+    for (i = 0; name[i]; i++) { /* a process chooses its name, which terminals may show */
+        name[i] = name[i] < ' ' || name[i] > '~' ? '?' : name[i];
+    }
+}
+
+/* Returns whether a process has open what the kernel's drivers i915 and xe call so; -1 if the system does not show
+   that. `links_left` bounds the work. */
+static int zt__has_counters_open(uint32_t process, zt__counting_unit unit, uint32_t *links_left) {
+    static const char *const names[][2] = {{"anon_inode:[i915_perf]", "anon_inode:[xe_oa]"},
+                                           {"anon_inode:[i915_eu_stall]", "anon_inode:[xe_eu_stall]"}};
+    char path[64], target[64];
+    const struct dirent *entry;
+    DIR *directory;
+    int found = 0;
+    snprintf(path, sizeof path, "/proc/%u/fd", (unsigned)process);
+    directory = opendir(path);
+    if (!directory) {
+        return errno == EACCES ? -1 : 0; /* it may have ended */
+    }
+    while (!found && (entry = readdir(directory)) != NULL) {
+        if (*links_left == 0) {
+            found = -1;
+            break;
+        }
+        --*links_left;
+        snprintf(path, sizeof path, "/proc/%u/fd/%.20s", (unsigned)process, entry->d_name);
+        zt__read_link(path, target, sizeof target);
+        found = strcmp(target, names[unit][0]) == 0 || strcmp(target, names[unit][1]) == 0;
+    }
+    closedir(directory);
+    return found;
+}
+
+ZT__PRIVATE zt__counter_user zt__find_counter_user(zt__counting_unit unit) {
+    enum { MOST_LINKS = 100000 }; /* which take some 0.1 s */
+    uint32_t links_left = MOST_LINKS, own = (uint32_t)zt__get_process_id();
+    const struct dirent *entry;
+    zt__counter_user user;
+    DIR *directory = opendir("/proc");
+    memset(&user, 0, sizeof user);
+    while (directory && (user.process == 0 || user.process == own) && (entry = readdir(directory)) != NULL) {
+        uint32_t process = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        int is_open = process ? zt__has_counters_open(process, unit, &links_left) : 0;
+        user.is_shown |= process == own;
+        user.hidden += is_open < 0;
+        if (is_open > 0) {
+            user.process = process;
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    }
+    if (user.process) {
+        zt__read_process_name(user.process, user.name, sizeof user.name);
+    }
+    return user;
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -5672,10 +5759,9 @@ ZT__PRIVATE void zt__change_depth(int by) {
                               "driver's metric libraries are missing: install Intel Metrics Discovery and "  \
                               "Metrics Library (libigdmd, libigdml) of the driver's version.")               \
     X(NO_PERMISSION, "%s failed: %s. This process has no permission to use metrics. %s")                     \
-    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. Either this process has no permission to use metrics, or "    \
-                               "the counters are in use by another process or by a stream or query of this " \
-                               "program's own: the driver's answer is the same. %s Or close the other "      \
-                               "user, then open again.")                                                     \
+    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. The driver answers so in two cases. Either this process has " \
+                               "no permission to use metrics, or the counters are in use by %s. %s Or "      \
+                               "close the other user, then open again.")                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
     X(COUNTERS_HELD, "%s: the device's counters are in use by %s. Close it, then open again.")               \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
@@ -6763,6 +6849,13 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
 
 ZT__PRIVATE const char *zt__find_permission_remedy(void) {
     return "Run as administrator.";
+}
+
+ZT__PRIVATE zt__counter_user zt__find_counter_user(zt__counting_unit unit) {
+    zt__counter_user user;
+    (void)unit;
+    memset(&user, 0, sizeof user); /* the system does not show it */
+    return user;
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -7917,9 +8010,12 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
 
 /* Why counters are not available. */
 
+/* What counters are wanted for. */
+typedef enum zt__counter_use { ZT__FOR_REGIONS, ZT__FOR_STREAM, ZT__FOR_INSTRUCTIONS } zt__counter_use;
+
 /* The profiler, stream or process that uses counters, as text for a message. */
 typedef struct zt__counter_holder {
-    char text[ZET_MAX_METRIC_GROUP_NAME + 64];
+    char text[ZET_MAX_METRIC_GROUP_NAME + 128];
 } zt__counter_holder;
 
 ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__counter_holder *holder);
@@ -7930,7 +8026,7 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b);
 /* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
    empty, the holder is looked up. `diagnostics` may be NULL. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
-                                               int is_streamed, ze_result_t result, const char *call,
+                                               zt__counter_use use, ze_result_t result, const char *call,
                                                const zt__counter_holder *holder);
 
 /* ==== metrics/availability.c ============================================================================ */
@@ -7946,8 +8042,34 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
 
+/* Describes who uses counters that neither a profiler nor a stream of this process uses. Returns whether the system
+   shows who it is. */
+static int zt__describe_user(zt__counting_unit unit, zt__counter_holder *holder) {
+    const char *unknown = "another process, or a stream or query of this program's own";
+    zt__counter_user user = zt__find_counter_user(unit);
+    if (user.process && user.process != (uint32_t)zt__get_process_id()) {
+        snprintf(holder->text, sizeof holder->text, "process %u (%s), which has counters of a GPU open",
+                 (unsigned)user.process, user.name);
+    } else if (user.process) {
+        snprintf(holder->text, sizeof holder->text, "a stream or query of this program's own");
+    } else if (!user.is_shown) {
+        snprintf(holder->text, sizeof holder->text, "%s: the system does not show which", unknown);
+    } else if (user.hidden) {
+        snprintf(holder->text, sizeof holder->text,
+                 "%s. The system does not show which, because %u processes hide what they have open: as "
+                 "root, look "
+                 "for %s in the output of 'ls -l /proc/[0-9]*/fd'",
+                 unknown, (unsigned)user.hidden,
+                 unit == ZT__UNIT_OF_WORK ? "i915_perf or xe_oa" : "i915_eu_stall or xe_eu_stall");
+    } else {
+        snprintf(holder->text, sizeof holder->text,
+                 "%s, but no process that is visible from here has them open", unknown);
+    }
+    return user.process != 0;
+}
+
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
-                                               int is_streamed, ze_result_t result, const char *call,
+                                               zt__counter_use use, ze_result_t result, const char *call,
                                                const zt__counter_holder *holder) {
     const char *name = zt_result_name(result), *remedy = zt__find_permission_remedy();
     /* Drivers return these without permission, and also while another process uses the counters. */
@@ -7980,7 +8102,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         return ZT_NOT_SUPPORTED;
     }
     if (holder && holder->text[0]) { /* the library has refused, and no call of the driver has failed */
-        zt__report(diagnostics, COUNTERS_HELD, result, is_streamed ? "zt_stream_open" : "zt_open",
+        zt__report(diagnostics, COUNTERS_HELD, result, use != ZT__FOR_REGIONS ? "zt_stream_open" : "zt_open",
                    holder->text);
         return ZT_IN_USE;
     }
@@ -7992,19 +8114,18 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__lock(&process->mutex);
         for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
             const zt__active_group *active = &process->active_groups[i];
-            if (active->users && active->is_streamed != is_streamed &&
+            if (active->users && active->is_streamed != (use != ZT__FOR_REGIONS) &&
                 zt__share_counters(active->device, device)) {
                 zt__describe_holder(active, &own);
             }
         }
         zt__unlock(&process->mutex);
     }
-    if (!own.text[0]) {
-        if (is_ambiguous && remedy) {
-            zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, remedy);
-            return ZT_NO_PERMISSION;
-        }
-        snprintf(own.text, sizeof own.text, "another process, or a stream or query of this program's own");
+    if (!own.text[0] &&
+        !zt__describe_user(use == ZT__FOR_INSTRUCTIONS ? ZT__UNIT_OF_INSTRUCTIONS : ZT__UNIT_OF_WORK, &own) &&
+        is_ambiguous && remedy) {
+        zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, own.text, remedy);
+        return ZT_NO_PERMISSION;
     }
     zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, own.text);
     return ZT_IN_USE;
@@ -8330,7 +8451,7 @@ static ze_result_t zt__open_catalog_alone(ze_device_handle_t device, zt__catalog
     zt__load_driver(&driver);
     result = zt__open_catalog(&zt__default_allocator, &driver, device, catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        zt__report_refusal(NULL, device, 0, result, call, NULL);
+        zt__report_refusal(NULL, device, ZT__FOR_REGIONS, result, call, NULL);
     }
     return result;
 }
@@ -8424,7 +8545,7 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
                 table.row_count = listed.metric_count;
                 zt__write_table(&writer, &table);
             } else {
-                zt__report_refusal(NULL, device, 0, result, call, NULL);
+                zt__report_refusal(NULL, device, ZT__FOR_REGIONS, result, call, NULL);
             }
             zt__free_group(&zt__default_allocator, &listed);
         }
@@ -8768,7 +8889,7 @@ static ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     result = zt__load_metrics(selector->allocator, group, &call);
     if (result != ZE_RESULT_SUCCESS) {
         selector->availability =
-            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+            zt__report_refusal(selector->diagnostics, selector->device, ZT__FOR_REGIONS, result, call, NULL);
     }
     return result;
 }
@@ -8869,7 +8990,7 @@ static ze_result_t zt__select_by_metrics(zt__selector *selector) {
     }
     if (result != ZE_RESULT_SUCCESS) {
         selector->availability =
-            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+            zt__report_refusal(selector->diagnostics, selector->device, ZT__FOR_REGIONS, result, call, NULL);
     }
 
     /* Which groups have each of the requested metrics. */
@@ -9036,7 +9157,7 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     result = zt__open_catalog(allocator, driver, device, &selector.catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        *availability = zt__report_refusal(diagnostics, device, 0, result, call, NULL);
+        *availability = zt__report_refusal(diagnostics, device, ZT__FOR_REGIONS, result, call, NULL);
         return result;
     }
     if (!zt__has_counters(&selector.catalog)) {
@@ -9225,9 +9346,18 @@ ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column);
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, zt__kept_value *to);
 
+/* Sorts the kept samples by their first figure, the GPU time. In which place a sample is does not matter to those that are
+   added later, because they replace one at random. The mutex is held. */
+ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics);
+
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share);
+
+/* Finds median and 95th percentile of the GPU time of one path if its kept samples are sorted, as those that were packed
+   are: files of many ranks are read so. Returns 0 otherwise, and for other columns. The mutex is held. */
+ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                          uint32_t column, double *median, double *p95);
 
 /* Adds median and 95th percentile to the statistics of a column. Sorts the values. */
 ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
@@ -9511,16 +9641,31 @@ ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column) {
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, zt__kept_value *to) {
     uint32_t i, place = zt__place_of_column(layout, column), count = 0;
+    double weight;
     for (i = 0; i < statistics->kept && place < layout->kept_count; i++) {
         double value = statistics->rows[(size_t)i * layout->kept_count + place];
         if (!zt__is_nan(value)) {
             to[count++].value = value;
         }
     }
+    weight = count ? (double)statistics->moments[column].count / count : 0;
     for (i = 0; i < count; i++) {
-        to[i].weight = (double)statistics->moments[column].count / count;
+        to[i].weight = weight;
     }
     return count;
+}
+
+/* By the first column; NaN comes last. */
+static int zt__compare_kept_rows(const void *a, const void *b) {
+    float one = *(const float *)a, other = *(const float *)b;
+    return one < other ? -1 : one > other ? 1 : zt__is_nan(one) - zt__is_nan(other);
+}
+
+ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics) {
+    if (statistics->kept > 1 && layout->kept_count > 0) {
+        qsort(statistics->rows, statistics->kept, layout->kept_count * sizeof *statistics->rows,
+              zt__compare_kept_rows);
+    }
 }
 
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
@@ -9592,6 +9737,30 @@ static double zt__weighted_quantile(const zt__kept_value *values, uint32_t count
         position = next;
     }
     return values[count - 1].value;
+}
+
+ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                          uint32_t column, double *median, double *p95) {
+    const size_t columns = layout->kept_count;
+    const float *row = statistics->rows,
+                *last = row + columns * (statistics->kept ? statistics->kept - 1 : 0);
+    double *const quantiles[2] = {median, p95};
+    const double shares[2] = {0.5, 0.95};
+    uint32_t i;
+    if (statistics->kept == 0 || columns == 0 || layout->kept_columns[0] != column || zt__is_nan(*last)) {
+        return 0;
+    }
+    for (; row < last; row += columns) {
+        if (!(row[0] <= row[columns])) {
+            return 0;
+        }
+    }
+    for (i = 0; i < 2; i++) {
+        double position = shares[i] * (statistics->kept - 1), share = position - (uint32_t)position;
+        row = statistics->rows + columns * (uint32_t)position;
+        *quantiles[i] = row == last ? *row : *row + ((double)row[columns] - *row) * share;
+    }
+    return 1;
 }
 
 ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
@@ -17112,13 +17281,17 @@ ZT__PRIVATE double zt__time_of(const zt__path *path) {
     return path->statistics.moments ? path->statistics.moments[0].sum : 0;
 }
 
+static const zt__sample_layout *zt__layout_with(const zt_profiler *profiler, zt__subject subject,
+                                                uint32_t column) {
+    return zt__is_of_entries(subject, column) ? &profiler->entry_layout : &profiler->layout;
+}
+
 /* Locks the mutex, and copies the kept values of a column. Each call allocates room, because several threads may
    call at once. Returns NULL if no values are kept, or without memory: then `has_memory` is 0. */
 static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject subject, uint32_t column,
                                             uint32_t *count, int *has_memory) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__sample_layout *layout =
-        zt__is_of_entries(subject, column) ? &profiler->entry_layout : &profiler->layout;
+    const zt__sample_layout *layout = zt__layout_with(profiler, subject, column);
     const zt__path *path;
     zt__kept_value *values = NULL;
     uint64_t room = 0, kept;
@@ -17166,16 +17339,33 @@ ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
 ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
                                zt__kept_value **values, uint32_t *count) {
     zt_aggregation aggregation = profiler->layout.aggregations[column];
-    uint32_t kept_count;
-    int has_memory;
-    uint32_t time_column = zt__time_column(profiler, column);
-    zt__kept_value *kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
-    zt__moments moments = zt__sum_moments(subject, column);
-    double time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
-    double error_ns = zt__add_up(subject).launch_error_ns;
+    uint32_t kept_count = 0, time_column = zt__time_column(profiler, column);
+    int has_memory = 1, is_combined = aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN;
+    int is_sorted = 0;
+    double median = zt__nan(), p95 = zt__nan(), time_ns, error_ns;
+    zt__kept_value *kept = NULL;
+    zt__moments moments;
+    zt__lock(&profiler->mutex);
+    if (subject.path && is_combined && !values) {
+        is_sorted = zt__find_sorted_quantiles(zt__layout_with(profiler, subject, column),
+                                              zt__statistics_with(subject, column, subject.path), column,
+                                              &median, &p95);
+    }
+    if (!is_sorted) {
+        zt__unlock(&profiler->mutex);
+        kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
+    }
+    moments = zt__sum_moments(subject, column);
+    time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
+    error_ns = zt__add_up(subject).launch_error_ns;
     zt__unlock(&profiler->mutex);
     zt__get_moments(aggregation, &moments, stats);
-    zt__add_quantiles(aggregation, kept, kept_count, stats);
+    if (is_sorted) {
+        stats->median = median;
+        stats->p95 = p95;
+    } else {
+        zt__add_quantiles(aggregation, kept, kept_count, stats);
+    }
     if (aggregation != ZT_AGGREGATE_SUM) {
         stats->rate = stats->mean;
     } else if (zt__is_positive(time_ns)) {
@@ -18154,7 +18344,7 @@ ZT__PRIVATE ze_result_t zt__pack(zt_profiler *profiler, const char *call, uint8_
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 11, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 12, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -18168,6 +18358,39 @@ typedef struct zt__packer {
     ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
     char *strings;      /* the next text that is read is copied to here */
 } zt__packer;
+
+/* Returns 4 or 8 bytes as an integer. Compilers make one instruction of it. */
+static uint32_t zt__u32_at(const uint8_t *bytes) {
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+static uint64_t zt__u64_at(const uint8_t *bytes) {
+    return zt__u32_at(bytes) | (uint64_t)zt__u32_at(bytes + 4) << 32;
+}
+
+static uint64_t zt__add_to_checksum(uint64_t sum, uint64_t word) {
+    sum = (sum ^ word) * UINT64_C(0x100000001b3);
+    return sum ^ sum >> 32;
+}
+
+/* Of what is behind the header. A file with many paths has millions of bytes: each of two sums has every second word,
+   because none waits for the other. */
+static uint64_t zt__checksum(const uint8_t *packed, size_t size) {
+    enum { STEP = 16 };
+    const uint8_t *next = packed + ZT__PACK_HEADER_SIZE;
+    size_t left = size - ZT__PACK_HEADER_SIZE;
+    uint8_t last[STEP] = {0};
+    uint64_t even = UINT64_C(0xcbf29ce484222325), odd = even;
+    for (; left > 0; left -= left < STEP ? left : (size_t)STEP, next += STEP) {
+        if (left < STEP) {
+            memcpy(last, next, left);
+            next = last;
+        }
+        even = zt__add_to_checksum(even, zt__u64_at(next));
+        odd = zt__add_to_checksum(odd, zt__u64_at(next + 8));
+    }
+    return zt__add_to_checksum(even, odd);
+}
 
 /* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
 static int zt__require(zt__packer *packer, int condition) {
@@ -18205,7 +18428,7 @@ static uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
     return bytes;
 }
 
-/* Transfers the low `size` bytes of an integer, little-endian. A buffer that is read is rejected if the value
+/* Transfers the low `size` bytes of an integer, 4 or 8, little-endian. A buffer that is read is rejected if the value
    is above `most`. */
 static uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
     uint8_t *bytes = zt__next_bytes(packer, size);
@@ -18214,8 +18437,8 @@ static uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t 
     for (i = 0; i < size && bytes && !packer->is_reading; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    for (i = 0; i < size && bytes && packer->is_reading; i++) {
-        read |= (uint64_t)bytes[i] << 8 * i;
+    if (bytes && packer->is_reading) {
+        read = size == 4 ? zt__u32_at(bytes) : zt__u64_at(bytes);
     }
     return zt__require(packer, read <= most) ? read : 0;
 }
@@ -18243,13 +18466,33 @@ static void zt__transfer_f64(zt__packer *packer, double *value) {
     }
 }
 
-static void zt__transfer_f32(zt__packer *packer, float *value) {
+/* Transfers many values at once: most of a buffer are kept samples. */
+static void zt__transfer_floats(zt__packer *packer, float *values, size_t count) {
+    uint8_t *bytes = zt__next_bytes(packer, count * sizeof *values);
     uint32_t bits;
-    memcpy(&bits, value, sizeof bits);
-    bits = (uint32_t)zt__transfer_integer(packer, bits, 4, UINT32_MAX);
-    if (packer->is_reading) {
-        memcpy(value, &bits, sizeof bits);
+    size_t i;
+    for (i = 0; bytes && packer->is_reading && i < count; i++) {
+        bits = zt__u32_at(bytes + i * 4);
+        memcpy(&values[i], &bits, sizeof bits);
     }
+    for (i = 0; bytes && !packer->is_reading && i < count; i++) {
+        memcpy(&bits, &values[i], sizeof bits);
+        bytes[i * 4] = (uint8_t)bits;
+        bytes[i * 4 + 1] = (uint8_t)(bits >> 8);
+        bytes[i * 4 + 2] = (uint8_t)(bits >> 16);
+        bytes[i * 4 + 3] = (uint8_t)(bits >> 24);
+    }
+}
+
+/* Returns whether one of the values may be negative: it, or a NaN or 0 with the sign bit. */
+static int zt__has_sign(const float *values, size_t count) {
+    uint32_t bits, all = 0;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        memcpy(&bits, &values[i], sizeof bits);
+        all |= bits;
+    }
+    return all >> 31 != 0;
 }
 
 static void zt__transfer_flag(zt__packer *packer, int *flag) {
@@ -18429,7 +18672,7 @@ static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statist
 static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                     const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t column, kept = statistics->kept;
+    uint32_t column, place, kept = statistics->kept;
     size_t i, values;
     zt__transfer_u64(packer, &statistics->count, ZT__MAX_PACKED_COUNT);
     if (packer->is_reading && statistics->count > 0) {
@@ -18475,13 +18718,21 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
             (float *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
         statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
     }
-    for (i = 0; i < values && statistics->rows; i++) {
-        zt__transfer_f32(packer, &statistics->rows[i]);
-        if (packer->is_reading) {
-            zt__require(packer,
-                        !(statistics->rows[i] < 0) ||
-                            !zt__has_gpu_times(profiler, layout->kept_columns[i % layout->kept_count]));
+    if (!packer->is_reading) {
+        zt__sort_rows(layout, statistics);
+    }
+    if (statistics->rows) {
+        zt__transfer_floats(packer, statistics->rows, values);
+    }
+    if (!packer->is_reading || !statistics->rows || !zt__has_sign(statistics->rows, values)) {
+        return;
+    }
+    for (place = 0; place < layout->kept_count; place++) {
+        int is_time = zt__has_gpu_times(profiler, layout->kept_columns[place]), is_valid = 1;
+        for (i = place; is_time && i < values; i += layout->kept_count) {
+            is_valid &= !(statistics->rows[i] < 0);
         }
+        zt__require(packer, is_valid);
     }
 }
 
@@ -18640,7 +18891,7 @@ static ze_result_t zt__pack_into(zt_profiler *locked, const char *call, uint8_t 
     }
     /* The header comes last, because it has the size and the checksum of the rest. */
     packed_size = packer.used;
-    hash = zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, packer.used - ZT__PACK_HEADER_SIZE);
+    hash = zt__checksum(packer.bytes, packer.used);
     memcpy(packer.bytes, "ZTPK", 4);
     packer.used = 4;
     zt__transfer_u32(&packer, &layout, UINT32_MAX);
@@ -18725,8 +18976,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (stated > size) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
     }
-    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE ||
-        hash != zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, (size_t)stated - ZT__PACK_HEADER_SIZE)) {
+    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE || hash != zt__checksum(packer.bytes, (size_t)stated)) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
     }
     size = (size_t)stated;
@@ -18737,8 +18987,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     }
     unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
     unpacked->config.baseline = NULL;
-    unpacked->strings = (char *)zt__allocate_unpacked(&packer, &complete.allocator, size, 1);
-    if (!zt__keep_columns(unpacked, &complete)) {
+    /* Not cleared, because most of it stays unused: texts are few beside the rest of a large buffer. */
+    unpacked->strings = (char *)complete.allocator.allocate(size, complete.allocator.user);
+    if (!unpacked->strings || !zt__keep_columns(unpacked, &complete)) {
         packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     packer.size = size;
@@ -20588,7 +20839,9 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream);
 /* Reports why the device cannot be sampled. Returns the result of the call that failed. */
 static ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
                                              const zt__counter_holder *holder) {
-    zt__report_refusal(stream->diagnostics, stream->device, 1, result, call, holder);
+    zt__report_refusal(stream->diagnostics, stream->device,
+                       stream->is_of_instructions ? ZT__FOR_INSTRUCTIONS : ZT__FOR_STREAM, result, call,
+                       holder);
     return result;
 }
 
@@ -42489,7 +42742,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
         zt__deactivate_groups(profiler, pass, pass->group_count);
     }
     profiler->availability =
-        zt__report_refusal(&profiler->diagnostics, profiler->device, 0, result, call, &holder);
+        zt__report_refusal(&profiler->diagnostics, profiler->device, ZT__FOR_REGIONS, result, call, &holder);
     zt__free_selection(&profiler->config.allocator, &profiler->selection);
     profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
     profiler->pass_count = 1;
@@ -45678,7 +45931,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
        zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 11; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 12; u64 size of the whole; u64 checksum of all that follows, see below
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -45702,12 +45955,17 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                u64 collected; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
-               u32 kept samples; each: an f32 a kept column, NaN where there is no value
+               u32 kept samples, by their GPU time; each: an f32 a kept column, NaN where there is no value
                of a phase the same of its entries, which have one column: the GPU time
 
        Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
        the GPU time, that of each pass if there are several, and latencies if the first line has 1.
+
+       The checksum is of u64 words, in pairs, the last one filled up with bytes of 0. Two sums begin as
+       0xcbf29ce484222325. The first words of all pairs are added to one, the second to the other, and then this
+       one to the first, which is the checksum. To add a word: sum = (sum ^ word) * 0x100000001b3, and then
+       sum = sum ^ sum >> 32.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -46423,4 +46681,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: ed75f3e482a90613 */
+/* Joined from src/ by src/join.py: 17402ffc5c482b2e */

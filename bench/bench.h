@@ -39,7 +39,7 @@ static inline void bench_check(ze_result_t result, const char *call, const char 
 /* ---- the device ------------------------------------------------------------------------------------------ */
 
 /* Its control interface: gpu.behave is softgpu_behave, and so on. */
-#define GPU_FUNCTIONS(X) X(behave) X(calls) X(reset_calls) X(set_call_cost) X(set_real_costs)
+#define GPU_FUNCTIONS(X) X(behave) X(calls) X(reset_calls) X(set_devices) X(set_call_cost) X(set_real_costs)
 
 static struct gpu {
 #define GPU_MEMBER(name) __typeof__(softgpu_##name) *name;

@@ -1,4 +1,5 @@
-/* What it takes to join the files of 512 ranks with 5,000 paths each, by examples/gather.c: time of a processor, and memory. */
+/* What it takes to join the files of ranks by examples/gather.c: time of a processor, and memory. Files have as many kept
+   samples as those of a program that chooses nothing and runs for long. */
 #define _GNU_SOURCE
 #define ZETOOLS_IMPLEMENTATION
 #include "bench.h"
@@ -10,15 +11,18 @@
 #include <unistd.h>
 
 /* Several ranks have the same file, by links, because reading files that all differ would measure the disk. */
-enum { RANKS = 512, FILES = 16, PATHS = 5000, OUTER = 50, SAMPLES = 20 };
+enum { FILES = 16, MOST_PATHS = 5000, OUTER = 50, SAMPLES = 512 };
+
+static char directory[] = "/tmp/zetools-XXXXXX";
+static const char *gatherer; /* the path of this program, which is beside that of the example */
 
 /* Each outer path has as many inner ones, and each inner one has a name of its own. */
-static void write_file(const char *path, int file) {
-    static char names[PATHS][48];
-    static rank_region regions[PATHS];
-    static rank_path paths[PATHS];
+static void write_file(const char *path, int file, uint32_t path_count) {
+    static char names[MOST_PATHS][48];
+    static rank_region regions[MOST_PATHS];
+    static rank_path paths[MOST_PATHS];
     rank_pack pack;
-    for (uint32_t i = 0; i < PATHS; i++) {
+    for (uint32_t i = 0; i < path_count; i++) {
         snprintf(names[i], sizeof names[i], "a region with a name of usual length %u", (unsigned)i);
         regions[i].name = names[i];
         paths[i].outer = i < OUTER ? UINT32_MAX : i % OUTER;
@@ -26,59 +30,86 @@ static void write_file(const char *path, int file) {
         paths[i].count = paths[i].kept = SAMPLES;
         paths[i].total_ns = 1e6 + 1e3 * (file * (int)i % 97);
     }
-    pack = pack_rank(NULL, regions, PATHS, paths, PATHS);
+    pack = pack_rank(NULL, regions, path_count, paths, path_count);
     NEED(write_pack(&pack, path));
-    printf("# %d ranks with a file of %.1f MB\n", RANKS / FILES, (double)pack.size / 1e6);
     free(pack.bytes);
 }
 
-static void write_files(const char *directory) {
+static void write_files(int ranks, uint32_t path_count) {
     char first[64], path[64];
-    for (int i = 0; i < RANKS; i++) {
+    for (int i = 0; i < ranks; i++) {
         snprintf(first, sizeof first, "%s/run.%d.zt", directory, i % FILES);
         snprintf(path, sizeof path, "%s/run.%d.zt", directory, i);
         if (i < FILES)
-            write_file(path, i);
+            write_file(path, i, path_count);
         else
             NEED(link(first, path) == 0);
     }
 }
 
-static struct rusage children(void) {
+static struct rusage run(const char *command) {
     struct rusage used;
-    getrusage(RUSAGE_CHILDREN, &used);
+    int status;
+    pid_t process;
+    fflush(NULL);
+    process = fork();
+    NEED(process >= 0);
+    if (process == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    NEED(wait4(process, &status, 0, &used) == process && status == 0);
     return used;
 }
 
-static double children_seconds(void) {
-    struct rusage used = children();
-    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+typedef struct cost {
+    double seconds, MiB;
+} cost;
+
+/* The most of the reports in two formats. */
+static cost gather(int ranks, uint32_t path_count) {
+    static const char *const reports[] = {"ranks.html", "ranks.json"};
+    const char *slash = strrchr(gatherer, '/');
+    char command[2 * PATH_MAX];
+    cost most = {0, 0};
+    write_files(ranks, path_count);
+    for (int i = 0; i < 2; i++) {
+        snprintf(command, sizeof command, "exec '%.*s/../examples/gather' %s/run.*.zt %s/%s",
+                 slash ? (int)(slash - gatherer) : 1, slash ? gatherer : ".", directory, directory,
+                 reports[i]);
+        struct rusage used = run(command);
+        double seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                         (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+        double MiB = (double)used.ru_maxrss / 1024;
+        printf("# %d ranks with %u paths, %s: %.2f s, %.0f MiB\n", ranks, (unsigned)path_count, reports[i],
+               seconds, MiB);
+        most.seconds = seconds > most.seconds ? seconds : most.seconds;
+        most.MiB = MiB > most.MiB ? MiB : most.MiB;
+    }
+    snprintf(command, sizeof command, "rm -f %s/*", directory);
+    run(command);
+    return most;
 }
 
-/* Returns the seconds of a processor that it takes. */
-static double gather(const char *program, const char *directory, const char *report) {
-    char command[2 * PATH_MAX];
-    const char *slash = strrchr(program, '/');
-    double before = children_seconds(), seconds;
-    snprintf(command, sizeof command, "'%.*s/../examples/gather' %s/run.*.zt %s/%s",
-             slash ? (int)(slash - program) : 1, slash ? program : ".", directory, directory, report);
-    NEED(system(command) == 0);
-    seconds = children_seconds() - before;
-    printf("# %s: %.1f s\n", report, seconds);
-    return seconds;
+/* The first time is once more at the end: what else runs meanwhile is the same on both sides of the last. */
+static void compare_sizes(void) {
+    enum { FEW_RANKS = 64, MANY_RANKS = 4096, FEW_PATHS = 500, MANY_PATHS = MOST_PATHS };
+    cost few = gather(FEW_RANKS, FEW_PATHS), paths = gather(FEW_RANKS, MANY_PATHS);
+    cost ranks = gather(MANY_RANKS, FEW_PATHS), again = gather(FEW_RANKS, FEW_PATHS);
+    double before = (few.seconds + again.seconds) / 2;
+    put_ratio("gather_growth_paths", paths.seconds / before * FEW_PATHS / MANY_PATHS, AT_MOST, 1.15);
+    put_ratio("gather_growth_ranks", ranks.seconds / before * FEW_RANKS / MANY_RANKS, AT_MOST, 1.15);
+    put_ratio("gather_growth_MiB", ranks.MiB, AT_MOST, 1024);
 }
 
 int main(int argc, char **argv) {
-    char directory[] = "/tmp/zetools-XXXXXX", command[64];
-    double seconds, most;
+    cost most;
     (void)argc;
+    gatherer = argv[0];
     NEED(mkdtemp(directory));
-    write_files(directory);
-    most = gather(argv[0], directory, "ranks.html");
-    seconds = gather(argv[0], directory, "ranks.json");
-    snprintf(command, sizeof command, "rm -r '%s'", directory);
-    NEED(system(command) == 0);
-    put_ratio("gather_seconds", seconds > most ? seconds : most, AT_MOST, 10);
-    return put_exact("gather_MiB", (double)children().ru_maxrss / 1024, 1024);
+    most = gather(512, MOST_PATHS);
+    compare_sizes();
+    NEED(rmdir(directory) == 0);
+    put_ratio("gather_seconds", most.seconds, AT_MOST, 10);
+    return put_exact("gather_MiB", most.MiB, 1024);
 }

@@ -96,6 +96,41 @@ static void measure(launcher *l, const way *w) {
            median(traced, ROUNDS));
 }
 
+/* The median time of a launch of one profiler, and then of another, in turns: a process has one tracer at a time. */
+static double compare_launches(launcher *late, launcher *early, const way *w) {
+    double ratios[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        double before = i % 2 ? time_round(early, w, 1) : 0, of_late = time_round(late, w, 1);
+        ratios[i] = of_late / (i % 2 ? before : time_round(early, w, 1));
+    }
+    return median(ratios, ROUNDS);
+}
+
+static void launch_many(launcher *l, const way *w, uint32_t launches) {
+    CHECK(zt_trace_start(l->profiler, NULL));
+    prepare(l, w);
+    for (uint32_t done = 0; done < launches; done += LAUNCHES)
+        time_launches(l);
+    unprepare(l);
+    CHECK(zt_trace_stop(l->profiler));
+}
+
+/* Whether a traced launch costs the same after many. */
+static void measure_growth(launcher *l, const zt_config *config) {
+    enum { EARLY = 10000, LATE = 10000000 };
+    const way plain = {"growth_launches", 0, 0, 1.05};
+    launcher late = *l, early = *l;
+    CHECK(zt_open(gpu.context, gpu.device, config, &late.profiler));
+    CHECK(zt_open(gpu.context, gpu.device, config, &early.profiler));
+    launch_many(&late, &plain, LATE);
+    launch_many(&early, &plain, EARLY);
+    FOR_ALL_COSTS {
+        put_row(plain.name, NULL, compare_launches(&late, &early, &plain), AT_MOST, plain.wanted);
+    }
+    close_profiler(late.profiler);
+    close_profiler(early.profiler);
+}
+
 int main(int argc, char **argv) {
     static const way ways[] = {
         {"launch_adds", 0, 0, 1000},
@@ -120,6 +155,8 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
             measure(&l, &ways[i]);
     }
+    set_costs(CHEAP);
+    measure_growth(&l, &config);
     close_profiler(l.profiler);
     CHECK(zeKernelDestroy(l.kernel));
     CHECK(zeModuleDestroy(l.module));

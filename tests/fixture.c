@@ -392,6 +392,42 @@ static __attribute__((unused)) FILE *assumed_fopen(const char *path, const char 
     return fopen(path, mode);
 }
 
+static shown_processes assumed_shown;
+
+void assume_shown(shown_processes shown) {
+    assumed_shown = shown;
+}
+
+#ifndef _WIN32
+static __attribute__((unused)) DIR *assumed_opendir(const char *path) {
+    int process = 0, end = 0;
+    if ((assumed_shown == NO_PROCESS && strcmp(path, "/proc") == 0) ||
+        (assumed_shown == OWN_PROCESS && sscanf(path, "/proc/%d/fd%n", &process, &end) == 1 && !path[end] &&
+         process != getpid())) {
+        errno = EACCES;
+        return NULL;
+    }
+    return opendir(path);
+}
+
+/* The counters of this machine are not those of the tests' device. */
+static __attribute__((unused)) ssize_t assumed_readlink(const char *path, char *target, size_t size) {
+    const char *shared = getenv("SOFTGPU_COUNTERS");
+    char real[PATH_MAX];
+    ssize_t length = readlink(path, real, sizeof real - 1);
+    real[length > 0 ? length : 0] = 0;
+    if (strncmp(real, "anon_inode:", strlen("anon_inode:")) == 0)
+        length = snprintf(real, sizeof real, "none");
+    else if (shared && strncmp(real, shared, strlen(shared)) == 0)
+        length = snprintf(real, sizeof real, "anon_inode:[xe_oa]");
+    if (length > (ssize_t)size)
+        length = (ssize_t)size;
+    if (length > 0)
+        memcpy(target, real, (size_t)length);
+    return length;
+}
+#endif
+
 /* What must hold inside the library, whatever a test does. */
 static void check_invariant(int holds, const char *condition) {
     if (!holds) {
@@ -408,6 +444,8 @@ static void check_invariant(int holds, const char *condition) {
 #define clock_gettime advanced_clock
 #ifndef _WIN32
 #define getauxval assumed_getauxval
+#define opendir assumed_opendir
+#define readlink assumed_readlink
 #define nanosleep advanced_sleep
 #define pthread_cond_timedwait advanced_timedwait
 #define pthread_create refusable_create
@@ -429,6 +467,8 @@ static void check_invariant(int holds, const char *condition) {
 #undef clock_gettime
 #ifndef _WIN32
 #undef getauxval
+#undef opendir
+#undef readlink
 #undef nanosleep
 #undef pthread_cond_timedwait
 #undef pthread_create
@@ -695,6 +735,7 @@ int open_world(void **state) {
     assume_extra_rights(0);
     assume_debug_switch(NULL);
     assume_energy(NULL);
+    assume_shown(ALL_PROCESSES);
     allocations_left = -1;
     interrupt_allocation(-1, NULL, NULL);
     fake_kernel_base = NULL;

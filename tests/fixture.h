@@ -110,6 +110,8 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(set_real_costs)                                                                                        \
     X(set_kernel_clock)                                                                                      \
     X(set_metric_clock)                                                                                      \
+    X(pass_time)                                                                                             \
+    X(get_stamped)                                                                                           \
     X(give_samples)                                                                                          \
     X(list_registers)                                                                                        \
     X(set_shape)                                                                                             \
@@ -308,6 +310,13 @@ zet_metric_group_handle_t find_group(world *w, const char *name, zet_metric_grou
 /* Whatever machine the tests run on, the library sees this in the files by which the system says who may use the
    counters; NULL: there are none. A new world has "1". */
 void assume_reserved(const char *content);
+
+/* Who has the software device's counters, by the file that SOFTGPU_COUNTERS names, seems to have open what xe calls so.
+   Of the machine's own devices, nobody has counters open. */
+
+/* The processes of which the system shows this one what they have open. A new world has all. */
+typedef enum shown_processes { ALL_PROCESSES, OWN_PROCESS, NO_PROCESS } shown_processes;
+void assume_shown(shown_processes shown);
 
 /* The program has rights that its user has not, as set-user-ID programs have. A new world has none. */
 void assume_extra_rights(int has_them);

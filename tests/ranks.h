@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK_LAYOUT = 11, RANK_HEADER = 24, RANK_BUCKETS = 25 };
+enum { RANK_LAYOUT = 12, RANK_HEADER = 24, RANK_BUCKETS = 25 };
 
 /* A region or phase, of which the rank has one path or more. */
 typedef struct rank_region {
@@ -126,12 +126,22 @@ static inline void rank_put_path(rank_pack *pack, const rank_region *regions, co
         rank_put_zeros(pack, 8 + 4); /* entries */
 }
 
+static inline uint64_t rank_add_word(uint64_t sum, uint64_t word) {
+    sum = (sum ^ word) * UINT64_C(0x100000001b3);
+    return sum ^ sum >> 32;
+}
+
 /* Writes size and checksum into the header. */
 static inline void rank_seal(rank_pack *pack) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    size_t size = pack->size;
-    for (size_t i = RANK_HEADER; i < size; i++)
-        hash = (hash ^ pack->bytes[i]) * UINT64_C(0x100000001b3);
+    uint64_t sums[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0xcbf29ce484222325)}, hash;
+    size_t size = pack->size, pairs = (size - RANK_HEADER + 15) / 16;
+    for (size_t w = 0; w < 2 * pairs; w++) {
+        uint64_t word = 0;
+        for (size_t k = 0; k < 8 && RANK_HEADER + 8 * w + k < size; k++)
+            word |= (uint64_t)pack->bytes[RANK_HEADER + 8 * w + k] << 8 * k;
+        sums[w % 2] = rank_add_word(sums[w % 2], word);
+    }
+    hash = rank_add_word(sums[0], sums[1]);
     memcpy(pack->bytes, "ZTPK", 4);
     pack->size = 4;
     rank_put_u32(pack, RANK_LAYOUT);

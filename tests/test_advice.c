@@ -227,7 +227,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
             put_u64(&packed, region_ns == region_ns && bucket == zt__bucket_of_time(region_ns));
         put_u32(&packed, 0); /* kept samples */
     }
-    uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
+    uint64_t size = packed.size, hash = zt__checksum(packed.bytes, packed.size);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
     put_u32(&packed, ZT__PACK_LAYOUT);

@@ -411,23 +411,78 @@ static void test_an_empty_profiler_packs(void **state) {
     free(packed.bytes);
 }
 
+/* As the manual has it. */
+static uint64_t add_word(uint64_t sum, uint64_t word) {
+    sum = (sum ^ word) * UINT64_C(0x100000001b3);
+    return sum ^ sum >> 32;
+}
+
+static uint64_t checksum_of(const pack *packed) {
+    uint64_t sums[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0xcbf29ce484222325)};
+    size_t pairs = (packed->size - 24 + 15) / 16;
+    for (size_t w = 0; w < 2 * pairs; w++) {
+        uint64_t word = 0;
+        for (size_t k = 0; k < 8 && 24 + 8 * w + k < packed->size; k++)
+            word |= (uint64_t)packed->bytes[24 + 8 * w + k] << 8 * k;
+        sums[w % 2] = add_word(sums[w % 2], word);
+    }
+    return add_word(sums[0], sums[1]);
+}
+
 /* The layout is what the manual says, whatever the machine. */
 static void test_layout(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     pack packed = pack_of(profiler);
-    uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), stated = 0;
-    assert_memory_equal(packed.bytes, "ZTPK\13\0\0\0", 8);
+    uint64_t size = 0, stated = 0;
+    assert_memory_equal(packed.bytes, "ZTPK\14\0\0\0", 8);
     for (int i = 7; i >= 0; i--) {
         size = size << 8 | packed.bytes[8 + i];
         stated = stated << 8 | packed.bytes[16 + i];
     }
-    for (size_t i = 24; i < packed.size; i++)
-        sum = (sum ^ packed.bytes[i]) * UINT64_C(0x100000001b3);
     assert_int_equal(size, packed.size);
-    assert_true(sum == stated);
+    assert_true(checksum_of(&packed) == stated);
     assert_int_equal(packed.bytes[24] | packed.bytes[25] << 8, zt_get_info(profiler).metric_count);
     free(packed.bytes);
+}
+
+/* Packing sorts the kept samples; those that are not sorted are copied and sorted to find quantiles. Later samples replace
+   them all the same. */
+static void test_quantiles_of_sorted_samples(void **state) {
+    enum { KEPT = 40 };
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.samples = KEPT;
+    config.groups = "ComputeBasic";
+    zt_profiler *profiler = open_profiler(w, &config), *back;
+    for (int kept = 1; kept <= 2 * KEPT; kept += kept < 4 ? 1 : 19) {
+        uint32_t metrics = zt_get_info(profiler).metric_count;
+        zt_stats before[64], after, unpacked;
+        zt_region_info of_path, times;
+        assert_true(metrics <= 64);
+        run_varied(w, profiler, "region", 0, kept);
+        ok(zt_get_region(profiler, ZT_PATH(0), &times));
+        for (uint32_t m = 0; m < metrics; m++)
+            ok(zt_get_stats(profiler, ZT_PATH(0), m, &before[m]));
+        back = repacked(profiler);
+        for (int of_back = 0; of_back < 2; of_back++) {
+            ok(zt_get_region(of_back ? back : profiler, ZT_PATH(0), &of_path));
+            assert_close(of_path.time_ns.median, times.time_ns.median);
+            assert_close(of_path.time_ns.p95, times.time_ns.p95);
+            assert_close(region_info(back, "region").time_ns.median, times.time_ns.median);
+            assert_close(region_info(back, "region").time_ns.p95, times.time_ns.p95);
+        }
+        for (uint32_t m = 0; m < metrics; m++) {
+            ok(zt_get_stats(profiler, ZT_PATH(0), m, &after));
+            ok(zt_get_stats(back, ZT_PATH(0), m, &unpacked));
+            assert_close(after.median, before[m].median);
+            assert_close(after.p95, before[m].p95);
+            assert_close(unpacked.median, before[m].median);
+            assert_close(unpacked.p95, before[m].p95);
+        }
+        zt_close(back);
+    }
+    check_work(w);
 }
 
 static void expect_refused(const unsigned char *bytes, size_t size, ze_result_t expected) {
@@ -457,13 +512,13 @@ static void test_bad_buffers(void **state) {
         assert_null(none);
         packed.bytes[i] ^= 0x10;
     }
-    for (int layout = 10; layout <= 12; layout += 2) {
+    for (int layout = 11; layout <= 13; layout += 2) {
         packed.bytes[4] = (unsigned char)layout;
         expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
     packed.bytes[4] = 0; /* as bytes that were never written */
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    packed.bytes[4] = 11;
+    packed.bytes[4] = 12;
     memset(packed.bytes + 8, 0, 8); /* the size is less than that of the header */
     packed.bytes[8] = 23;
     expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
@@ -476,9 +531,7 @@ static void test_bad_buffers(void **state) {
 
 /* Whoever makes the check sum right as well finds that nothing else is believed. */
 static void mend_check_sum(pack *packed) {
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 24; i < packed->size; i++)
-        sum = (sum ^ packed->bytes[i]) * UINT64_C(0x100000001b3);
+    uint64_t sum = checksum_of(packed);
     for (int i = 0; i < 8; i++)
         packed->bytes[16 + i] = (unsigned char)(sum >> 8 * i);
 }
@@ -1391,6 +1444,7 @@ int main(void) {
         TEST(test_unpacked_measures_nothing),
         TEST(test_an_empty_profiler_packs),
         TEST(test_layout),
+        TEST(test_quantiles_of_sorted_samples),
         TEST(test_bad_buffers),
         TEST(test_malicious_buffers),
         TEST(test_sizes_are_not_believed),

@@ -30,10 +30,9 @@
                               "driver's metric libraries are missing: install Intel Metrics Discovery and "  \
                               "Metrics Library (libigdmd, libigdml) of the driver's version.")               \
     X(NO_PERMISSION, "%s failed: %s. This process has no permission to use metrics. %s")                     \
-    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. Either this process has no permission to use metrics, or "    \
-                               "the counters are in use by another process or by a stream or query of this " \
-                               "program's own: the driver's answer is the same. %s Or close the other "      \
-                               "user, then open again.")                                                     \
+    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. The driver answers so in two cases. Either this process has " \
+                               "no permission to use metrics, or the counters are in use by %s. %s Or "      \
+                               "close the other user, then open again.")                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
     X(COUNTERS_HELD, "%s: the device's counters are in use by %s. Close it, then open again.")               \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \

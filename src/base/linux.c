@@ -244,6 +244,78 @@ ZT__PRIVATE const char *zt__find_permission_remedy(void) {
     return remedy;
 }
 
+static void zt__read_process_name(uint32_t process, char *name, size_t size) {
+    char path[64];
+    FILE *file;
+    size_t i;
+    snprintf(name, size, "?");
+    snprintf(path, sizeof path, "/proc/%u/comm", (unsigned)process);
+    file = fopen(path, "re");
+    if (file) {
+        if (!fgets(name, (int)size, file)) {
+            snprintf(name, size, "?");
+        }
+        fclose(file);
+    }
+    name[strcspn(name, "\n")] = 0;
+    for (i = 0; name[i]; i++) { /* a process chooses its name, which terminals may show */
+        name[i] = name[i] < ' ' || name[i] > '~' ? '?' : name[i];
+    }
+}
+
+/* Returns whether a process has open what the kernel's drivers i915 and xe call so; -1 if the system does not show
+   that. `links_left` bounds the work. */
+static int zt__has_counters_open(uint32_t process, zt__counting_unit unit, uint32_t *links_left) {
+    static const char *const names[][2] = {{"anon_inode:[i915_perf]", "anon_inode:[xe_oa]"},
+                                           {"anon_inode:[i915_eu_stall]", "anon_inode:[xe_eu_stall]"}};
+    char path[64], target[64];
+    const struct dirent *entry;
+    DIR *directory;
+    int found = 0;
+    snprintf(path, sizeof path, "/proc/%u/fd", (unsigned)process);
+    directory = opendir(path);
+    if (!directory) {
+        return errno == EACCES ? -1 : 0; /* it may have ended */
+    }
+    while (!found && (entry = readdir(directory)) != NULL) {
+        if (*links_left == 0) {
+            found = -1;
+            break;
+        }
+        --*links_left;
+        snprintf(path, sizeof path, "/proc/%u/fd/%.20s", (unsigned)process, entry->d_name);
+        zt__read_link(path, target, sizeof target);
+        found = strcmp(target, names[unit][0]) == 0 || strcmp(target, names[unit][1]) == 0;
+    }
+    closedir(directory);
+    return found;
+}
+
+ZT__PRIVATE zt__counter_user zt__find_counter_user(zt__counting_unit unit) {
+    enum { MOST_LINKS = 100000 }; /* which take some 0.1 s */
+    uint32_t links_left = MOST_LINKS, own = (uint32_t)zt__get_process_id();
+    const struct dirent *entry;
+    zt__counter_user user;
+    DIR *directory = opendir("/proc");
+    memset(&user, 0, sizeof user);
+    while (directory && (user.process == 0 || user.process == own) && (entry = readdir(directory)) != NULL) {
+        uint32_t process = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        int is_open = process ? zt__has_counters_open(process, unit, &links_left) : 0;
+        user.is_shown |= process == own;
+        user.hidden += is_open < 0;
+        if (is_open > 0) {
+            user.process = process;
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    }
+    if (user.process) {
+        zt__read_process_name(user.process, user.name, sizeof user.name);
+    }
+    return user;
+}
+
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
     FILE *file = fopen("/proc/self/cmdline", "re");
     char arguments[1024]; /* with a 0 after each */

@@ -157,6 +157,20 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
 /* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
 ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
+/* What counts on a device: the kernel gives it to one user at a time. */
+typedef enum zt__counting_unit { ZT__UNIT_OF_WORK, ZT__UNIT_OF_INSTRUCTIONS } zt__counting_unit;
+
+/* Who has counters open, as far as the system shows it to this process. It does not show of which device. */
+typedef struct zt__counter_user {
+    uint32_t process; /* 0: none was found */
+    char name[32];    /* of that process */
+    int is_shown;     /* the system shows what processes have open */
+    uint32_t hidden;  /* processes of which it shows that to others alone */
+} zt__counter_user;
+
+/* Finds another process that has counters of this kind open, else this one. */
+ZT__PRIVATE zt__counter_user zt__find_counter_user(zt__counting_unit unit);
+
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);
 

@@ -33,6 +33,7 @@
 #include <io.h>
 #include <sys/stat.h>
 #else
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -17,8 +17,34 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
 
+/* Describes who uses counters that neither a profiler nor a stream of this process uses. Returns whether the system
+   shows who it is. */
+static int zt__describe_user(zt__counting_unit unit, zt__counter_holder *holder) {
+    const char *unknown = "another process, or a stream or query of this program's own";
+    zt__counter_user user = zt__find_counter_user(unit);
+    if (user.process && user.process != (uint32_t)zt__get_process_id()) {
+        snprintf(holder->text, sizeof holder->text, "process %u (%s), which has counters of a GPU open",
+                 (unsigned)user.process, user.name);
+    } else if (user.process) {
+        snprintf(holder->text, sizeof holder->text, "a stream or query of this program's own");
+    } else if (!user.is_shown) {
+        snprintf(holder->text, sizeof holder->text, "%s: the system does not show which", unknown);
+    } else if (user.hidden) {
+        snprintf(holder->text, sizeof holder->text,
+                 "%s. The system does not show which, because %u processes hide what they have open: as "
+                 "root, look "
+                 "for %s in the output of 'ls -l /proc/[0-9]*/fd'",
+                 unknown, (unsigned)user.hidden,
+                 unit == ZT__UNIT_OF_WORK ? "i915_perf or xe_oa" : "i915_eu_stall or xe_eu_stall");
+    } else {
+        snprintf(holder->text, sizeof holder->text,
+                 "%s, but no process that is visible from here has them open", unknown);
+    }
+    return user.process != 0;
+}
+
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
-                                               int is_streamed, ze_result_t result, const char *call,
+                                               zt__counter_use use, ze_result_t result, const char *call,
                                                const zt__counter_holder *holder) {
     const char *name = zt_result_name(result), *remedy = zt__find_permission_remedy();
     /* Drivers return these without permission, and also while another process uses the counters. */
@@ -51,7 +77,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         return ZT_NOT_SUPPORTED;
     }
     if (holder && holder->text[0]) { /* the library has refused, and no call of the driver has failed */
-        zt__report(diagnostics, COUNTERS_HELD, result, is_streamed ? "zt_stream_open" : "zt_open",
+        zt__report(diagnostics, COUNTERS_HELD, result, use != ZT__FOR_REGIONS ? "zt_stream_open" : "zt_open",
                    holder->text);
         return ZT_IN_USE;
     }
@@ -63,19 +89,18 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__lock(&process->mutex);
         for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
             const zt__active_group *active = &process->active_groups[i];
-            if (active->users && active->is_streamed != is_streamed &&
+            if (active->users && active->is_streamed != (use != ZT__FOR_REGIONS) &&
                 zt__share_counters(active->device, device)) {
                 zt__describe_holder(active, &own);
             }
         }
         zt__unlock(&process->mutex);
     }
-    if (!own.text[0]) {
-        if (is_ambiguous && remedy) {
-            zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, remedy);
-            return ZT_NO_PERMISSION;
-        }
-        snprintf(own.text, sizeof own.text, "another process, or a stream or query of this program's own");
+    if (!own.text[0] &&
+        !zt__describe_user(use == ZT__FOR_INSTRUCTIONS ? ZT__UNIT_OF_INSTRUCTIONS : ZT__UNIT_OF_WORK, &own) &&
+        is_ambiguous && remedy) {
+        zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, own.text, remedy);
+        return ZT_NO_PERMISSION;
     }
     zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, own.text);
     return ZT_IN_USE;

@@ -260,7 +260,7 @@ static ze_result_t zt__open_catalog_alone(ze_device_handle_t device, zt__catalog
     zt__load_driver(&driver);
     result = zt__open_catalog(&zt__default_allocator, &driver, device, catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        zt__report_refusal(NULL, device, 0, result, call, NULL);
+        zt__report_refusal(NULL, device, ZT__FOR_REGIONS, result, call, NULL);
     }
     return result;
 }
@@ -354,7 +354,7 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
                 table.row_count = listed.metric_count;
                 zt__write_table(&writer, &table);
             } else {
-                zt__report_refusal(NULL, device, 0, result, call, NULL);
+                zt__report_refusal(NULL, device, ZT__FOR_REGIONS, result, call, NULL);
             }
             zt__free_group(&zt__default_allocator, &listed);
         }

@@ -76,7 +76,7 @@ static ze_result_t zt__select_group(zt__selector *selector, uint32_t index) {
     result = zt__load_metrics(selector->allocator, group, &call);
     if (result != ZE_RESULT_SUCCESS) {
         selector->availability =
-            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+            zt__report_refusal(selector->diagnostics, selector->device, ZT__FOR_REGIONS, result, call, NULL);
     }
     return result;
 }
@@ -177,7 +177,7 @@ static ze_result_t zt__select_by_metrics(zt__selector *selector) {
     }
     if (result != ZE_RESULT_SUCCESS) {
         selector->availability =
-            zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
+            zt__report_refusal(selector->diagnostics, selector->device, ZT__FOR_REGIONS, result, call, NULL);
     }
 
     /* Which groups have each of the requested metrics. */
@@ -344,7 +344,7 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     result = zt__open_catalog(allocator, driver, device, &selector.catalog, &call);
     if (result != ZE_RESULT_SUCCESS) {
-        *availability = zt__report_refusal(diagnostics, device, 0, result, call, NULL);
+        *availability = zt__report_refusal(diagnostics, device, ZT__FOR_REGIONS, result, call, NULL);
         return result;
     }
     if (!zt__has_counters(&selector.catalog)) {

@@ -282,16 +282,31 @@ ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column) {
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, zt__kept_value *to) {
     uint32_t i, place = zt__place_of_column(layout, column), count = 0;
+    double weight;
     for (i = 0; i < statistics->kept && place < layout->kept_count; i++) {
         double value = statistics->rows[(size_t)i * layout->kept_count + place];
         if (!zt__is_nan(value)) {
             to[count++].value = value;
         }
     }
+    weight = count ? (double)statistics->moments[column].count / count : 0;
     for (i = 0; i < count; i++) {
-        to[i].weight = (double)statistics->moments[column].count / count;
+        to[i].weight = weight;
     }
     return count;
+}
+
+/* By the first column; NaN comes last. */
+static int zt__compare_kept_rows(const void *a, const void *b) {
+    float one = *(const float *)a, other = *(const float *)b;
+    return one < other ? -1 : one > other ? 1 : zt__is_nan(one) - zt__is_nan(other);
+}
+
+ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics) {
+    if (statistics->kept > 1 && layout->kept_count > 0) {
+        qsort(statistics->rows, statistics->kept, layout->kept_count * sizeof *statistics->rows,
+              zt__compare_kept_rows);
+    }
 }
 
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
@@ -363,6 +378,30 @@ static double zt__weighted_quantile(const zt__kept_value *values, uint32_t count
         position = next;
     }
     return values[count - 1].value;
+}
+
+ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                          uint32_t column, double *median, double *p95) {
+    const size_t columns = layout->kept_count;
+    const float *row = statistics->rows,
+                *last = row + columns * (statistics->kept ? statistics->kept - 1 : 0);
+    double *const quantiles[2] = {median, p95};
+    const double shares[2] = {0.5, 0.95};
+    uint32_t i;
+    if (statistics->kept == 0 || columns == 0 || layout->kept_columns[0] != column || zt__is_nan(*last)) {
+        return 0;
+    }
+    for (; row < last; row += columns) {
+        if (!(row[0] <= row[columns])) {
+            return 0;
+        }
+    }
+    for (i = 0; i < 2; i++) {
+        double position = shares[i] * (statistics->kept - 1), share = position - (uint32_t)position;
+        row = statistics->rows + columns * (uint32_t)position;
+        *quantiles[i] = row == last ? *row : *row + ((double)row[columns] - *row) * share;
+    }
+    return 1;
 }
 
 ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,

@@ -94,9 +94,18 @@ ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column);
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, zt__kept_value *to);
 
+/* Sorts the kept samples by their first figure, the GPU time. In which place a sample is does not matter to those that are
+   added later, because they replace one at random. The mutex is held. */
+ZT__PRIVATE void zt__sort_rows(const zt__sample_layout *layout, zt__statistics *statistics);
+
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share);
+
+/* Finds median and 95th percentile of the GPU time of one path if its kept samples are sorted, as those that were packed
+   are: files of many ranks are read so. Returns 0 otherwise, and for other columns. The mutex is held. */
+ZT__PRIVATE int zt__find_sorted_quantiles(const zt__sample_layout *layout, const zt__statistics *statistics,
+                                          uint32_t column, double *median, double *p95);
 
 /* Adds median and 95th percentile to the statistics of a column. Sorts the values. */
 ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,

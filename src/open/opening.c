@@ -145,7 +145,7 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
         zt__deactivate_groups(profiler, pass, pass->group_count);
     }
     profiler->availability =
-        zt__report_refusal(&profiler->diagnostics, profiler->device, 0, result, call, &holder);
+        zt__report_refusal(&profiler->diagnostics, profiler->device, ZT__FOR_REGIONS, result, call, &holder);
     zt__free_selection(&profiler->config.allocator, &profiler->selection);
     profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
     profiler->pass_count = 1;

@@ -25,7 +25,7 @@
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 11, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 12, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -39,6 +39,39 @@ typedef struct zt__packer {
     ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
     char *strings;      /* the next text that is read is copied to here */
 } zt__packer;
+
+/* Returns 4 or 8 bytes as an integer. Compilers make one instruction of it. */
+static uint32_t zt__u32_at(const uint8_t *bytes) {
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+static uint64_t zt__u64_at(const uint8_t *bytes) {
+    return zt__u32_at(bytes) | (uint64_t)zt__u32_at(bytes + 4) << 32;
+}
+
+static uint64_t zt__add_to_checksum(uint64_t sum, uint64_t word) {
+    sum = (sum ^ word) * UINT64_C(0x100000001b3);
+    return sum ^ sum >> 32;
+}
+
+/* Of what is behind the header. A file with many paths has millions of bytes: each of two sums has every second word,
+   because none waits for the other. */
+static uint64_t zt__checksum(const uint8_t *packed, size_t size) {
+    enum { STEP = 16 };
+    const uint8_t *next = packed + ZT__PACK_HEADER_SIZE;
+    size_t left = size - ZT__PACK_HEADER_SIZE;
+    uint8_t last[STEP] = {0};
+    uint64_t even = UINT64_C(0xcbf29ce484222325), odd = even;
+    for (; left > 0; left -= left < STEP ? left : (size_t)STEP, next += STEP) {
+        if (left < STEP) {
+            memcpy(last, next, left);
+            next = last;
+        }
+        even = zt__add_to_checksum(even, zt__u64_at(next));
+        odd = zt__add_to_checksum(odd, zt__u64_at(next + 8));
+    }
+    return zt__add_to_checksum(even, odd);
+}
 
 /* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
 static int zt__require(zt__packer *packer, int condition) {
@@ -76,7 +109,7 @@ static uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
     return bytes;
 }
 
-/* Transfers the low `size` bytes of an integer, little-endian. A buffer that is read is rejected if the value
+/* Transfers the low `size` bytes of an integer, 4 or 8, little-endian. A buffer that is read is rejected if the value
    is above `most`. */
 static uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
     uint8_t *bytes = zt__next_bytes(packer, size);
@@ -85,8 +118,8 @@ static uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t 
     for (i = 0; i < size && bytes && !packer->is_reading; i++) {
         bytes[i] = (uint8_t)(value >> 8 * i);
     }
-    for (i = 0; i < size && bytes && packer->is_reading; i++) {
-        read |= (uint64_t)bytes[i] << 8 * i;
+    if (bytes && packer->is_reading) {
+        read = size == 4 ? zt__u32_at(bytes) : zt__u64_at(bytes);
     }
     return zt__require(packer, read <= most) ? read : 0;
 }
@@ -114,13 +147,33 @@ static void zt__transfer_f64(zt__packer *packer, double *value) {
     }
 }
 
-static void zt__transfer_f32(zt__packer *packer, float *value) {
+/* Transfers many values at once: most of a buffer are kept samples. */
+static void zt__transfer_floats(zt__packer *packer, float *values, size_t count) {
+    uint8_t *bytes = zt__next_bytes(packer, count * sizeof *values);
     uint32_t bits;
-    memcpy(&bits, value, sizeof bits);
-    bits = (uint32_t)zt__transfer_integer(packer, bits, 4, UINT32_MAX);
-    if (packer->is_reading) {
-        memcpy(value, &bits, sizeof bits);
+    size_t i;
+    for (i = 0; bytes && packer->is_reading && i < count; i++) {
+        bits = zt__u32_at(bytes + i * 4);
+        memcpy(&values[i], &bits, sizeof bits);
     }
+    for (i = 0; bytes && !packer->is_reading && i < count; i++) {
+        memcpy(&bits, &values[i], sizeof bits);
+        bytes[i * 4] = (uint8_t)bits;
+        bytes[i * 4 + 1] = (uint8_t)(bits >> 8);
+        bytes[i * 4 + 2] = (uint8_t)(bits >> 16);
+        bytes[i * 4 + 3] = (uint8_t)(bits >> 24);
+    }
+}
+
+/* Returns whether one of the values may be negative: it, or a NaN or 0 with the sign bit. */
+static int zt__has_sign(const float *values, size_t count) {
+    uint32_t bits, all = 0;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        memcpy(&bits, &values[i], sizeof bits);
+        all |= bits;
+    }
+    return all >> 31 != 0;
 }
 
 static void zt__transfer_flag(zt__packer *packer, int *flag) {
@@ -300,7 +353,7 @@ static void zt__transfer_time_counts(zt__packer *packer, zt__statistics *statist
 static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                     const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t column, kept = statistics->kept;
+    uint32_t column, place, kept = statistics->kept;
     size_t i, values;
     zt__transfer_u64(packer, &statistics->count, ZT__MAX_PACKED_COUNT);
     if (packer->is_reading && statistics->count > 0) {
@@ -346,13 +399,21 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
             (float *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
         statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
     }
-    for (i = 0; i < values && statistics->rows; i++) {
-        zt__transfer_f32(packer, &statistics->rows[i]);
-        if (packer->is_reading) {
-            zt__require(packer,
-                        !(statistics->rows[i] < 0) ||
-                            !zt__has_gpu_times(profiler, layout->kept_columns[i % layout->kept_count]));
+    if (!packer->is_reading) {
+        zt__sort_rows(layout, statistics);
+    }
+    if (statistics->rows) {
+        zt__transfer_floats(packer, statistics->rows, values);
+    }
+    if (!packer->is_reading || !statistics->rows || !zt__has_sign(statistics->rows, values)) {
+        return;
+    }
+    for (place = 0; place < layout->kept_count; place++) {
+        int is_time = zt__has_gpu_times(profiler, layout->kept_columns[place]), is_valid = 1;
+        for (i = place; is_time && i < values; i += layout->kept_count) {
+            is_valid &= !(statistics->rows[i] < 0);
         }
+        zt__require(packer, is_valid);
     }
 }
 
@@ -511,7 +572,7 @@ static ze_result_t zt__pack_into(zt_profiler *locked, const char *call, uint8_t 
     }
     /* The header comes last, because it has the size and the checksum of the rest. */
     packed_size = packer.used;
-    hash = zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, packer.used - ZT__PACK_HEADER_SIZE);
+    hash = zt__checksum(packer.bytes, packer.used);
     memcpy(packer.bytes, "ZTPK", 4);
     packer.used = 4;
     zt__transfer_u32(&packer, &layout, UINT32_MAX);
@@ -596,8 +657,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (stated > size) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
     }
-    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE ||
-        hash != zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, (size_t)stated - ZT__PACK_HEADER_SIZE)) {
+    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE || hash != zt__checksum(packer.bytes, (size_t)stated)) {
         return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
     }
     size = (size_t)stated;
@@ -608,8 +668,9 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     }
     unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
     unpacked->config.baseline = NULL;
-    unpacked->strings = (char *)zt__allocate_unpacked(&packer, &complete.allocator, size, 1);
-    if (!zt__keep_columns(unpacked, &complete)) {
+    /* Not cleared, because most of it stays unused: texts are few beside the rest of a large buffer. */
+    unpacked->strings = (char *)complete.allocator.allocate(size, complete.allocator.user);
+    if (!unpacked->strings || !zt__keep_columns(unpacked, &complete)) {
         packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     packer.size = size;

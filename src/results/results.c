@@ -252,13 +252,17 @@ ZT__PRIVATE double zt__time_of(const zt__path *path) {
     return path->statistics.moments ? path->statistics.moments[0].sum : 0;
 }
 
+static const zt__sample_layout *zt__layout_with(const zt_profiler *profiler, zt__subject subject,
+                                                uint32_t column) {
+    return zt__is_of_entries(subject, column) ? &profiler->entry_layout : &profiler->layout;
+}
+
 /* Locks the mutex, and copies the kept values of a column. Each call allocates room, because several threads may
    call at once. Returns NULL if no values are kept, or without memory: then `has_memory` is 0. */
 static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject subject, uint32_t column,
                                             uint32_t *count, int *has_memory) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__sample_layout *layout =
-        zt__is_of_entries(subject, column) ? &profiler->entry_layout : &profiler->layout;
+    const zt__sample_layout *layout = zt__layout_with(profiler, subject, column);
     const zt__path *path;
     zt__kept_value *values = NULL;
     uint64_t room = 0, kept;
@@ -306,16 +310,33 @@ ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
 ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
                                zt__kept_value **values, uint32_t *count) {
     zt_aggregation aggregation = profiler->layout.aggregations[column];
-    uint32_t kept_count;
-    int has_memory;
-    uint32_t time_column = zt__time_column(profiler, column);
-    zt__kept_value *kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
-    zt__moments moments = zt__sum_moments(subject, column);
-    double time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
-    double error_ns = zt__add_up(subject).launch_error_ns;
+    uint32_t kept_count = 0, time_column = zt__time_column(profiler, column);
+    int has_memory = 1, is_combined = aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN;
+    int is_sorted = 0;
+    double median = zt__nan(), p95 = zt__nan(), time_ns, error_ns;
+    zt__kept_value *kept = NULL;
+    zt__moments moments;
+    zt__lock(&profiler->mutex);
+    if (subject.path && is_combined && !values) {
+        is_sorted = zt__find_sorted_quantiles(zt__layout_with(profiler, subject, column),
+                                              zt__statistics_with(subject, column, subject.path), column,
+                                              &median, &p95);
+    }
+    if (!is_sorted) {
+        zt__unlock(&profiler->mutex);
+        kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
+    }
+    moments = zt__sum_moments(subject, column);
+    time_ns = time_column == UINT32_MAX ? zt__nan() : zt__sum_moments(subject, time_column).sum;
+    error_ns = zt__add_up(subject).launch_error_ns;
     zt__unlock(&profiler->mutex);
     zt__get_moments(aggregation, &moments, stats);
-    zt__add_quantiles(aggregation, kept, kept_count, stats);
+    if (is_sorted) {
+        stats->median = median;
+        stats->p95 = p95;
+    } else {
+        zt__add_quantiles(aggregation, kept, kept_count, stats);
+    }
     if (aggregation != ZT_AGGREGATE_SUM) {
         stats->rate = stats->mean;
     } else if (zt__is_positive(time_ns)) {

@@ -20,7 +20,9 @@
 /* Reports why the device cannot be sampled. Returns the result of the call that failed. */
 static ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
                                              const zt__counter_holder *holder) {
-    zt__report_refusal(stream->diagnostics, stream->device, 1, result, call, holder);
+    zt__report_refusal(stream->diagnostics, stream->device,
+                       stream->is_of_instructions ? ZT__FOR_INSTRUCTIONS : ZT__FOR_STREAM, result, call,
+                       holder);
     return result;
 }
 

@@ -323,6 +323,7 @@ int softgpu_is_stopped(void) {
 static _Atomic uint32_t timestamp_bits = 64;
 static _Atomic uint64_t ticks_per_second = NANOSECONDS;
 static _Atomic uint64_t tick_offset;
+static _Atomic uint64_t time_passed; /* nanoseconds, beside those that really do */
 
 uint64_t sg_read_clock(clockid_t clock) {
     struct timespec now = {0, 0};
@@ -334,8 +335,10 @@ uint64_t sg_now(void) {
     return sg_read_clock(CLOCK_MONOTONIC);
 }
 
+/* Not wrapped. */
 static uint64_t ticks_in(uint64_t nanoseconds) {
     uint64_t rate = atomic_load_explicit(&ticks_per_second, memory_order_relaxed);
+    nanoseconds += atomic_load_explicit(&time_passed, memory_order_relaxed);
     uint64_t ticks = nanoseconds / NANOSECONDS * rate + nanoseconds % NANOSECONDS * rate / NANOSECONDS;
     return sg_behaviour_is_on(SOFTGPU_CLOCK_DRIFTS) ? ticks + ticks / 100 : ticks;
 }
@@ -366,6 +369,10 @@ void softgpu_set_clock(uint64_t ticks_now) {
     atomic_store(&tick_offset, ticks_now - ticks_in(sg_now()));
 }
 
+void softgpu_pass_time(uint64_t nanoseconds) {
+    atomic_fetch_add(&time_passed, nanoseconds);
+}
+
 /* A clock apart from the device's. */
 typedef struct own_clock {
     _Atomic uint32_t bits; /* 0: it is the device's */
@@ -379,11 +386,14 @@ static uint32_t bits_of(const own_clock *of) {
     return bits ? bits : sg_timestamp_bits();
 }
 
+static uint64_t offset_of(const own_clock *of) {
+    const _Atomic uint64_t *offset =
+        atomic_load_explicit(&of->bits, memory_order_relaxed) ? &of->offset : &tick_offset;
+    return atomic_load_explicit(offset, memory_order_relaxed);
+}
+
 static uint64_t read_clock(const own_clock *of, uint64_t nanoseconds) {
-    uint32_t bits = atomic_load_explicit(&of->bits, memory_order_relaxed);
-    if (!bits)
-        return sg_ticks_at(nanoseconds);
-    return valid_part(ticks_in(nanoseconds) + atomic_load_explicit(&of->offset, memory_order_relaxed), bits);
+    return valid_part(ticks_in(nanoseconds) + offset_of(of), bits_of(of));
 }
 
 static void set_clock(own_clock *to, uint32_t valid_bits, uint64_t ticks_now) {
@@ -409,6 +419,24 @@ uint64_t sg_kernel_ticks_at(uint64_t nanoseconds) {
 }
 void softgpu_set_kernel_clock(uint32_t valid_bits, uint64_t ticks_now) {
     set_clock(&kernel_clock, valid_bits, ticks_now);
+}
+
+static struct { _Atomic uint64_t commands, ticks, turns; } stamped;
+
+void sg_account_stamps(const sg_interval *times) {
+    uint64_t offset = offset_of(&kernel_clock);
+    uint64_t begin = ticks_in(times->start) + offset, end = ticks_in(times->end) + offset;
+    uint32_t bits = bits_of(&kernel_clock);
+    atomic_fetch_add_explicit(&stamped.commands, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&stamped.ticks, end - begin, memory_order_relaxed);
+    if (bits < 64 && begin >> bits != end >> bits)
+        atomic_fetch_add_explicit(&stamped.turns, 1, memory_order_relaxed);
+}
+
+softgpu_stamped softgpu_get_stamped(void) {
+    softgpu_stamped now = {atomic_load(&stamped.commands), atomic_load(&stamped.ticks),
+                           atomic_load(&stamped.turns)};
+    return now;
 }
 
 /* ---- waiting on the host ------------------------------------------------------------------------------- */
@@ -496,6 +524,7 @@ void softgpu_reset(void) {
     softgpu_reset_calls();
     softgpu_set_timestamps(64, NANOSECONDS);
     atomic_store(&tick_offset, 0);
+    atomic_store(&time_passed, 0);
     softgpu_set_metric_clock(0, 0);
     softgpu_set_kernel_clock(0, 0);
     softgpu_set_devices(1, 0);

@@ -252,6 +252,8 @@ void sg_event_signal(sg_event *event, const sg_interval *times, uint32_t tiles) 
         atomic_store_explicit(&event->host_ends[i], times[i].end, memory_order_relaxed);
     }
     atomic_store_explicit(&event->tiles, tiles, memory_order_relaxed);
+    if (has_timestamps(event))
+        sg_account_stamps(&times[0]);
     atomic_store(&event->is_half_written, false);
     atomic_store(&event->signalled, 1);
     sg_progress();

@@ -109,6 +109,10 @@ double sg_given_value(const sg_formula *formula);
 /* Whether streamers and query pools fail, for want of permission or of free counters. */
 bool sg_counters_are_refused(void);
 
+/* Each query pool and streamer has the counters of its root device, which another process may have: exclusive.c. */
+bool sg_counters_acquire(const sg_device *device);
+void sg_counters_release(const sg_device *device);
+
 bool sg_group_is_active(const sg_metric_group *group);
 bool sg_group_is_ip_sampling(const sg_metric_group *group);
 bool sg_group_needs_thread(const sg_metric_group *group);

@@ -61,18 +61,24 @@ static ze_result_t check_pool(const sg_device *device, const sg_metric_group *gr
 }
 
 /* A domain serves query pools or a streamer. */
-static ze_result_t reserve_domain(sg_metrics *metrics, uint32_t domain) {
+static ze_result_t reserve_domain(const sg_device *device, uint32_t domain) {
+    sg_metrics *metrics = device->metrics;
+    if (!sg_counters_acquire(device))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT; /* as without permission */
     pthread_mutex_lock(&metrics->lock);
     bool is_free = !sg_metrics_have_streamer(metrics, domain);
     metrics->pools[domain] += is_free;
     pthread_mutex_unlock(&metrics->lock);
+    if (!is_free)
+        sg_counters_release(device);
     return is_free ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_NOT_AVAILABLE;
 }
 
-static void release_domain(sg_metrics *metrics, uint32_t domain) {
-    pthread_mutex_lock(&metrics->lock);
-    metrics->pools[domain]--;
-    pthread_mutex_unlock(&metrics->lock);
+static void release_domain(const sg_device *device, uint32_t domain) {
+    pthread_mutex_lock(&device->metrics->lock);
+    device->metrics->pools[domain]--;
+    pthread_mutex_unlock(&device->metrics->lock);
+    sg_counters_release(device);
 }
 
 static size_t begins_size(const sg_query_pool *pool) {
@@ -121,12 +127,12 @@ ze_result_t sg_zetMetricQueryPoolCreate(zet_context_handle_t context, zet_device
     SG_NEED_POINTER(out_pool);
     ze_result_t result = check_pool(device, group, desc);
     if (result == ZE_RESULT_SUCCESS)
-        result = reserve_domain(device->metrics, group->domain);
+        result = reserve_domain(device, group->domain);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     sg_query_pool *pool = create_pool(sg_context_of(context), group, desc->count);
     if (!pool) {
-        release_domain(device->metrics, group->domain);
+        release_domain(device, group->domain);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     *out_pool = (zet_metric_query_pool_handle_t)pool;
@@ -141,7 +147,7 @@ ze_result_t sg_zetMetricQueryPoolDestroy(zet_metric_query_pool_handle_t handle) 
         sg_finding("a metric query pool was to be destroyed before its queries");
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    release_domain(pool->group->device->metrics, pool->group->domain);
+    release_domain(pool->group->device, pool->group->domain);
     destroy_pool(pool);
     return ZE_RESULT_SUCCESS;
 }

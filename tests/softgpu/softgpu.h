@@ -123,7 +123,7 @@ void sg_metrics_forget_given(void);
 /* Takes everything that is queued off all queues, undone. */
 void sg_drop_all_work(void);
 
-enum { SG_MAX_DEVICES = 4, SG_MAX_SUB_DEVICES = 4 };
+enum { SG_MAX_DEVICES = 8, SG_MAX_SUB_DEVICES = 4 };
 uint32_t sg_device_count(void);
 uint32_t sg_sub_device_count(void);
 
@@ -338,6 +338,9 @@ bool sg_point_is_reached(sg_tracking_point point);
 typedef struct sg_interval {
     uint64_t start, end; /* ns */
 } sg_interval;
+
+/* Adds a command with time stamps to the device's account (softgpu_get_stamped). */
+void sg_account_stamps(const sg_interval *times);
 
 /* Can a command of the list signal it? */
 bool sg_event_fits(const sg_event *event, const struct sg_list *list);

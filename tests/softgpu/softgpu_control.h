@@ -235,6 +235,19 @@ void softgpu_set_metric_clock(uint32_t valid_bits, uint64_t ticks_now);
 /* The time stamps of kernels, copies and all other commands that signal an event, likewise. */
 void softgpu_set_kernel_clock(uint32_t valid_bits, uint64_t ticks_now);
 
+/* All clocks of devices are later by this from now on, as if that time had passed. Nothing runs or waits for
+ * longer. */
+void softgpu_pass_time(uint64_t nanoseconds);
+
+/* The device's own account, since it was loaded, of commands that signal an event with time stamps. */
+typedef struct softgpu_stamped {
+    uint64_t commands;
+    uint64_t ticks; /* of the kernels' clock, from their begins to their ends */
+    uint64_t turns; /* commands in which that clock began anew */
+} softgpu_stamped;
+
+softgpu_stamped softgpu_get_stamped(void);
+
 /* B580_METRICS: ComputeBasic is the list of b580.def. The device measures what it can: times, clocks,
  * engines, work-groups, kernels, bytes. For the rest (XVE_ACTIVE, L3_HIT and so on), a test sets what the
  * hardware would have counted: each report made from now on carries that value, whatever work it spans,
@@ -292,7 +305,7 @@ void softgpu_set_native_binary(const void *bytes, size_t size);
 /* The tools that debug this process are detached, with this zet_debug_detach_reason_t. */
 void softgpu_detach_debuggers(uint32_t reason);
 
-/* Root devices (1 to 4) and sub-devices in each (0, or 2 to 4). Handles stay valid, listings change. */
+/* Root devices (1 to 8) and sub-devices in each (0, or 2 to 4). Handles stay valid, listings change. */
 void softgpu_set_devices(uint32_t devices, uint32_t sub_devices);
 
 /* The ledger: objects and allocations of the application that are alive, and findings: what it did that it
@@ -308,6 +321,7 @@ void softgpu_forget_findings(void);
  *   SOFTGPU_BEHAVE                         NAME or NAME=n, with commas between: "NO_PERMISSION,REPORT_LOST=3"
  *   SOFTGPU_INIT_RESULT                    what zeInit answers, as a number
  *   SOFTGPU_FAIL                           NUMBER:RESULT, or NUMBER:RESULT:ever, for softgpu_fail_any()
+ *   SOFTGPU_COUNTERS                       a file, by which processes have counters one at a time: exclusive.c
  *   SOFTGPU_CALLS                          a file to which the number of calls is written at exit
  *   SOFTGPU_TIMESTAMP_BITS, SOFTGPU_TICKS_PER_SECOND
  */

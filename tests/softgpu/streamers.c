@@ -186,12 +186,18 @@ static ze_result_t check_streamer(const sg_device *device, const sg_metric_group
     return sg_group_is_active(group) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
+static bool counts(const sg_streamer *streamer) {
+    return !sg_group_is_ip_sampling(streamer->group);
+}
+
 /* One streamer a domain, and none where query pools are in the way. */
 static ze_result_t reserve_domain(sg_streamer *streamer) {
     sg_metrics *metrics = streamer->group->device->metrics;
     sg_streamer **place = &metrics->streamers[streamer->group->domain];
-    pthread_mutex_lock(&metrics->lock);
     ze_result_t result = ZE_RESULT_SUCCESS;
+    if (counts(streamer) && !sg_counters_acquire(streamer->group->device))
+        return ZE_RESULT_ERROR_UNKNOWN; /* as without permission */
+    pthread_mutex_lock(&metrics->lock);
     if (*place)
         result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     else if (sg_metrics_have_pool(metrics, streamer->group->domain))
@@ -199,6 +205,8 @@ static ze_result_t reserve_domain(sg_streamer *streamer) {
     if (result == ZE_RESULT_SUCCESS)
         *place = streamer;
     pthread_mutex_unlock(&metrics->lock);
+    if (result != ZE_RESULT_SUCCESS && counts(streamer))
+        sg_counters_release(streamer->group->device);
     return result;
 }
 
@@ -207,6 +215,8 @@ static void release_domain(const sg_streamer *streamer) {
     pthread_mutex_lock(&metrics->lock);
     metrics->streamers[streamer->group->domain] = NULL;
     pthread_mutex_unlock(&metrics->lock);
+    if (counts(streamer))
+        sg_counters_release(streamer->group->device);
 }
 
 static uint32_t rounded_period(uint32_t period) {

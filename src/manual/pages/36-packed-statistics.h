@@ -6,7 +6,7 @@
        nanoseconds. Facts about program and device are those of the process that measured. Kernels, hot spots, peaks and zt_info.power are left out;
        zt_merge does not add them either.
 
-           "ZTPK"; u32 layout: 11; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           "ZTPK"; u32 layout: 12; u64 size of the whole; u64 checksum of all that follows, see below
            u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
            u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
@@ -30,10 +30,15 @@
                u64 collected; and if there are any,
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                25 u64: GPU times of up to 1, 2, 5, 10 ... us, to 50 s, and above
-               u32 kept samples; each: an f32 a kept column, NaN where there is no value
+               u32 kept samples, by their GPU time; each: an f32 a kept column, NaN where there is no value
                of a phase the same of its entries, which have one column: the GPU time
 
        Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
        of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
        the GPU time, that of each pass if there are several, and latencies if the first line has 1.
+
+       The checksum is of u64 words, in pairs, the last one filled up with bytes of 0. Two sums begin as
+       0xcbf29ce484222325. The first words of all pairs are added to one, the second to the other, and then this
+       one to the first, which is the checksum. To add a word: sum = (sum ^ word) * 0x100000001b3, and then
+       sum = sum ^ sum >> 32.
 */
