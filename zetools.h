@@ -2186,6 +2186,9 @@ struct zt_auto_config {
     zt_trace_config trace;
     int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
                      overrides this. */
+    const char *signal; /* "USR1" or "USR2": the first of these signals starts tracing, the next one writes the
+                           reports and stops, and so on; see FROM OUTSIDE. NULL: tracing starts at once.
+                           ZT_AUTO_SIGNAL in the environment overrides this. */
 };
 
 #endif /* ZETOOLS_TRACER */
@@ -2660,6 +2663,7 @@ typedef zt__disabled_phase_scope zt_phase_scope;
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <strings.h>
@@ -2708,6 +2712,22 @@ typedef siginfo_t zt__signal_information;
 #else
 typedef void zt__signal_information;
 #endif
+#ifndef SA_RESTART
+#define SA_RESTART 0x10000000
+#endif
+#ifndef SA_ONSTACK
+#define SA_ONSTACK 0x08000000
+#endif
+#ifdef SA_NOCLDSTOP
+typedef struct sigaction zt__signal_action;
+#else
+typedef struct zt__signal_action {
+    void (*sa_handler)(int signal);
+    zt__signal_set sa_mask;
+    int sa_flags;
+    void (*sa_restorer)(void);
+} zt__signal_action;
+#endif
 #ifndef __cplusplus
 int clock_gettime(int clock, struct timespec *now);
 int nanosleep(const struct timespec *wanted, struct timespec *left);
@@ -2717,6 +2737,7 @@ int sigfillset(zt__signal_set *set);
 int sigemptyset(zt__signal_set *set);
 int sigaddset(zt__signal_set *set, int signal);
 int sigdelset(zt__signal_set *set, int signal);
+int sigaction(int signal, const zt__signal_action *action, zt__signal_action *before);
 int sigismember(const zt__signal_set *set, int signal);
 int sigpending(zt__signal_set *set);
 int sigtimedwait(const zt__signal_set *set, zt__signal_information *information,
@@ -3295,6 +3316,25 @@ ZT__PRIVATE void zt__keep_loaded(void);
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
+/* Why a signal cannot be caught. */
+typedef enum zt__signal_refusal {
+    ZT__SIGNAL_CAUGHT,
+    ZT__SIGNAL_UNKNOWN, /* it is none of USR1 and USR2 */
+    ZT__SIGNAL_HANDLED, /* the application has a handler of its own */
+    ZT__SIGNAL_IGNORED, /* the application, or who has started it, ignores it */
+    ZT__SIGNAL_BLOCKED, /* the calling thread blocks it */
+    ZT__SIGNAL_MISSING  /* the system has no such signals */
+} zt__signal_refusal;
+
+/* Installs a handler for a signal, "USR1" or "SIGUSR1" and so on, which ends a zt__await_signal for each arrival. Nothing
+   changes if the signal is in use. */
+ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name);
+
+/* Sleeps until the signal arrives, or zt__end_await is called. One thread may wait. */
+ZT__PRIVATE void zt__await_signal(void);
+
+ZT__PRIVATE void zt__end_await(void);
+
 /* Returns a variable of the environment with which the user configures the library, or NULL. A program that
    has more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
@@ -3558,6 +3598,63 @@ ZT__PRIVATE void zt__keep_loaded(void) {
 
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return pthread_atfork(NULL, NULL, function) == 0;
+}
+
+static sem_t zt__arrivals;
+
+/* Runs at any moment on any thread of the application, also in a forked child, where nobody waits. */
+static void zt__note_arrival(int signal) {
+    int before = errno;
+    (void)signal;
+    sem_post(&zt__arrivals);
+    errno = before;
+}
+
+ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
+    static const struct {
+        const char *name;
+        int number;
+    } signals[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+    zt__signal_action action, before;
+    zt__signal_set blocked;
+    int number = 0;
+    uint32_t i;
+    name += strncmp(name, "SIG", 3) == 0 ? 3 : 0;
+    for (i = 0; i < ZT__COUNT_OF(signals); i++) {
+        number = strcmp(name, signals[i].name) == 0 ? signals[i].number : number;
+    }
+    if (!number) {
+        return ZT__SIGNAL_UNKNOWN;
+    }
+    sigaction(number, NULL, &before);
+    if (before.sa_handler == SIG_IGN) {
+        return ZT__SIGNAL_IGNORED;
+    }
+    /* A forked child has inherited the handler. */
+    if (before.sa_handler != SIG_DFL && before.sa_handler != zt__note_arrival) {
+        return ZT__SIGNAL_HANDLED;
+    }
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    if (sigismember(&blocked, number)) {
+        return ZT__SIGNAL_BLOCKED;
+    }
+    zt__keep_loaded();
+    sem_init(&zt__arrivals, 0, 0);
+    memset(&action, 0, sizeof action);
+    action.sa_handler = zt__note_arrival;
+    action.sa_flags = SA_RESTART | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+    return ZT__SIGNAL_CAUGHT;
+}
+
+ZT__PRIVATE void zt__await_signal(void) {
+    while (sem_wait(&zt__arrivals) != 0 && errno == EINTR) {
+    }
+}
+
+ZT__PRIVATE void zt__end_await(void) {
+    sem_post(&zt__arrivals);
 }
 
 /* Returns whether the program has more rights than the user who runs it: its file has another user's
@@ -5602,6 +5699,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
                        "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
                        "start without zt_auto.")                                                             \
+    X(NO_SIGNAL, "zt_auto: tracing cannot be started by the signal '%.64s', because %s.")                    \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -6550,6 +6648,15 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     (void)function; /* there is no fork */
     return 1;
 }
+
+ZT__PRIVATE zt__signal_refusal zt__catch_signal(const char *name) {
+    (void)name;
+    return ZT__SIGNAL_MISSING;
+}
+
+ZT__PRIVATE void zt__await_signal(void) {}
+
+ZT__PRIVATE void zt__end_await(void) {}
 
 ZT__PRIVATE const char *zt__get_variable(const char *name) {
     return getenv(name);
@@ -9884,6 +9991,7 @@ struct zt_profiler {
     zt__probe_block *blocks;
     uint64_t no_growth_until_ns; /* making probes has failed: it is not tried again before this time */
     uint32_t active_pass;
+    int has_released_counters; /* its metric groups are not active any more */
     uint32_t activation;       /* number of changes of the pass */
     int returns_to_first_pass; /* the return has failed, and is tried again by zt_collect */
     zt__map names;             /* to the records of regions, */
@@ -13441,6 +13549,14 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
 
 /* What becomes of samples in flight when a profiler is closed, or its context is destroyed. */
 
+/* Deactivates the metric groups of a profiler. A tracer that is live holds executions meanwhile. */
+ZT__PRIVATE void zt__release_counters(zt_profiler *profiler);
+
+/* Leaves the lists that are not known to be reset or destroyed to the application, which may go on executing them unseen:
+   what is on its way there is lost, and what the device may write to is never freed. Returns how many probes have
+   something there. No other thread uses the profiler. */
+ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler);
+
 /* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
    another identifier: zt_end does nothing for regions that were begun before. */
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
@@ -13458,8 +13574,15 @@ ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler);
 
 /* What becomes of samples in flight when a profiler is closed, or its context is destroyed. */
 
-ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
+ZT__PRIVATE void zt__release_counters(zt_profiler *profiler) {
     const zt__pass *pass = &profiler->passes[profiler->active_pass];
+    if (profiler->device && !profiler->has_released_counters) {
+        zt__deactivate_groups(profiler, pass, pass->group_count);
+        profiler->has_released_counters = 1;
+    }
+}
+
+ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
     zt__recording *recording;
     uint32_t i;
@@ -13473,9 +13596,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
         profiler->blocks = block->next;
         ZT__INTERNAL(zt__destroy_block(profiler, block));
     }
-    if (profiler->device) {
-        zt__deactivate_groups(profiler, pass, pass->group_count);
-    }
+    zt__release_counters(profiler);
     for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
         recording->first = recording->last = recording->unread = NULL;
         recording->count = 0;
@@ -13551,6 +13672,32 @@ ZT__PRIVATE void zt__abandon_recordings(zt_profiler *profiler, const char *call)
     if (running && !zt__is_device_lost(&profiler->diagnostics)) {
         zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
     }
+}
+
+ZT__PRIVATE uint64_t zt__leave_lists(zt_profiler *profiler) {
+    uint64_t left = 0;
+    zt__recording *recording;
+    zt__probe *probe;
+    zt__lock(&profiler->mutex);
+    for (recording = profiler->all_recordings; recording; recording = recording->next_of_all) {
+        if (!recording->list || recording->is_queue || !recording->first) {
+            continue;
+        }
+        zt__lose_samples(profiler, recording,
+                         recording->state == ZT__RECORDING_OPEN ? ZT_DROPPED_NEVER_RAN : ZT_LOST_OVERWRITTEN);
+        for (probe = recording->first; probe; probe = probe->next) {
+            /* Around a launch that signals an event of the application, the device writes nothing. */
+            probe->may_be_written |= !probe->way->is_foreign;
+            left += !probe->way->is_foreign;
+        }
+        recording->first = recording->last = recording->unread = NULL;
+        recording->witness = recording->polled = NULL;
+        recording->count = 0;
+        recording->is_look_due = recording->has_ended = recording->is_unordered = 0;
+        zt__chain_recording(profiler, recording);
+    }
+    zt__unlock(&profiler->mutex);
+    return left;
 }
 
 /* Returns whether a recording may be on its way: OPEN ones may be of an immediate list. With the mutex held. */
@@ -27012,6 +27159,7 @@ typedef struct zt__tracer {
     ze_command_list_handle_t last_captured; /* the list whose capture was begun last, or NULL */
     int lends_events;                       /* launches may be measured by events of the application */
     uint64_t executions;                    /* of lists, so far */
+    uint64_t unseen_executions;             /* of lists on which nothing was appended since the start */
     int is_stopping;                        /* no more launches are measured */
     zt_trace_counts counts;
     uint64_t callback_ns;    /* zt__get_callback_ns, but for the last call of each frame. Guarded by the
@@ -28323,12 +28471,16 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
     zt__traced_device *found = zt__find_device(tracer, context, device);
     zt_profiler *profiler = NULL;
     ze_result_t result;
+    int is_stopping;
     if (found || !tracer->automatic ||
         !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         return found;
     }
     found = zt__find_device(tracer, context, device);
-    if (found) { /* another thread was faster */
+    zt__lock(&tracer->mutex);
+    is_stopping = tracer->is_stopping;
+    zt__unlock(&tracer->mutex);
+    if (found || is_stopping) { /* another thread was faster */
         zt__unlock_timed(&tracer->opening);
         return found;
     }
@@ -29056,7 +29208,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
     const ze_command_list_handle_t *lists;
     ze_command_queue_handle_t queue = NULL;
     const void *runs_on;
-    uint32_t count;
+    uint32_t i, count;
     zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
     if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
         queue = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->phCommandQueue;
@@ -29074,6 +29226,13 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
         if (known && known->is_captured) {
             count = 0; /* they go into a graph */
+        }
+        zt__unlock(&frame->tracer->mutex);
+    }
+    if (!result && lists) {
+        zt__lock(&frame->tracer->mutex);
+        for (i = 0; i < count; i++) {
+            frame->tracer->unseen_executions += !zt__find_known_list(frame->tracer, lists[i]);
         }
         zt__unlock(&frame->tracer->mutex);
     }
@@ -29887,6 +30046,9 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
    of its callbacks is running, which still needs it. If that has just begun, some calls are detached. */
 ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
+/* Called when a tracer is destroyed: a later one may have its address, and has had none of its calls. */
+ZT__PRIVATE void zt__forget_tracer(const zt__tracer *tracer);
+
 #endif
 
 /* ==== tracer/dispatcher.c =============================================================================== */
@@ -30231,6 +30393,17 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     }
     zt__unlock(&zt__dispatch_mutex);
     return !is_running;
+}
+
+ZT__PRIVATE void zt__forget_tracer(const zt__tracer *tracer) {
+    zt__frame *frame;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
+        if (frame->tracer == tracer) {
+            frame->tracer = NULL;
+        }
+    }
+    zt__unlock(&zt__dispatch_mutex);
 }
 
 #endif
@@ -30595,9 +30768,11 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
 /* Makes a tracer live, with a configuration or, if it is NULL, the default. */
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given, uint32_t timeline);
 
-/* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
-   observed, measures no more launches, waits for those that the application may find signalled before they are
-   read, and releases the events that probes keep. At last waits for calls in progress on other threads, with a
+/* Stops the sampling of hot spots, which depends on the tracer. While calls are still observed, measures no more
+   launches, and waits for those that the application may find signalled before they are read. */
+ZT__PRIVATE ze_result_t zt__stop_measuring(zt__tracer *tracer, const char *caller);
+
+/* Stops measuring, releases the events that probes keep, and stops the tracer. At last waits for calls in progress on other threads, with a
    deadline of their own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller);
 
@@ -30651,6 +30826,7 @@ ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__dia
 ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
     zt_allocator allocator = tracer->allocator;
     uint32_t i;
+    zt__forget_tracer(tracer);
     zt__forget_everything(tracer);
     while (tracer->devices) {
         zt__traced_device *device = tracer->devices;
@@ -30889,8 +31065,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
-    zt__wait wait;
+ZT__PRIVATE ze_result_t zt__stop_measuring(zt__tracer *tracer, const char *caller) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (; device; device = zt__next_measured(tracer, device)) {
@@ -30912,6 +31087,15 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
                 zt__try_collect(profiler, NULL);
             }
         }
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
+    zt__wait wait;
+    zt__traced_device *device;
+    ze_result_t result = zt__stop_measuring(tracer, caller);
+    if (zt__load(&tracer->is_live)) {
         zt__end_loans(tracer, NULL, NULL, NULL);
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt__note_unseen_resets(device->profiler);
@@ -31870,6 +32054,11 @@ ZT__PRIVATE void zt__measure_own_time(const zt_profiler *profiler, double *open_
 /* A note is a sentence or two about what a report does not show, why, and what to do. */
 typedef void (*zt__note_fn)(zt__document *document, const char *text);
 
+/* Of a tracer of zt_auto: %llu is their number. */
+#define ZT__UNSEEN_EXECUTIONS                                                                                \
+    "%llu executions of command lists that were recorded before are not measured: their launches were not "  \
+    "seen."
+
 /* Notes why there are no regions. */
 ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note);
 
@@ -31957,12 +32146,18 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt_trace_counts counts = zt__get_launch_counts(document->profiler);
-    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    uint64_t unseen_executions = 0;
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
     int start_result = tracer ? zt__load(&tracer->start_result) : 0;
     uint64_t others = counts.elsewhere - counts.by_pointer - counts.captured;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (tracer && tracer->automatic) {
+        zt__lock(&tracer->mutex);
+        unseen_executions = tracer->unseen_executions;
+        zt__unlock(&tracer->mutex);
+    }
     if (start_result != 0) {
         zt__add_note(
             document, note,
@@ -31985,6 +32180,9 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
                      "into graphs%s.",
                      (unsigned long long)others, (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (unseen_executions > 0) {
+        zt__add_note(document, note, ZT__UNSEEN_EXECUTIONS, (unsigned long long)unseen_executions);
     }
     if (counts.by_pointer > 0) {
         zt__add_note(
@@ -41896,19 +42094,29 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
 
 /* ==== open/automatic.c ================================================================================== */
 
-/* zt_auto: tracing that reports at exit. */
+/* zt_auto: tracing that reports at exit, or when a signal ends it. */
 
 #ifdef ZETOOLS_TRACER
 
-/* What zt_auto keeps until exit. The strings of `config` and `report` are copies. */
+/* What zt_auto keeps until exit. The strings of `config`, `trace` and `report`, and the hooks, are copies. */
 typedef struct zt__auto {
     zt__tracer *tracer; /* NULL: nothing is traced */
-    long process;       /* that called zt_auto: a forked child reports nothing */
+    long process;       /* that called zt_auto: a forked child reports nothing. 0: nothing is kept */
     zt_config config;   /* of each profiler */
-    const char *report; /* the path of the first report, or "-" */
+    zt_trace_config trace;
+    zt_hook hooks[ZT__MAX_HOOKS];
+    int samples_hotspots;
+    const char *report;       /* the path of the first report, or "-" */
+    const char *signal;       /* that starts and ends tracing. NULL: tracing begins in zt_auto */
+    zt__system_thread thread; /* waits for it */
+    int has_thread;
+    int is_ending; /* the process exits */
 } zt__auto;
 
 static zt__auto zt__automatic;
+
+/* Held while tracing begins or ends. */
+static zt__timed_mutex zt__automatic_mutex = {ZT__MUTEX_INITIALIZER, 0, 0};
 
 /* Replaces a string of the application, which need not outlive zt_auto, by a copy. Without memory, stores
    NULL and returns 0. */
@@ -41920,37 +42128,88 @@ static int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
+/* Stores where the strings of the application are kept, and returns their number. */
+static uint32_t zt__list_texts(zt__auto *automatic, const char **texts[10 + ZT__MAX_HOOKS]) {
+    const char **kept[] = {
+        &automatic->report,         &automatic->signal,         &automatic->config.groups,
+        &automatic->config.metrics, &automatic->config.columns, &automatic->config.baseline,
+        &automatic->trace.names,    &automatic->trace.calls,    &automatic->trace.modules};
+    uint32_t i, count = ZT__COUNT_OF(kept);
+    memcpy((void *)texts, (const void *)kept, sizeof kept);
+    for (i = 0; i < ZT__MAX_HOOKS; i++) {
+        texts[count++] = &automatic->hooks[i].call;
+    }
+    return count;
+}
+
 static void zt__clear_auto(void) {
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.metrics);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.columns);
-    zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.baseline);
+    const char **texts[10 + ZT__MAX_HOOKS];
+    uint32_t i, count = zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < count; i++) {
+        zt__free(&zt__default_allocator, (void *)(uintptr_t)*texts[i]);
+    }
     memset(&zt__automatic, 0, sizeof zt__automatic);
 }
+
+/* Keeps a configuration. Returns 0 without memory. */
+static int zt__keep_auto(const zt_auto_config *config, const char *report, const char *signal) {
+    const char **texts[10 + ZT__MAX_HOOKS], *hotspots = zt__get_variable("ZT_HOTSPOTS");
+    uint32_t i, count;
+    int has_memory = 1;
+    memset(&zt__automatic, 0, sizeof zt__automatic); /* a forked child has what its parent has kept */
+    zt__automatic.report = report;
+    zt__automatic.signal = signal;
+    zt__automatic.config = config->profiler;
+    if (!zt__automatic.config.timeline && zt__shows_timeline(report)) {
+        zt__automatic.config.timeline = ZT__REPORT_TIMELINE;
+    }
+    zt__automatic.trace = config->trace;
+    if (config->trace.hooks && config->trace.hook_count <= ZT__MAX_HOOKS) { /* else the start refuses them */
+        memcpy(zt__automatic.hooks, config->trace.hooks, config->trace.hook_count * sizeof(zt_hook));
+        zt__automatic.trace.hooks = zt__automatic.hooks;
+    }
+    zt__automatic.samples_hotspots = hotspots ? !zt__is_off(hotspots) : config->hotspots;
+    count = zt__list_texts(&zt__automatic, texts);
+    for (i = 0; i < count; i++) {
+        has_memory &= zt__keep_text(texts[i]);
+    }
+    return has_memory;
+}
+
+/* ---- reports ---------------------------------------------------------------------------------------------- */
 
 static void zt__print_auto_note(zt__document *document, const char *text) {
     (void)document;
     zt__print_message("zt_auto: %s", text);
 }
 
-/* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
-   reverse order, and zt_auto has called zeInit before it registered this one. */
-static void zt__end_auto(void) {
-    zt__tracer *tracer = zt__automatic.tracer;
+static void zt__print_why_no_device(zt__tracer *tracer) {
+    uint64_t launches, executions;
+    zt__lock(&tracer->mutex);
+    launches = tracer->counts.launches;
+    executions = tracer->unseen_executions;
+    zt__unlock(&tracer->mutex);
+    if (launches) {
+        zt__print_message(
+            "zt_auto: %llu launches were on command lists from before, and this loader cannot query of "
+            "which device these are, so there is no report. Update the loader.",
+            (unsigned long long)launches);
+    } else if (executions) {
+        zt__print_message("zt_auto: " ZT__UNSEEN_EXECUTIONS " So there is no report.",
+                          (unsigned long long)executions);
+    } else if (zt__automatic.signal) {
+        zt__print_message("zt_auto: this process used no command list meanwhile, so there is no report.");
+    } else {
+        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
+    }
+}
+
+/* Writes the reports of what was traced, and why there is none. */
+static void zt__write_auto_reports(zt__tracer *tracer) {
     zt__traced_device *device;
     const char *reports = zt__automatic.report;
     zt__file_path path;
-    int is_table_seen = 0, is_sampling = 0;
-    if (!tracer || zt__automatic.process != zt__get_process_id()) {
-        return;
-    }
-    if (zt__is_inside_hook()) {
-        zt__print_message("zt_auto: there is no report, because a callback has called exit. Return from "
-                          "callbacks.");
-        return;
-    }
-    zt__stop_tracer(tracer, "zt_auto");
+    int is_table_seen = 0;
     while (zt__next_path(&reports, &path)) {
         is_table_seen |= zt__find_standard_stream(path.text) != NULL;
     }
@@ -41968,18 +42227,47 @@ static void zt__end_auto(void) {
                 zt__note_why_empty(&document, zt__print_auto_note);
                 zt__note_elsewhere(&document, zt__print_auto_note);
             }
-            is_sampling |= zt__is_sampling(device->profiler);
         }
     }
     if (!tracer->devices) {
-        zt__print_message("zt_auto: this process created no command list afterwards, so there is no report.");
+        zt__print_why_no_device(tracer);
     }
     if (tracer->open_failures) {
         zt__print_message("zt_auto did not measure %u of the contexts and devices. The first: %s",
                           (unsigned)tracer->open_failures, tracer->open_failure.text);
     }
+}
+
+/* ---- beginning and ending --------------------------------------------------------------------------------- */
+
+static ze_result_t zt__begin_auto(void) {
+    zt_config complete = zt__complete_config(&zt__automatic.config); /* zt_open completes `config` itself */
+    zt__tracer *tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
+    ze_result_t result;
+    if (!tracer) {
+        return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
+    }
+    tracer->automatic = &zt__automatic.config;
+    tracer->samples_hotspots = zt__automatic.samples_hotspots;
+    result = zt__start_tracer(tracer, &zt__automatic.trace, complete.timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_tracer(tracer);
+        return result;
+    }
+    zt__automatic.tracer = tracer;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Closes the profilers of a tracer that was stopped, and destroys it. Returns 0 if another thread still needs them. */
+static int zt__close_auto(void) {
+    zt__tracer *tracer = zt__automatic.tracer;
+    zt__traced_device *device;
+    int is_sampling = 0;
+    for (device = tracer->devices; device; device = device->next) {
+        is_sampling |= device->profiler && zt__is_sampling(device->profiler);
+    }
     if (is_sampling || !zt__abandon_calls(tracer)) {
-        return; /* another thread still needs the tracer and its profilers */
+        return 0;
     }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
@@ -41987,23 +42275,166 @@ static void zt__end_auto(void) {
         }
     }
     zt__destroy_tracer(tracer);
-    zt__clear_auto();
+    zt__automatic.tracer = NULL;
+    return 1;
 }
 
+/* Stops tracing in a process that goes on, and may execute lists meanwhile and later. Groups are deactivated while
+   executions are still observed, which wait for it. Returns how many probes stay on lists of the application. */
+static uint64_t zt__leave_process(zt__tracer *tracer) {
+    zt__traced_device *device;
+    uint64_t left = 0;
+    zt__stop_measuring(tracer, "zt_auto");
+    if (zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        zt__unlock_timed(&tracer->opening); /* from here on, no profiler is opened */
+    }
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        if (zt__stop_thread(&device->profiler->thread)) {
+            device->profiler->config.thread = 0;
+        }
+        zt_collect(device->profiler, tracer->wait_timeout_ns);
+        zt__release_counters(device->profiler);
+    }
+    zt__stop_tracer(tracer, "zt_auto");
+    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        left += zt__leave_lists(device->profiler);
+    }
+    return left;
+}
+
+/* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
+   reverse order, and zt_auto has called zeInit before it registered this one. */
+static void zt__end_auto(void) {
+    enum { LONGEST_NS = 30000000 };
+    zt__tracer *tracer;
+    int is_locked;
+    if (!zt__automatic.process || zt__automatic.process != zt__get_process_id()) {
+        return;
+    }
+    if (zt__is_inside_hook() || zt__is_owner(&zt__automatic_mutex)) {
+        zt__print_message("zt_auto: there is no report, because a callback has called exit. Return from "
+                          "callbacks.");
+        return;
+    }
+    is_locked = zt__lock_until(&zt__automatic_mutex, zt__deadline(LONGEST_NS * UINT64_C(1000)));
+    if (!is_locked) {
+        zt__print_message(
+            "zt_auto: a report was still being written 30 seconds after exit, and is not complete.");
+        return;
+    }
+    tracer = zt__automatic.tracer;
+    zt__automatic.is_ending = 1;
+    if (tracer && zt__load(&tracer->is_live)) {
+        zt__stop_tracer(tracer, "zt_auto");
+        zt__write_auto_reports(tracer);
+    }
+    zt__unlock_timed(&zt__automatic_mutex);
+    if (zt__automatic.has_thread) {
+        zt__end_await();
+        zt__join_system_thread(zt__automatic.thread);
+    }
+    if (!tracer || zt__close_auto()) {
+        zt__clear_auto();
+    }
+}
+
+static void zt__print_why_nothing(void) {
+    const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
+    zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
+}
+
+/* ---- by a signal ------------------------------------------------------------------------------------------ */
+
+#ifndef ZETOOLS_NO_THREADS
+
+/* Begins or ends to trace. */
+static void zt__follow_signal(void) {
+    zt__tracer *tracer = zt__automatic.tracer;
+    uint64_t left;
+    if (tracer && zt__load(&tracer->is_live)) {
+        left = zt__leave_process(tracer);
+        zt__write_auto_reports(tracer);
+        if (left) {
+            zt__print_message(
+                "zt_auto: %llu launches on lists that were recorded meanwhile keep their events, "
+                "because these lists may be executed again.",
+                (unsigned long long)left);
+        }
+        zt__close_auto(); /* else the next signal tries it again */
+        zt__print_message("zt_auto: tracing has ended.");
+    } else if (tracer && !zt__close_auto()) {
+        zt__print_message(
+            "zt_auto: nothing is traced, because a callback of the time before is still running.");
+    } else if (zt__begin_auto() == ZE_RESULT_SUCCESS) {
+        zt__print_message("zt_auto: tracing has begun. The next %s ends it.", zt__automatic.signal);
+    } else {
+        zt__print_why_nothing();
+    }
+}
+
+static ZT__THREAD_RESULT ZT__THREAD_CALL zt__follow_signals(void *argument) {
+    int goes_on;
+    (void)argument;
+    do {
+        zt__await_signal();
+        zt__lock_until(&zt__automatic_mutex, UINT64_MAX);
+        goes_on = !zt__automatic.is_ending;
+        if (goes_on) {
+            zt__follow_signal();
+        }
+        zt__unlock_timed(&zt__automatic_mutex);
+    } while (goes_on);
+    return 0;
+}
+
+#endif
+
+/* Begins to wait for the signal. */
+static ze_result_t zt__await_signals(void) {
+    static const char *const reasons[] = {
+        "the system starts no thread",
+        "it is neither USR1 nor USR2",
+        "the program has a handler for it: choose the other of USR1 and USR2",
+        "it is ignored: choose the other of USR1 and USR2",
+        "the thread that calls zt_auto blocks it: choose the other of USR1 and USR2",
+        "this system has no such signals",
+    };
+#ifdef ZETOOLS_NO_THREADS
+    return zt__report(NULL, NO_SIGNAL, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zt__automatic.signal,
+                      "ZETOOLS_NO_THREADS is defined");
+#else
+    zt__signal_refusal refusal = zt__catch_signal(zt__automatic.signal);
+    if (refusal == ZT__SIGNAL_CAUGHT) {
+        zt__automatic.has_thread = zt__create_thread(&zt__automatic.thread, zt__follow_signals, NULL);
+    }
+    if (zt__automatic.has_thread) {
+        return ZE_RESULT_SUCCESS;
+    }
+    return zt__report(NULL, NO_SIGNAL,
+                      refusal == ZT__SIGNAL_UNKNOWN   ? ZE_RESULT_ERROR_INVALID_ARGUMENT
+                      : refusal == ZT__SIGNAL_MISSING ? ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+                                                      : ZE_RESULT_ERROR_NOT_AVAILABLE,
+                      zt__automatic.signal, reasons[refusal]);
+#endif
+}
+
+/* ---- zt_auto ---------------------------------------------------------------------------------------------- */
+
 static ze_result_t zt__start_auto(const zt_auto_config *given) {
+    static const zt__timed_mutex unlocked = {ZT__MUTEX_INITIALIZER, 0, 0};
     static int ends_at_exit;
     zt_auto_config config;
-    const char *path = zt__get_variable("ZT_AUTO"), *hotspots = zt__get_variable("ZT_HOTSPOTS");
-    zt_config *kept = &zt__automatic.config, complete;
+    const char *path = zt__get_variable("ZT_AUTO"), *signal = zt__get_variable("ZT_AUTO_SIGNAL");
     ze_result_t(ZE_APICALL * enable_layer)(void);
-    zt__tracer *tracer = NULL;
     ze_result_t result;
-    int has_memory;
     zt__copy_config(&config, given, sizeof config);
     if (!path || strcmp(path, "1") == 0) {
         path = config.report && *config.report ? config.report : "-";
     }
-    if (zt__is_off(path) || (zt__automatic.tracer && zt__automatic.process == zt__get_process_id())) {
+    if (!signal) {
+        signal = config.signal;
+    }
+    if (zt__is_off(path) || (zt__automatic.process && zt__automatic.process == zt__get_process_id())) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
@@ -42032,34 +42463,23 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
 
-    zt__automatic.report = path;
-    *kept = config.profiler;
-    if (!kept->timeline && zt__shows_timeline(path)) {
-        kept->timeline = ZT__REPORT_TIMELINE;
-    }
-    has_memory = zt__keep_text(&zt__automatic.report);
-    has_memory &= zt__keep_text(&kept->groups);
-    has_memory &= zt__keep_text(&kept->metrics);
-    has_memory &= zt__keep_text(&kept->columns);
-    has_memory &= zt__keep_text(&kept->baseline);
-    complete = zt__complete_config(kept); /* for the tracer; zt_open completes `kept` itself */
-    if (has_memory) {
-        tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
-    }
-    if (!tracer) {
+    zt__automatic_mutex = unlocked; /* a forked child may have inherited it locked */
+    if (!zt__keep_auto(&config, path, signal && *signal ? signal : NULL)) {
         zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
     }
-    tracer->automatic = kept;
-    tracer->samples_hotspots = hotspots ? !zt__is_off(hotspots) : config.hotspots;
-    result = zt__start_tracer(tracer, &config.trace, complete.timeline);
+    result = zt__begin_auto();
+    if (result == ZE_RESULT_SUCCESS && zt__automatic.signal) {
+        /* Mistakes in the configuration show now, and not when the process is looked at days later. */
+        zt__leave_process(zt__automatic.tracer);
+        result = zt__close_auto() ? zt__await_signals()
+                                  : zt__report(NULL, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_auto");
+    }
     if (result != ZE_RESULT_SUCCESS) {
-        zt__destroy_tracer(tracer);
         zt__clear_auto();
         return result;
     }
     zt__automatic.process = zt__get_process_id();
-    zt__automatic.tracer = tracer;
     if (!ends_at_exit) {
         ends_at_exit = atexit(zt__end_auto) == 0;
     }
@@ -42074,8 +42494,7 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     }
 #endif
     if (result != ZE_RESULT_SUCCESS) {
-        const char *message = zt__default_log() ? "" : zt_last_error(NULL); /* or printed already */
-        zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
+        zt__print_why_nothing();
     }
     return result;
 }
@@ -46069,4 +46488,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5dcd727796c1bfc2 */
+/* Joined from src/ by src/join.py: 262cb33e57d1b3b1 */
