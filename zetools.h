@@ -252,8 +252,8 @@
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
-       examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-       programs that were not built with zetools. Without exit, as after a signal, no report is written.
+       examples/preload.c is a library that calls zt_auto when it is loaded; LD_PRELOAD loads it into any
+       program. One that is killed writes no report. By a signal, tracing starts and ends: see FROM OUTSIDE.
 
    STREAMS
 
@@ -339,14 +339,14 @@
 
    ENVIRONMENT
 
-       ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
-                                configuration's other one is ignored
+       ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics: both, also if only one is set
        ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
        ZT_BASELINE              overrides config.baseline: "before.json", a report that this run is compared with
        ZT_PHASES_AT, ZT_POWER   override config.phases_at_append ("append", "submit") and config.power
        ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
                                 zt_report, separated by commas, or "table"; see REQUESTED REPORTS
        ZT_AUTO                  the same of zt_auto; "1": as configured; "off", "0" or "": nothing is traced
+       ZT_AUTO_SIGNAL           overrides zt_auto_config.signal: "USR1" or "USR2"; "": none
        ZT_LOG                   "stderr": messages are printed there if the program has no log function
        ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
        ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
@@ -392,8 +392,8 @@
                        ROWS, THE TIMELINE
        Files           FIGURES OF REGIONS, REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES,
                        OPENMETRICS, PACKED STATISTICS, BENCHMARK FILES, TWO RUNS
-       Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
-                       INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
+       Tracer          TRACED LISTS, TRACED LAUNCHES, FROM OUTSIDE, HOOKS, KERNELS, MODULES, REPLACEMENTS,
+                       SAMPLED INSTRUCTIONS, MEMORY, NAMES FROM ITT AND KOKKOS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
        Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
@@ -719,14 +719,15 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
-   TRACING. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
+   TRACING. With config.signal, traces between two signals; see FROM OUTSIDE. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
    The files that it has written are named on standard error. A failure is also printed there. If a report
    cannot be written, a message and the table go there, and zt_last_error has the message for functions that
    run at exit later. A report without a region is followed by what was seen and not measured: below a table
    on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
-   Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
-   zeInit, or as zt_trace_start.
+   Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format, or there is no such signal;
+   NOT_AVAILABLE if the signal is in use; UNSUPPORTED_FEATURE with a signal on Windows and with ZETOOLS_NO_THREADS;
+   otherwise the result of zeInit, or as zt_trace_start.
    Not by two threads at once. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
@@ -2186,9 +2187,9 @@ struct zt_auto_config {
     zt_trace_config trace;
     int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
                      overrides this. */
-    const char *signal; /* "USR1" or "USR2": the first of these signals starts tracing, the next one writes the
-                           reports and stops, and so on; see FROM OUTSIDE. NULL: tracing starts at once.
-                           ZT_AUTO_SIGNAL in the environment overrides this. */
+    const char *signal; /* "USR1" or "USR2": the first of these signals starts tracing, the next one
+                           writes the reports and stops, and so on; see FROM OUTSIDE. NULL: tracing starts
+                           at once. ZT_AUTO_SIGNAL in the environment overrides this. */
 };
 
 #endif /* ZETOOLS_TRACER */
@@ -42116,7 +42117,7 @@ typedef struct zt__auto {
 static zt__auto zt__automatic;
 
 /* Held while tracing begins or ends. */
-static zt__timed_mutex zt__automatic_mutex = {ZT__MUTEX_INITIALIZER, 0, 0};
+static zt__timed_mutex zt__beginning = {ZT__MUTEX_INITIALIZER, 0, 0};
 
 /* Replaces a string of the application, which need not outlive zt_auto, by a copy. Without memory, stores
    NULL and returns 0. */
@@ -42289,14 +42290,14 @@ static uint64_t zt__leave_process(zt__tracer *tracer) {
         zt__unlock_timed(&tracer->opening); /* from here on, no profiler is opened */
     }
     for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
-        if (zt__stop_thread(&device->profiler->thread)) {
-            device->profiler->config.thread = 0;
-        }
         zt_collect(device->profiler, tracer->wait_timeout_ns);
         zt__release_counters(device->profiler);
     }
     zt__stop_tracer(tracer, "zt_auto");
     for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        if (zt__stop_thread(&device->profiler->thread)) {
+            device->profiler->config.thread = 0;
+        }
         left += zt__leave_lists(device->profiler);
     }
     return left;
@@ -42311,12 +42312,12 @@ static void zt__end_auto(void) {
     if (!zt__automatic.process || zt__automatic.process != zt__get_process_id()) {
         return;
     }
-    if (zt__is_inside_hook() || zt__is_owner(&zt__automatic_mutex)) {
+    if (zt__is_inside_hook() || zt__is_owner(&zt__beginning)) {
         zt__print_message("zt_auto: there is no report, because a callback has called exit. Return from "
                           "callbacks.");
         return;
     }
-    is_locked = zt__lock_until(&zt__automatic_mutex, zt__deadline(LONGEST_NS * UINT64_C(1000)));
+    is_locked = zt__lock_until(&zt__beginning, zt__deadline(LONGEST_NS * UINT64_C(1000)));
     if (!is_locked) {
         zt__print_message(
             "zt_auto: a report was still being written 30 seconds after exit, and is not complete.");
@@ -42328,7 +42329,7 @@ static void zt__end_auto(void) {
         zt__stop_tracer(tracer, "zt_auto");
         zt__write_auto_reports(tracer);
     }
-    zt__unlock_timed(&zt__automatic_mutex);
+    zt__unlock_timed(&zt__beginning);
     if (zt__automatic.has_thread) {
         zt__end_await();
         zt__join_system_thread(zt__automatic.thread);
@@ -42377,12 +42378,12 @@ static ZT__THREAD_RESULT ZT__THREAD_CALL zt__follow_signals(void *argument) {
     (void)argument;
     do {
         zt__await_signal();
-        zt__lock_until(&zt__automatic_mutex, UINT64_MAX);
+        zt__lock_until(&zt__beginning, UINT64_MAX);
         goes_on = !zt__automatic.is_ending;
         if (goes_on) {
             zt__follow_signal();
         }
-        zt__unlock_timed(&zt__automatic_mutex);
+        zt__unlock_timed(&zt__beginning);
     } while (goes_on);
     return 0;
 }
@@ -42463,7 +42464,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
 
-    zt__automatic_mutex = unlocked; /* a forked child may have inherited it locked */
+    zt__beginning = unlocked; /* a forked child may have inherited it locked */
     if (!zt__keep_auto(&config, path, signal && *signal ? signal : NULL)) {
         zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
@@ -46181,6 +46182,56 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   FROM OUTSIDE
+
+       A program that runs for days can be looked at for a minute:
+
+           ZT_AUTO=run.html ZT_AUTO_SIGNAL=USR2 LD_PRELOAD=$PWD/libzt_auto.so ./server &
+           kill -USR2 $!      starts tracing
+           sleep 60
+           kill -USR2 $!      writes run.html, and stops
+
+       The first signal starts tracing, the next one ends it, and so on. A look begins with nothing: its reports
+       have what was launched in it alone. The files of a second look are run.2.html and so on, after those of
+       the first: no report is overwritten. Messages on standard error state that tracing has begun, what was
+       written, and that tracing has ended. Work is done on a thread of the library, which sleeps until the signal
+       comes; the handler only wakes it. While nothing is traced, the loader calls no function of the library,
+       and its tracing layer is off, where the loader can switch it off.
+
+       zt_auto itself starts tracing and stops it at once, so that a mistake in the configuration shows then. If
+       the process exits in a look, reports are written as usual, otherwise none. A forked child ignores the
+       signal.
+
+       The signal is USR1 or USR2, also as SIGUSR1 or SIGUSR2. If the program has a handler for it, ignores it, or
+       blocks it in the thread that calls zt_auto, it is left alone: nothing is ever traced, and a message says so.
+       A handler that the program installs later replaces that of the library, so that a look does not begin, or
+       does not end before exit. As with any handler, calls that sleep (poll, nanosleep) return EINTR in the thread
+       that the system chooses for the signal; others are restarted.
+
+       What was there before a look:
+
+       kernels, modules              are named and described at their first launch
+       lists                         are measured from the next launch that is appended. Loaders that cannot query
+                                     their device (without zeCommandListGetContextHandle) need lists that are
+                                     created in the look: launches on others are counted
+       lists that were recorded      are not measured until they are recorded again: executions are counted
+       events                        are not lent: see TRACED LAUNCHES
+       graphs                        are named by their numbers
+       pointers to functions of the  are not seen, unless an earlier look has returned them
+       driver
+
+       At the end of a look, all that it has made is destroyed, with one exception. The program may go on executing
+       a list that was recorded in the look and is neither reset nor destroyed. So the events, time stamps and
+       queries of its launches stay, and are never used again, because nobody sees any more whether the list or its
+       context is still there. A message has the number of these launches. Each look may leave as many, and the
+       blocks of zt_config.probes_per_step probes that they are in. Until it is recorded again, such a list runs as it was recorded: with metrics, its launches do not
+       overlap. What it had on its way when the look ended, and was not collected within config.wait_timeout_ns,
+       is lost (ZT_LOST_OVERWRITTEN).
+
+       Windows has no such signals: there, ZT_AUTO_SIGNAL is refused.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    DEBUG SESSIONS
 
        Where the threads of a device are:
@@ -46264,6 +46315,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
 
+       Under ZT_AUTO_SIGNAL, log functions also run on the library's thread that follows the signal.
+
        Calls with another profiler wait as elsewhere, so two sample functions must not wait for each other.
        While a sample function runs, no other thread collects. While a log function of a debugger runs,
        other calls with the debugger may wait. Keep both short.
@@ -46294,8 +46347,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_debug_where
        other zt_debug_...       calls of other threads                                    W
 
+       exit, while a look ends  the end of the look (see FROM OUTSIDE)                    30 seconds
+
        Threads of the library (config.thread, config.power, zt_stream_config.thread, hot spots, zt_watch) run
-       from opening or start to closing or stop. They block all signals except those of faults (SIGSEGV, ...), and end
+       from opening or start to closing or stop, that of ZT_AUTO_SIGNAL from zt_auto to exit. They block all signals except those of faults (SIGSEGV, ...), and end
        before the process exits. A thread that does not end within 2 seconds, because the driver or a
        function of the application does not return, is left behind.
 */
@@ -46319,6 +46374,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
+       - ZT_AUTO_SIGNAL is refused: Windows has no such signals.
        - ZETOOLS_CONNECTORS does nothing: names from ITT and Kokkos are not known.
        - A report cannot be replaced while another program has it open without sharing.
 */
@@ -46338,6 +46394,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                      kernels
        finding, of hot spots         looking source lines up                              no      yes
        opening, of a tracer          opening profilers for zt_auto                        yes     yes
+       beginning, of zt_auto         beginning and ending to trace, by signals            yes     yes
        delivering, of a debugger     delivering events                                    no      yes
        session, of a debugger        calls of the driver with it, events, modules         yes     yes
 
@@ -46361,8 +46418,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        Order and exceptions:
 
-       - `delivering` and `reading` come before `session`, `opening` before the locks of the opened profiler
-         and the mutex of the tracer. zt_merge locks two collectors, the one of the lower address first.
+       - `beginning` comes before all others, `delivering` and `reading` before `session`, `opening` before the
+         locks of the opened profiler and the mutex of the tracer. zt_merge locks two collectors, the one of the
+         lower address first.
        - Other timed mutexes have no order: a callback under a collector may read a stream, and one under a
          reader may collect. So a thread that waits for one has a deadline, and nothing waits for its own
          thread: it skips collecting, or returns HANDLE_OBJECT_IN_USE.
@@ -46488,4 +46546,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 262cb33e57d1b3b1 */
+/* Joined from src/ by src/join.py: d9d0a856f54b5d21 */

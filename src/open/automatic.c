@@ -42,7 +42,7 @@ typedef struct zt__auto {
 static zt__auto zt__automatic;
 
 /* Held while tracing begins or ends. */
-static zt__timed_mutex zt__automatic_mutex = {ZT__MUTEX_INITIALIZER, 0, 0};
+static zt__timed_mutex zt__beginning = {ZT__MUTEX_INITIALIZER, 0, 0};
 
 /* Replaces a string of the application, which need not outlive zt_auto, by a copy. Without memory, stores
    NULL and returns 0. */
@@ -215,14 +215,14 @@ static uint64_t zt__leave_process(zt__tracer *tracer) {
         zt__unlock_timed(&tracer->opening); /* from here on, no profiler is opened */
     }
     for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
-        if (zt__stop_thread(&device->profiler->thread)) {
-            device->profiler->config.thread = 0;
-        }
         zt_collect(device->profiler, tracer->wait_timeout_ns);
         zt__release_counters(device->profiler);
     }
     zt__stop_tracer(tracer, "zt_auto");
     for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+        if (zt__stop_thread(&device->profiler->thread)) {
+            device->profiler->config.thread = 0;
+        }
         left += zt__leave_lists(device->profiler);
     }
     return left;
@@ -237,12 +237,12 @@ static void zt__end_auto(void) {
     if (!zt__automatic.process || zt__automatic.process != zt__get_process_id()) {
         return;
     }
-    if (zt__is_inside_hook() || zt__is_owner(&zt__automatic_mutex)) {
+    if (zt__is_inside_hook() || zt__is_owner(&zt__beginning)) {
         zt__print_message("zt_auto: there is no report, because a callback has called exit. Return from "
                           "callbacks.");
         return;
     }
-    is_locked = zt__lock_until(&zt__automatic_mutex, zt__deadline(LONGEST_NS * UINT64_C(1000)));
+    is_locked = zt__lock_until(&zt__beginning, zt__deadline(LONGEST_NS * UINT64_C(1000)));
     if (!is_locked) {
         zt__print_message(
             "zt_auto: a report was still being written 30 seconds after exit, and is not complete.");
@@ -254,7 +254,7 @@ static void zt__end_auto(void) {
         zt__stop_tracer(tracer, "zt_auto");
         zt__write_auto_reports(tracer);
     }
-    zt__unlock_timed(&zt__automatic_mutex);
+    zt__unlock_timed(&zt__beginning);
     if (zt__automatic.has_thread) {
         zt__end_await();
         zt__join_system_thread(zt__automatic.thread);
@@ -303,12 +303,12 @@ static ZT__THREAD_RESULT ZT__THREAD_CALL zt__follow_signals(void *argument) {
     (void)argument;
     do {
         zt__await_signal();
-        zt__lock_until(&zt__automatic_mutex, UINT64_MAX);
+        zt__lock_until(&zt__beginning, UINT64_MAX);
         goes_on = !zt__automatic.is_ending;
         if (goes_on) {
             zt__follow_signal();
         }
-        zt__unlock_timed(&zt__automatic_mutex);
+        zt__unlock_timed(&zt__beginning);
     } while (goes_on);
     return 0;
 }
@@ -389,7 +389,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
 
-    zt__automatic_mutex = unlocked; /* a forked child may have inherited it locked */
+    zt__beginning = unlocked; /* a forked child may have inherited it locked */
     if (!zt__keep_auto(&config, path, signal && *signal ? signal : NULL)) {
         zt__clear_auto();
         return zt__report_no_memory(NULL, "zt_auto", "the tracer and its configuration");
