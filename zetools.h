@@ -42306,9 +42306,8 @@ static uint64_t zt__leave_process(zt__tracer *tracer) {
 /* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
    reverse order, and zt_auto has called zeInit before it registered this one. */
 static void zt__end_auto(void) {
-    enum { LONGEST_NS = 30000000 };
+    const uint64_t longest_ns = UINT64_C(30000000000);
     zt__tracer *tracer;
-    int is_locked;
     if (!zt__automatic.process || zt__automatic.process != zt__get_process_id()) {
         return;
     }
@@ -42317,8 +42316,7 @@ static void zt__end_auto(void) {
                           "callbacks.");
         return;
     }
-    is_locked = zt__lock_until(&zt__beginning, zt__deadline(LONGEST_NS * UINT64_C(1000)));
-    if (!is_locked) {
+    if (!zt__lock_until(&zt__beginning, zt__deadline(longest_ns))) {
         zt__print_message(
             "zt_auto: a report was still being written 30 seconds after exit, and is not complete.");
         return;
@@ -42357,9 +42355,10 @@ static void zt__follow_signal(void) {
         zt__write_auto_reports(tracer);
         if (left) {
             zt__print_message(
-                "zt_auto: %llu launches on lists that were recorded meanwhile keep their events, "
-                "because these lists may be executed again.",
-                (unsigned long long)left);
+                "zt_auto: %llu launch%s on lists that were recorded meanwhile %s, because these lists may be "
+                "executed again.",
+                (unsigned long long)left, left == 1 ? "" : "es",
+                left == 1 ? "keeps its event" : "keep their events");
         }
         zt__close_auto(); /* else the next signal tries it again */
         zt__print_message("zt_auto: tracing has ended.");
@@ -42392,30 +42391,30 @@ static ZT__THREAD_RESULT ZT__THREAD_CALL zt__follow_signals(void *argument) {
 
 /* Begins to wait for the signal. */
 static ze_result_t zt__await_signals(void) {
-    static const char *const reasons[] = {
-        "the system starts no thread",
-        "it is neither USR1 nor USR2",
-        "the program has a handler for it: choose the other of USR1 and USR2",
-        "it is ignored: choose the other of USR1 and USR2",
-        "the thread that calls zt_auto blocks it: choose the other of USR1 and USR2",
-        "this system has no such signals",
-    };
 #ifdef ZETOOLS_NO_THREADS
     return zt__report(NULL, NO_SIGNAL, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zt__automatic.signal,
                       "ZETOOLS_NO_THREADS is defined");
 #else
+    static const struct {
+        ze_result_t result;
+        const char *reason;
+    } refusals[] = {
+        {ZE_RESULT_ERROR_NOT_AVAILABLE, "the system starts no thread"}, /* CAUGHT */
+        {ZE_RESULT_ERROR_INVALID_ARGUMENT, "it is neither USR1 nor USR2"},
+        {ZE_RESULT_ERROR_NOT_AVAILABLE,
+         "the program has a handler for it: choose the other of USR1 and USR2"},
+        {ZE_RESULT_ERROR_NOT_AVAILABLE, "it is ignored: choose the other of USR1 and USR2"},
+        {ZE_RESULT_ERROR_NOT_AVAILABLE,
+         "the thread that calls zt_auto blocks it: choose the other of USR1 and USR2"},
+        {ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "this system has no such signals"},
+    };
     zt__signal_refusal refusal = zt__catch_signal(zt__automatic.signal);
-    if (refusal == ZT__SIGNAL_CAUGHT) {
-        zt__automatic.has_thread = zt__create_thread(&zt__automatic.thread, zt__follow_signals, NULL);
-    }
-    if (zt__automatic.has_thread) {
+    if (refusal == ZT__SIGNAL_CAUGHT && zt__create_thread(&zt__automatic.thread, zt__follow_signals, NULL)) {
+        zt__automatic.has_thread = 1;
         return ZE_RESULT_SUCCESS;
     }
-    return zt__report(NULL, NO_SIGNAL,
-                      refusal == ZT__SIGNAL_UNKNOWN   ? ZE_RESULT_ERROR_INVALID_ARGUMENT
-                      : refusal == ZT__SIGNAL_MISSING ? ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
-                                                      : ZE_RESULT_ERROR_NOT_AVAILABLE,
-                      zt__automatic.signal, reasons[refusal]);
+    return zt__report(NULL, NO_SIGNAL, refusals[refusal].result, zt__automatic.signal,
+                      refusals[refusal].reason);
 #endif
 }
 
@@ -46546,4 +46545,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d9d0a856f54b5d21 */
+/* Joined from src/ by src/join.py: 20ad01ae8bffb191 */
