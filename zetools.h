@@ -42259,17 +42259,22 @@ static ze_result_t zt__begin_auto(void) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Closes the profilers of a tracer that was stopped, and destroys it. Returns 0 if another thread still needs them. */
-static int zt__close_auto(void) {
+/* Detaches a tracer that was stopped from calls that are still in the driver. Returns 0 if another thread still needs the
+   tracer or its profilers. */
+static int zt__detach_auto(zt__tracer *tracer) {
+    zt__traced_device *device;
+    int is_needed = 0;
+    for (device = tracer->devices; device; device = device->next) {
+        is_needed |= device->profiler &&
+                     (zt__is_sampling(device->profiler) || !zt__stop_thread(&device->profiler->thread));
+    }
+    return !is_needed && zt__abandon_calls(tracer);
+}
+
+/* Closes the profilers of a tracer that was detached, and destroys it. */
+static void zt__close_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
-    int is_sampling = 0;
-    for (device = tracer->devices; device; device = device->next) {
-        is_sampling |= device->profiler && zt__is_sampling(device->profiler);
-    }
-    if (is_sampling || !zt__abandon_calls(tracer)) {
-        return 0;
-    }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
             zt_close(device->profiler);
@@ -42277,14 +42282,12 @@ static int zt__close_auto(void) {
     }
     zt__destroy_tracer(tracer);
     zt__automatic.tracer = NULL;
-    return 1;
 }
 
-/* Stops tracing in a process that goes on, and may execute lists meanwhile and later. Groups are deactivated while
-   executions are still observed, which wait for it. Returns how many probes stay on lists of the application. */
-static uint64_t zt__leave_process(zt__tracer *tracer) {
+/* Stops tracing in a process that goes on, and may execute lists meanwhile. Groups are deactivated while executions are
+   still observed, which wait for it. */
+static void zt__stop_auto(zt__tracer *tracer) {
     zt__traced_device *device;
-    uint64_t left = 0;
     zt__stop_measuring(tracer, "zt_auto");
     if (zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
         zt__unlock_timed(&tracer->opening); /* from here on, no profiler is opened */
@@ -42294,10 +42297,14 @@ static uint64_t zt__leave_process(zt__tracer *tracer) {
         zt__release_counters(device->profiler);
     }
     zt__stop_tracer(tracer, "zt_auto");
+}
+
+/* Leaves the lists of a process that goes on. Returns how many probes stay on them. */
+static uint64_t zt__leave_process(zt__tracer *tracer) {
+    zt__traced_device *device;
+    uint64_t left = 0;
     for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
-        if (zt__stop_thread(&device->profiler->thread)) {
-            device->profiler->config.thread = 0;
-        }
+        device->profiler->config.thread = 0; /* it has ended */
         left += zt__leave_lists(device->profiler);
     }
     return left;
@@ -42323,7 +42330,7 @@ static void zt__end_auto(void) {
     }
     tracer = zt__automatic.tracer;
     zt__automatic.is_ending = 1;
-    if (tracer && zt__load(&tracer->is_live)) {
+    if (tracer) {
         zt__stop_tracer(tracer, "zt_auto");
         zt__write_auto_reports(tracer);
     }
@@ -42332,9 +42339,13 @@ static void zt__end_auto(void) {
         zt__end_await();
         zt__join_system_thread(zt__automatic.thread);
     }
-    if (!tracer || zt__close_auto()) {
-        zt__clear_auto();
+    if (tracer && !zt__detach_auto(tracer)) {
+        return;
     }
+    if (tracer) {
+        zt__close_auto();
+    }
+    zt__clear_auto();
 }
 
 static void zt__print_why_nothing(void) {
@@ -42346,25 +42357,35 @@ static void zt__print_why_nothing(void) {
 
 #ifndef ZETOOLS_NO_THREADS
 
+/* Writes the reports, and closes what a tracer that was stopped has made. */
+static void zt__end_look(zt__tracer *tracer) {
+    uint64_t left;
+    if (!zt__detach_auto(tracer)) {
+        zt__print_message(
+            "zt_auto: nothing is traced any more, but a thread still runs in the library. The next %s writes "
+            "the reports.",
+            zt__automatic.signal);
+        return;
+    }
+    left = zt__leave_process(tracer);
+    zt__write_auto_reports(tracer);
+    if (left) {
+        zt__print_message(
+            "zt_auto: %llu launch%s on lists that were recorded meanwhile %s, because these lists may be "
+            "executed again.",
+            (unsigned long long)left, left == 1 ? "" : "es",
+            left == 1 ? "keeps its event" : "keep their events");
+    }
+    zt__close_auto();
+    zt__print_message("zt_auto: tracing has ended.");
+}
+
 /* Begins or ends to trace. */
 static void zt__follow_signal(void) {
     zt__tracer *tracer = zt__automatic.tracer;
-    uint64_t left;
-    if (tracer && zt__load(&tracer->is_live)) {
-        left = zt__leave_process(tracer);
-        zt__write_auto_reports(tracer);
-        if (left) {
-            zt__print_message(
-                "zt_auto: %llu launch%s on lists that were recorded meanwhile %s, because these lists may be "
-                "executed again.",
-                (unsigned long long)left, left == 1 ? "" : "es",
-                left == 1 ? "keeps its event" : "keep their events");
-        }
-        zt__close_auto(); /* else the next signal tries it again */
-        zt__print_message("zt_auto: tracing has ended.");
-    } else if (tracer && !zt__close_auto()) {
-        zt__print_message(
-            "zt_auto: nothing is traced, because a callback of the time before is still running.");
+    if (tracer) {
+        zt__stop_auto(tracer);
+        zt__end_look(tracer);
     } else if (zt__begin_auto() == ZE_RESULT_SUCCESS) {
         zt__print_message("zt_auto: tracing has begun. The next %s ends it.", zt__automatic.signal);
     } else {
@@ -42471,9 +42492,14 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
     result = zt__begin_auto();
     if (result == ZE_RESULT_SUCCESS && zt__automatic.signal) {
         /* Mistakes in the configuration show now, and not when the process is looked at days later. */
-        zt__leave_process(zt__automatic.tracer);
-        result = zt__close_auto() ? zt__await_signals()
-                                  : zt__report(NULL, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_auto");
+        zt__stop_auto(zt__automatic.tracer);
+        if (zt__detach_auto(zt__automatic.tracer)) {
+            zt__leave_process(zt__automatic.tracer);
+            zt__close_auto();
+            result = zt__await_signals();
+        } else {
+            result = zt__report(NULL, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, "zt_auto");
+        }
     }
     if (result != ZE_RESULT_SUCCESS) {
         zt__clear_auto();
@@ -46545,4 +46571,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 20ad01ae8bffb191 */
+/* Joined from src/ by src/join.py: 65a51894934bc637 */

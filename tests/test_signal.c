@@ -384,6 +384,39 @@ static void test_contexts_that_are_destroyed_between_looks(void **state) {
     assert_int_equal(samples_in("run.3.csv"), 6);
 }
 
+/* A list that runs when a look ends: it may be executed again before its samples are read, so they are lost. What the
+   device writes afterwards is still there. */
+static void end_look_before_list(world *w) {
+    ze_command_list_handle_t own = w->list;
+    begin_look();
+    create_list(w, &w->list);
+    ze_event_handle_t gate = append_gate(w, w->list);
+    record(w, 2);
+    ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+    end_look();
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    w->launches += 2;
+    ok(zeCommandListDestroy(w->list));
+    ok(zeEventDestroy(gate));
+    w->list = own;
+    assert_no_findings();
+}
+
+static void test_a_list_that_runs_when_a_look_ends(void **state) {
+    zt_auto_config config = {0};
+    (void)state;
+    config.profiler.wait_timeout_ns = 1000000;
+    config.profiler.groups = "";
+    const program p = {.work = end_look_before_list,
+                       .signal = "USR2",
+                       .config = &config,
+                       .leaves_events = 1,
+                       .variables = {"ZT_AUTO", in_directory("run.json")}};
+    expect_success(&p);
+    assert_contains(text_of("run.json"), "{\"name\":\"saxpy\",\"count\":0,\"lost\":2,\"dropped\":0,");
+}
+
 /* ---- other threads ---------------------------------------------------------------------------------------- */
 
 static atomic_int is_over;
@@ -695,6 +728,83 @@ static void test_a_look_at_a_program_that_traces(void **state) {
     expect_success(&p);
 }
 
+/* A thread of the program is in a hook while a look is to end. The next signal ends it. */
+static atomic_int is_inside, is_released;
+
+static void wait_in_hook(void *parameters, int result, void *user, void **instance) {
+    (void)parameters, (void)result, (void)user, (void)instance;
+    atomic_store(&is_inside, 1);
+    while (!atomic_load(&is_released))
+        nap();
+}
+
+static void *ask_for_version(void *driver) {
+    ze_api_version_t version;
+    ok_on_thread(zeDriverGetApiVersion((ze_driver_handle_t)driver, &version));
+    return NULL;
+}
+
+static void hold_in_hook(world *w) {
+    ze_command_list_handle_t list;
+    pthread_t thread;
+    begin_look();
+    create_immediate(w, &list);
+    launch_and_wait(w, list, 3);
+    assert_int_equal(pthread_create(&thread, NULL, ask_for_version, w->driver), 0);
+    while (!atomic_load(&is_inside))
+        nap();
+    kill(getpid(), SIGUSR2);
+    await_message("a thread still runs in the library. The next USR2 writes", 1);
+    launch_and_wait(w, list, 5);
+    atomic_store(&is_released, 1);
+    pthread_join(thread, NULL);
+    assert_no_noted_failure();
+    assert_false(exists("run.csv"));
+    end_look();
+    ok(zeCommandListDestroy(list));
+}
+
+static void test_a_hook_that_does_not_return(void **state) {
+    zt_hook hook = {"zeDriverGetApiVersion", wait_in_hook, NULL, NULL};
+    zt_auto_config config = {0};
+    (void)state;
+    config.trace.hooks = &hook;
+    config.trace.hook_count = 1;
+    config.profiler.wait_timeout_ns = 1000000;
+    const program p = {.work = hold_in_hook, .signal = "USR2", .config = &config};
+    expect_success(&p);
+    assert_int_equal(samples_in("run.csv"), 3);
+}
+
+/* A log function calls exit, on the thread that follows the signals. */
+static void exit_in_log(int result, const char *text, void *user) {
+    (void)result, (void)text, (void)user;
+    exit(0);
+}
+
+static void look_until_exit(world *w) {
+    ze_command_list_handle_t list;
+    begin_look();
+    create_immediate(w, &list);
+    launch_and_wait(w, list, 3);
+    kill(getpid(), SIGUSR2);
+    for (;;)
+        pause();
+}
+
+static void test_an_exit_in_a_log_function(void **state) {
+    zt_auto_config config = {0};
+    (void)state;
+    config.profiler.log = exit_in_log;
+    config.profiler.groups = "";
+    const program p = {.work = look_until_exit,
+                       .signal = "USR2",
+                       .config = &config,
+                       .variables = {"ZT_AUTO", "/nowhere/at/all.csv"}};
+    expect_success(&p);
+    assert_contains(text_of("errors"), "because a callback has called exit");
+}
+
 #define SIGNAL_TEST(function)                                                                                \
     cmocka_unit_test_setup_teardown(function, make_clean_directory, remove_directory)
 
@@ -709,6 +819,7 @@ int main(void) {
         SIGNAL_TEST(test_a_list_that_is_recorded_with_metrics),
         SIGNAL_TEST(test_what_is_destroyed_between_looks),
         SIGNAL_TEST(test_contexts_that_are_destroyed_between_looks),
+        SIGNAL_TEST(test_a_list_that_runs_when_a_look_ends),
         SIGNAL_TEST(test_threads_go_on),
         SIGNAL_TEST(test_a_signal_that_is_in_use),
         SIGNAL_TEST(test_a_handler_that_is_installed_later),
@@ -720,6 +831,8 @@ int main(void) {
         SIGNAL_TEST(test_a_forked_child),
         SIGNAL_TEST(test_a_mistake_in_the_configuration),
         SIGNAL_TEST(test_a_look_at_a_program_that_traces),
+        SIGNAL_TEST(test_a_hook_that_does_not_return),
+        SIGNAL_TEST(test_an_exit_in_a_log_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
