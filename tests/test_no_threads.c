@@ -96,10 +96,8 @@ static void test_a_signal_is_refused(void **state) {
 int main(void) {
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
     const struct CMUnitTest tests[] = {
-        TEST(test_reader_is_refused),
-        TEST(test_polling_works),
-        TEST(test_no_thread_collects),
-        TEST(test_a_thread_of_another_copy_is_stopped),
+        TEST(test_reader_is_refused),   TEST(test_polling_works),
+        TEST(test_no_thread_collects),  TEST(test_a_thread_of_another_copy_is_stopped),
         TEST(test_a_signal_is_refused),
     };
     return cmocka_run_group_tests(tests, start, NULL);
