@@ -391,12 +391,12 @@ static void end_look_before_list(world *w) {
     begin_look();
     create_list(w, &w->list);
     ze_event_handle_t gate = append_gate(w, w->list);
-    record(w, 2);
+    record(w, 1);
     ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
     end_look();
     ok(zeEventHostSignal(gate));
     finish_queue(w);
-    w->launches += 2;
+    w->launches++;
     ok(zeCommandListDestroy(w->list));
     ok(zeEventDestroy(gate));
     w->list = own;
@@ -414,7 +414,8 @@ static void test_a_list_that_runs_when_a_look_ends(void **state) {
                        .leaves_events = 1,
                        .variables = {"ZT_AUTO", in_directory("run.json")}};
     expect_success(&p);
-    assert_contains(text_of("run.json"), "{\"name\":\"saxpy\",\"count\":0,\"lost\":2,\"dropped\":0,");
+    assert_contains(text_of("run.json"), "{\"name\":\"saxpy\",\"count\":0,\"lost\":1,\"dropped\":0,");
+    assert_contains(text_of("errors"), "1 launch on lists that were recorded meanwhile keeps its event");
 }
 
 /* ---- other threads ---------------------------------------------------------------------------------------- */
@@ -641,6 +642,24 @@ static void test_an_exit_without_a_look(void **state) {
     assert_string_equal(text_of("output"), "");
 }
 
+/* An empty variable overrides the configuration: tracing starts at once. */
+static void launch_on_a_new_list(world *w) {
+    ze_command_list_handle_t list;
+    create_immediate(w, &list);
+    launch_and_wait(w, list, 3);
+    ok(zeCommandListDestroy(list));
+}
+
+static void test_an_empty_signal(void **state) {
+    zt_auto_config config = {0};
+    (void)state;
+    config.signal = "USR2";
+    const program p = {.work = launch_on_a_new_list, .signal = "", .config = &config};
+    expect_success(&p);
+    assert_int_equal(samples_in("run.csv"), 3);
+    assert_int_equal(occurrences(text_of("errors"), BEGUN), 0);
+}
+
 /* Many signals at once, and an exit meanwhile: the process ends. */
 static void exit_at_once(world *w) {
     launch_and_wait(w, w->immediate, 1);
@@ -827,6 +846,7 @@ int main(void) {
         SIGNAL_TEST(test_errno_is_kept),
         SIGNAL_TEST(test_an_exit_in_a_look),
         SIGNAL_TEST(test_an_exit_without_a_look),
+        SIGNAL_TEST(test_an_empty_signal),
         SIGNAL_TEST(test_an_exit_with_signals_on_their_way),
         SIGNAL_TEST(test_a_forked_child),
         SIGNAL_TEST(test_a_mistake_in_the_configuration),
