@@ -541,7 +541,7 @@ ARM64_TESTS := test_advice test_lists test_merge test_modules test_nesting test_
     test_statistics test_trace
 I386_TESTS := $(ARM64_TESTS) test_auto test_bad_input test_phases test_every test_environment test_lost test_process test_reader \
     test_streams test_thread test_timeline test_softgpu test_softgpu_work
-MUSL_TESTS := $(I386_TESTS)
+MUSL_TESTS := $(I386_TESTS) test_signal
 
 # Whatever else is made in this directory waits for this, which empties it.
 $(BUILD)/%/complete: tests/cross.sh tests/apt.sh | deps-build deps-%
